@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+
+/// An open directory, and every call on the names in it.
+///
+/// Each call takes a single validated name and follows no symlink, so nothing that happens to the path
+/// between two calls can lead outside. Metadata is set through a descriptor of the object itself.
+/// `path` serves messages only.
+package final class Directory: Sendable {
+    package let path: [UInt8]
+    private let descriptor: FileDescriptor
+
+    private init(path: [UInt8], descriptor: consuming FileDescriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens a directory by a path that a person gave: the only place where symlinks are followed.
+    package static func open(path: [UInt8]) throws(SystemError) -> Directory {
+        let descriptor = try calling("open", path) { () throws(Errno) -> Int32 in
+            try withCString(terminated: path + [0]) { (pointer) throws(Errno) -> Int32 in
+                try FileDescriptor.open(AT_FDCWD, pointer, [.read, .directory])
+            }
+        }
+        return Directory(path: path, descriptor: FileDescriptor(owning: descriptor))
+    }
+
+    /// Opens a directory in this one; a symlink in its place is an error.
+    package func directory(_ name: FileName) throws(SystemError) -> Directory {
+        let descriptor = try open(name, [.read, .directory, .noFollow])
+        return Directory(path: path(of: name), descriptor: descriptor)
+    }
+
+    /// The path of a name in here, for messages.
+    package func path(of name: FileName) -> [UInt8] {
+        path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes
+    }
+
+    // MARK: Looking
+
+    /// The status of the directory itself.
+    package func status() throws(SystemError) -> FileStatus {
+        try calling("statx", path) { () throws(Errno) in try descriptor.status() }
+    }
+
+    /// The status of a name, a symlink's own; nil when there is nothing.
+    package func status(of name: FileName) throws(SystemError) -> FileStatus? {
+        do throws(Errno) {
+            return try name.withCString { (pointer) throws(Errno) -> FileStatus in try status(of: pointer) }
+        } catch .noSuchFile {
+            return nil
+        } catch {
+            throw SystemError("statx", path(of: name), error)
+        }
+    }
+
+    func status(of name: UnsafePointer<CChar>) throws(Errno) -> FileStatus {
+        try FileStatus.of(descriptor.rawValue, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
+    }
+
+    /// Opens a name in here. Sources are opened `nonBlocking` and `noFollow`, and looked at after.
+    package func open(
+        _ name: FileName, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
+    ) throws(SystemError) -> FileDescriptor {
+        let opened = try calling("openat", path(of: name)) { () throws(Errno) -> Int32 in
+            try name.withCString { (pointer) throws(Errno) -> Int32 in
+                try FileDescriptor.open(descriptor.rawValue, pointer, flags, mode_t(permissions))
+            }
+        }
+        return FileDescriptor(owning: opened)
+    }
+
+    /// Where a symlink points, as bytes.
+    package func destination(of name: FileName) throws(SystemError) -> [UInt8] {
+        try calling("readlinkat", path(of: name)) { () throws(Errno) -> [UInt8] in
+            try name.withCString { (pointer) throws(Errno) -> [UInt8] in
+                var capacity = 256
+                while true {
+                    let bytes = try [UInt8](capacity: capacity) { (buffer) throws(Errno) -> Int in
+                        let text = buffer.bindMemory(to: CChar.self).baseAddress.unsafelyUnwrapped
+                        return try retrying { readlinkat(descriptor.rawValue, pointer, text, capacity) }
+                    }
+                    if bytes.count < capacity { return bytes }
+                    capacity *= 4
+                }
+            }
+        }
+    }
+
+    // MARK: Making
+
+    package func makeDirectory(_ name: FileName, permissions: UInt16 = 0o700) throws(SystemError) {
+        try change("mkdirat", name) { mkdirat($0, $1, mode_t(permissions)) }
+    }
+
+    package func makeSymlink(_ name: FileName, to destination: [UInt8]) throws(SystemError) {
+        try change("symlinkat", name) { directory, pointer in
+            FileSystem.withCString(terminated: destination + [0]) { symlinkat($0, directory, pointer) }
+        }
+    }
+
+    package func makeFIFO(_ name: FileName) throws(SystemError) {
+        try change("mkfifoat", name) { mkfifoat($0, $1, 0o600) }
+    }
+
+    /// A device node; needs the privilege for it.
+    package func makeDevice(_ name: FileName, type: FileType, _ number: DeviceNumber) throws(SystemError) {
+        let kind = type == .blockDevice ? S_IFBLK : S_IFCHR
+        let device = gnu_dev_makedev(number.major, number.minor)
+        try change("mknodat", name) { mknodat($0, $1, kind | 0o600, device) }
+    }
+
+    // MARK: Renaming and removing
+
+    package enum RenameMode: Sendable {
+        /// Whatever holds the new name is replaced.
+        case replace
+        /// A new name that is taken is an error.
+        case noReplace
+        /// Both names are there and change places.
+        case exchange
+
+        var flags: UInt32 {
+            switch self {
+            case .replace: 0
+            case .noReplace: UInt32(RENAME_NOREPLACE)
+            case .exchange: UInt32(RENAME_EXCHANGE)
+            }
+        }
+    }
+
+    /// The corresponding C function is `renameat2`.
+    package func rename(
+        _ name: FileName, to other: Directory, _ newName: FileName, _ mode: RenameMode
+    ) throws(SystemError) {
+        try change("renameat2", name) { directory, pointer in
+            newName.withCString { renameat2(directory, pointer, other.descriptor.rawValue, $0, mode.flags) }
+        }
+    }
+
+    package func unlink(_ name: FileName) throws(SystemError) {
+        try change("unlinkat", name) { unlinkat($0, $1, 0) }
+    }
+
+    package func removeDirectory(_ name: FileName) throws(SystemError) {
+        try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
+    }
+
+    // MARK: Durability and locking
+
+    /// Makes the names in this directory durable. An error is final.
+    package func sync() throws(SystemError) {
+        try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
+    }
+
+    /// Makes everything on this file system durable: all that was written since the directory was opened,
+    /// or the error that kept it from being so. An error is final.
+    package func syncFileSystem() throws(SystemError) {
+        try calling("syncfs", path) { () throws(Errno) in _ = try retrying { syncfs(descriptor.rawValue) } }
+    }
+
+    /// Takes the exclusive lock on this directory, which ends with this object; `wouldBlock` when it is taken.
+    package func lock() throws(SystemError) {
+        try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
+    }
+
+    // MARK: For the other files of this target
+
+    func withRawDescriptor<Result, Failure: Error>(
+        _ body: (Int32) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(descriptor.rawValue)
+    }
+
+    private func change(
+        _ call: StaticString, _ name: FileName, _ body: (Int32, UnsafePointer<CChar>) -> Int32
+    ) throws(SystemError) {
+        try calling(call, path(of: name)) { () throws(Errno) in
+            try name.withCString { (pointer) throws(Errno) -> Void in
+                _ = try retrying { body(descriptor.rawValue, pointer) }
+            }
+        }
+    }
+}

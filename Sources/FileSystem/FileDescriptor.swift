@@ -1,0 +1,127 @@
+import Glibc
+
+/// The one owner of an open descriptor: closed when it goes, never copied, never closed twice.
+///
+/// Its calls throw the bare error number; whoever knows the path adds it.
+package struct FileDescriptor: ~Copyable, Sendable {
+    package let rawValue: Int32
+
+    init(owning rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    deinit {
+        // Data is synced, and its errors seen, before a descriptor is let go; `close` has nothing to add.
+        _ = Glibc.close(rawValue)
+    }
+
+    package struct Flags: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+        package static let read = Flags(rawValue: O_RDONLY)
+        package static let write = Flags(rawValue: O_WRONLY)
+        package static let readWrite = Flags(rawValue: O_RDWR)
+        package static let append = Flags(rawValue: O_APPEND)
+        package static let create = Flags(rawValue: O_CREAT)
+        package static let exclusive = Flags(rawValue: O_EXCL)
+        package static let truncate = Flags(rawValue: O_TRUNC)
+        package static let directory = Flags(rawValue: O_DIRECTORY)
+        /// Neither a FIFO without a writer nor a device makes the call wait.
+        package static let nonBlocking = Flags(rawValue: O_NONBLOCK)
+        package static let noFollow = Flags(rawValue: O_NOFOLLOW)
+        /// A place only: no permission on the object is needed, no content can be read.
+        package static let pathOnly = Flags(rawValue: O_PATH)
+    }
+
+    /// The corresponding C function is `openat`. The caller gives the result its owner.
+    static func open(
+        _ directory: Int32, _ name: UnsafePointer<CChar>, _ flags: Flags, _ permissions: mode_t = 0
+    ) throws(Errno) -> Int32 {
+        try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
+    }
+
+    package func status() throws(Errno) -> FileStatus {
+        try FileStatus.of(rawValue, "", AT_EMPTY_PATH)
+    }
+
+    /// Reads at most the buffer's size; 0 at the end.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        try retrying { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
+    }
+
+    /// Reads at most the buffer's size from an offset; 0 at the end.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+        try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
+    }
+
+    /// Writes everything, in as many calls as that takes.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            written += try retrying { Glibc.write(rawValue, rest.baseAddress, rest.count) }
+        }
+    }
+
+    package func write(_ bytes: [UInt8]) throws(Errno) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
+            try write(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    /// Everything from the present position to the end, refused beyond `limit` bytes.
+    package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
+        var content = [UInt8]()
+        let expected = Int(clamping: try status().size)
+        content.reserveCapacity(min(expected, limit) + 1)
+        while true {
+            let room = max(content.capacity - content.count, 64 * 1024)
+            let part = try [UInt8](capacity: room) { (buffer) throws(Errno) -> Int in
+                try read(into: buffer)
+            }
+            if part.isEmpty { return content }
+            content.append(contentsOf: part)
+            if content.count > limit { throw Errno(rawValue: EFBIG) }
+        }
+    }
+
+    /// The corresponding C function is `fsync`. An error is final: a second call may say success and lie.
+    package func sync() throws(Errno) {
+        _ = try retrying { fsync(rawValue) }
+    }
+
+    package func truncate(to size: Int64) throws(Errno) {
+        _ = try retrying { ftruncate(rawValue, Int(size)) }
+    }
+
+    /// Blocks for `size` bytes, so that writing them cannot run out of space.
+    package func allocate(_ size: Int64) throws(Errno) {
+        _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
+    }
+
+    package func seek(to offset: Int64) throws(Errno) {
+        _ = try retrying { lseek(rawValue, Int(offset), SEEK_SET) }
+    }
+
+    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It ends with the descriptor.
+    package func lock() throws(Errno) {
+        _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
+    }
+}
+
+extension [UInt8] {
+    /// An array of what `fill` put into fresh memory: it returns how many bytes.
+    init<Failure: Error>(
+        capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) {
+        var failure: Failure?
+        self.init(unsafeUninitializedCapacity: capacity) { buffer, count in
+            do throws(Failure) {
+                count = try fill(UnsafeMutableRawBufferPointer(buffer))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,120 @@
+import Glibc
+
+/// What kind of object a name leads to.
+package enum FileType: UInt8, Sendable, Hashable, CaseIterable {
+    case file, directory, symlink, fifo, characterDevice, blockDevice, socket
+}
+
+/// A point in time as the kernel keeps it: seconds since 1970, before it negative, and 0..<1e9 nanoseconds.
+package struct FileTime: Hashable, Comparable, Sendable {
+    package var seconds: Int64
+    package var nanoseconds: Int32
+
+    package init(seconds: Int64, nanoseconds: Int32) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    package static func < (left: FileTime, right: FileTime) -> Bool {
+        left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
+    }
+
+    /// The clock that the kernel stamps files with: a change made later never has an earlier time, as long
+    /// as nobody sets the clock back.
+    package static var now: FileTime {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &now)
+        return FileTime(seconds: Int64(now.tv_sec), nanoseconds: Int32(now.tv_nsec))
+    }
+
+    var raw: timespec { timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
+}
+
+/// The number of a device: what `mknod` takes apart and `stat` shows.
+package struct DeviceNumber: Hashable, Sendable {
+    package var major: UInt32
+    package var minor: UInt32
+
+    package init(major: UInt32, minor: UInt32) {
+        self.major = major
+        self.minor = minor
+    }
+}
+
+/// Everything that `statx` tells of one object. A value of fixed size: no allocation.
+package struct FileStatus: Sendable, Hashable {
+    package var type: FileType
+    /// The twelve permission bits, setuid, setgid and sticky among them.
+    package var permissions: UInt16 = 0
+    package var owner: UInt32 = 0
+    package var group: UInt32 = 0
+    package var links: UInt32 = 1
+    package var inode: UInt64 = 0
+    /// The file system that holds the object.
+    package var device = DeviceNumber(major: 0, minor: 0)
+    /// Bytes of content; for a symlink the length of its destination.
+    package var size: Int64 = 0
+    /// Bytes allocated on disk.
+    package var allocated: Int64 = 0
+    package var modified: FileTime
+    package var changed = FileTime(seconds: 0, nanoseconds: 0)
+    /// Birth time; nil where the file system does not tell, or never set it (an image's files have zero).
+    package var created: FileTime?
+    /// What a device node stands for.
+    package var represents = DeviceNumber(major: 0, minor: 0)
+    package var isMountRoot = false
+    package var isImmutable = false
+    package var isAppendOnly = false
+
+    package init(type: FileType, modified: FileTime) {
+        self.type = type
+        self.modified = modified
+    }
+
+    static let wanted = UInt32(STATX_BASIC_STATS) | UInt32(STATX_BTIME)
+
+    /// nil for a type of object this program has never heard of.
+    init?(_ raw: borrowing statx) {
+        switch UInt32(raw.stx_mode) & S_IFMT {
+        case S_IFREG: type = .file
+        case S_IFDIR: type = .directory
+        case S_IFLNK: type = .symlink
+        case S_IFIFO: type = .fifo
+        case S_IFCHR: type = .characterDevice
+        case S_IFBLK: type = .blockDevice
+        case S_IFSOCK: type = .socket
+        default: return nil
+        }
+        permissions = raw.stx_mode & 0o7777
+        owner = raw.stx_uid
+        group = raw.stx_gid
+        links = raw.stx_nlink
+        inode = raw.stx_ino
+        device = DeviceNumber(major: raw.stx_dev_major, minor: raw.stx_dev_minor)
+        size = Int64(clamping: raw.stx_size)
+        allocated = Int64(clamping: raw.stx_blocks) * 512
+        modified = FileTime(raw.stx_mtime)
+        changed = FileTime(raw.stx_ctime)
+        if raw.stx_mask & UInt32(STATX_BTIME) != 0, raw.stx_btime.tv_sec != 0 {
+            created = FileTime(raw.stx_btime)
+        }
+        represents = DeviceNumber(major: raw.stx_rdev_major, minor: raw.stx_rdev_minor)
+        isMountRoot = raw.stx_attributes & UInt64(STATX_ATTR_MOUNT_ROOT) != 0
+        isImmutable = raw.stx_attributes & UInt64(STATX_ATTR_IMMUTABLE) != 0
+        isAppendOnly = raw.stx_attributes & UInt64(STATX_ATTR_APPEND) != 0
+    }
+
+    /// The corresponding C function is `statx`; an empty name with `AT_EMPTY_PATH` asks for the descriptor itself.
+    static func of(_ descriptor: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileStatus {
+        var raw = statx()
+        _ = try retrying { statx(descriptor, name, flags, wanted, &raw) }
+        guard let status = FileStatus(raw) else { throw .notSupported }
+        return status
+    }
+}
+
+extension FileTime {
+    init(_ raw: statx_timestamp) {
+        self.init(seconds: raw.tv_sec, nanoseconds: Int32(raw.tv_nsec))
+    }
+}

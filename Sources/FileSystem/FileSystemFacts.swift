@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+
+/// What one mounted file system says of itself.
+package struct FileSystemFacts: Sendable, Equatable {
+    /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
+    package var name: String
+    package var blockSize: Int64
+    /// Bytes that this user may still write.
+    package var availableBytes: Int64
+    /// Objects that may still be made; nil where there is no limit (btrfs).
+    package var availableInodes: Int64?
+    package var isReadOnly: Bool
+
+    /// The numbers stand in `statfs(2)`.
+    private static let names: [UInt32: String] = [
+        0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0x0102_1994: "tmpfs",
+        0x2FC1_2FC1: "zfs", 0xF2F5_2010: "f2fs", 0x794C_7630: "overlay", 0x4D44: "vfat",
+        0x2011_BAB0: "exfat", 0x6969: "nfs", 0x6573_5546: "fuse", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2",
+        0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
+    ]
+
+    package init(of directory: Directory) throws(SystemError) {
+        var raw = statfs()
+        try calling("fstatfs", directory.path) { () throws(Errno) in
+            try directory.withRawDescriptor { (descriptor) throws(Errno) in
+                _ = try retrying { fstatfs(descriptor, &raw) }
+            }
+        }
+        let magic = UInt32(truncatingIfNeeded: raw.f_type)
+        name = FileSystemFacts.names[magic] ?? "0x" + String(magic, radix: 16)
+        blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
+        let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
+        availableBytes = available.overflow ? .max : available.partialValue
+        availableInodes = raw.f_files == 0 ? nil : Int64(clamping: raw.f_ffree)
+        isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0
+    }
+}

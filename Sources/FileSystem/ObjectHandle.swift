@@ -1,0 +1,46 @@
+import Glibc
+
+/// A held place in the file system: whatever happens to names, it stays the same object.
+/// Attributes are read and set through it, so a name that is swapped cannot redirect them.
+package struct ObjectHandle: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+    private let path: [UInt8]
+
+    /// Holds what a name leads to, a symlink itself.
+    package init(_ name: FileName, in directory: Directory) throws(SystemError) {
+        descriptor = try directory.open(name, [.pathOnly, .noFollow])
+        path = directory.path(of: name)
+    }
+
+    package func status() throws(SystemError) -> FileStatus {
+        try calling("statx", path) { () throws(Errno) in try descriptor.status() }
+    }
+
+    /// The corresponding C function is `fchownat` with `AT_EMPTY_PATH`. It takes setuid and setgid away,
+    /// so permissions are set after it.
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
+        try calling("fchownat", path) { () throws(Errno) in
+            _ = try retrying { fchownat(descriptor.rawValue, "", owner, group, AT_EMPTY_PATH) }
+        }
+    }
+
+    /// Not for symlinks, which have none on Linux.
+    ///
+    /// `fchmod` refuses a descriptor that is a place only, and `fchmodat2` is newer than the oldest kernel
+    /// we run on, so the call goes by the descriptor's own link under `/proc`, which leads to the object
+    /// and nowhere else.
+    package func setPermissions(_ permissions: UInt16) throws(SystemError) {
+        try calling("chmod", path) { () throws(Errno) in
+            _ = try retrying { chmod("/proc/self/fd/\(descriptor.rawValue)", mode_t(permissions)) }
+        }
+    }
+
+    /// Sets the modification time and leaves the access time alone.
+    package func setModified(_ time: FileTime) throws(SystemError) {
+        try calling("utimensat", path) { () throws(Errno) in
+            // UTIME_OMIT, which the Glibc module does not show.
+            var times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2), time.raw]
+            _ = try retrying { utimensat(descriptor.rawValue, "", &times, AT_EMPTY_PATH) }
+        }
+    }
+}

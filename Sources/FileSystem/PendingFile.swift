@@ -1,0 +1,52 @@
+/// A file that is being written under a temporary name: it becomes durable and takes its name in one step,
+/// or vanishes. No other code makes, syncs, renames and cleans up temporary files.
+package struct PendingFile: ~Copyable {
+    private let directory: Directory
+    private let temporaryName: FileName
+    private let name: FileName
+    private let descriptor: FileDescriptor
+    private var buffer: [UInt8] = []
+    private var isPending = true
+
+    private static let bufferSize = 256 * 1024
+
+    /// Begins a file that will be called `name`.
+    package init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
+        self.directory = directory
+        self.name = name
+        // A name that is itself near the limit still gets a temporary one: the name's own bytes are not in it.
+        temporaryName = FileName(".fsync-lite-pending-".utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
+        descriptor = try directory.open(
+            temporaryName, [.write, .create, .exclusive, .noFollow], permissions: permissions)
+    }
+
+    deinit {
+        // The file never got its name. Should even this fail, a hidden file stays behind and nothing is lost.
+        if isPending { try? directory.unlink(temporaryName) }
+    }
+
+    package mutating func write(_ bytes: [UInt8]) throws(SystemError) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= PendingFile.bufferSize { try flush() }
+    }
+
+    private mutating func flush() throws(SystemError) {
+        try calling("write", directory.path(of: temporaryName)) { () throws(Errno) in try descriptor.write(buffer) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Syncs the content, gives the file its name, and with `durably` syncs the directory too.
+    ///
+    /// - Parameter mode: `.noReplace` refuses a name that is taken.
+    package consuming func commit(
+        _ mode: Directory.RenameMode = .replace, durably: Bool = true
+    ) throws(SystemError) {
+        try flush()
+        if durably {
+            try calling("fsync", directory.path(of: temporaryName)) { () throws(Errno) in try descriptor.sync() }
+        }
+        try directory.rename(temporaryName, to: directory, name, mode)
+        isPending = false
+        if durably { try directory.sync() }
+    }
+}
