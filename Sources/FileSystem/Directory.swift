@@ -76,7 +76,7 @@ package final class Directory: Sendable {
             try name.withCString { (pointer) throws(Errno) -> [UInt8] in
                 var capacity = 256
                 while true {
-                    let bytes = try [UInt8](capacity: capacity) { (buffer) throws(Errno) -> Int in
+                    let bytes = try [UInt8](upTo: capacity) { (buffer) throws(Errno) -> Int in
                         let text = buffer.bindMemory(to: CChar.self).baseAddress.unsafelyUnwrapped
                         return try retrying { readlinkat(descriptor.rawValue, pointer, text, capacity) }
                     }

@@ -76,7 +76,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         content.reserveCapacity(min(expected, limit) + 1)
         while true {
             let room = max(content.capacity - content.count, 64 * 1024)
-            let part = try [UInt8](capacity: room) { (buffer) throws(Errno) -> Int in
+            let part = try [UInt8](upTo: room) { (buffer) throws(Errno) -> Int in
                 try read(into: buffer)
             }
             if part.isEmpty { return content }
@@ -88,6 +88,21 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// The corresponding C function is `fsync`. An error is final: a second call may say success and lie.
     package func sync() throws(Errno) {
         _ = try retrying { fsync(rawValue) }
+    }
+
+    /// Sets owner and group; takes setuid and setgid away, so permissions are set after it.
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
+        _ = try retrying { fchown(rawValue, owner, group) }
+    }
+
+    package func setPermissions(_ permissions: UInt16) throws(Errno) {
+        _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
+    }
+
+    /// Sets the modification time and leaves the access time alone.
+    package func setModified(_ time: FileTime) throws(Errno) {
+        var times = [FileTime.omitted, time.raw]
+        _ = try retrying { futimens(rawValue, &times) }
     }
 
     package func truncate(to size: Int64) throws(Errno) {
@@ -111,8 +126,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
 extension [UInt8] {
     /// An array of what `fill` put into fresh memory: it returns how many bytes.
-    init<Failure: Error>(
-        capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    package init<Failure: Error>(
+        upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {
         var failure: Failure?
         self.init(unsafeUninitializedCapacity: capacity) { buffer, count in

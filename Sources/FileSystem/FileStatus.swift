@@ -27,6 +27,9 @@ package struct FileTime: Hashable, Comparable, Sendable {
         return FileTime(seconds: Int64(now.tv_sec), nanoseconds: Int32(now.tv_nsec))
     }
 
+    /// `UTIME_OMIT`, which the Glibc module does not show: a time that is left as it is.
+    static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+
     var raw: timespec { timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
 

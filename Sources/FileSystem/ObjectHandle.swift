@@ -38,8 +38,7 @@ package struct ObjectHandle: ~Copyable, Sendable {
     /// Sets the modification time and leaves the access time alone.
     package func setModified(_ time: FileTime) throws(SystemError) {
         try calling("utimensat", path) { () throws(Errno) in
-            // UTIME_OMIT, which the Glibc module does not show.
-            var times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2), time.raw]
+            var times = [FileTime.omitted, time.raw]
             _ = try retrying { utimensat(descriptor.rawValue, "", &times, AT_EMPTY_PATH) }
         }
     }

@@ -1,0 +1,41 @@
+/// Removes a directory with all that is in it. It stays on one mount: what is mounted inside stops it.
+package enum TreeRemoval {
+    package static func remove(_ name: FileName, in parent: Directory) throws(SystemError) {
+        guard let status = try parent.status(of: name) else { return }
+        guard status.type == .directory else { return try parent.unlink(name) }
+        var chain = DirectoryChain(root: parent)
+        var pending: [[FileName]] = []
+        try enter(name, status, &chain, &pending)
+        while let level = pending.indices.last {
+            if let entry = pending[level].popLast() {
+                let directory = try chain.current()
+                guard let status = try directory.status(of: entry) else { continue }
+                if status.type == .directory {
+                    try enter(entry, status, &chain, &pending)
+                } else {
+                    try directory.unlink(entry)
+                }
+            } else {
+                let name = chain.name(at: chain.depth)
+                chain.pop()
+                pending.removeLast()
+                try chain.current().removeDirectory(name)
+            }
+        }
+    }
+
+    private static func enter(
+        _ name: FileName, _ status: FileStatus, _ chain: inout DirectoryChain, _ pending: inout [[FileName]]
+    ) throws(SystemError) {
+        let parent = try chain.current()
+        guard !status.isMountRoot else { throw SystemError("unlinkat", parent.path(of: name), .busy) }
+        if status.permissions & 0o700 != 0o700 {
+            // Only root removes from a directory without these.
+            try ObjectHandle(name, in: parent).setPermissions(0o700)
+        }
+        let directory = try parent.directory(name)
+        let names = try DirectoryListing.names(in: directory)
+        chain.push(directory, name, inode: try directory.status().inode)
+        pending.append(names)
+    }
+}

@@ -1,0 +1,101 @@
+import FileSystem
+
+/// What makes the target a mirror of the source, object by object: a pure value.
+package struct Difference: Sendable {
+    /// Objects of the target that stay, with what changes on them.
+    package var pairs: [Pair] = []
+    /// Entries of the source that need a new object, in scan order.
+    package var created: [(file: File, isDrift: Bool)] = []
+    /// Entries of the target that go, in scan order.
+    package var deleted: [(file: File, isDrift: Bool)] = []
+    /// Paths that only the manifest still has.
+    package var forgotten: [RelativePath] = []
+    package var sourceCount = 0
+    package var targetCount = 0
+
+    /// Makes pairs of arrivals and departures that are one object, then of what is left at the same path.
+    ///
+    /// - Throws: `SyncError` when a directory was moved *and* cannot be read: whether what the target has
+    ///   below it should go nobody can tell.
+    package init(matching merge: TreeMerge) throws {
+        let policy = merge.policy
+        pairs = merge.pairs
+        forgotten = merge.forgotten
+        sourceCount = merge.sourceCount
+        targetCount = merge.targetCount
+
+        var byIdentity: [FileIdentity: [Int]] = [:]
+        var byPath: [RelativePath: Int] = [:]
+        for (index, departure) in merge.departures.enumerated() {
+            byPath[departure.file.path] = index
+            guard policy.followsIdentity, let record = departure.record, record.status.created != nil,
+                departure.file.isDirectory || !record.differs(from: departure.file.status)
+            else { continue }
+            byIdentity[record.status.identity, default: []].append(index)
+        }
+
+        var isTaken = [Bool](repeating: false, count: merge.departures.count)
+        var unmatched: [(file: File, record: Record?, isListed: Bool)] = []
+        for arrival in merge.arrivals {
+            let candidates = byIdentity[arrival.file.identity] ?? []
+            let name = arrival.file.path.lastComponent
+            let fitting = candidates.filter {
+                !isTaken[$0] && Difference.isSameObject(arrival.file, merge.departures[$0].file)
+            }
+            guard
+                let index = fitting.first(where: { merge.departures[$0].file.path.lastComponent == name })
+                    ?? fitting.first
+            else {
+                unmatched.append(arrival)
+                continue
+            }
+            guard arrival.isListed else {
+                throw SyncError(
+                    .failed, path: arrival.file.path.bytes,
+                    "this directory was renamed in the source and cannot be read; make it readable first")
+            }
+            isTaken[index] = true
+            add(arrival.file, merge.departures[index], [.renamed], policy)
+        }
+
+        for arrival in unmatched {
+            if let index = byPath[arrival.file.path], !isTaken[index],
+                merge.departures[index].file.status.type == arrival.file.status.type
+            {
+                isTaken[index] = true
+                add(arrival.file, merge.departures[index], [], policy)
+            } else {
+                let isDrift = arrival.record.map { $0.status.identity == arrival.file.identity } ?? false
+                created.append((arrival.file, isDrift))
+            }
+        }
+        for (index, departure) in merge.departures.enumerated() where !isTaken[index] {
+            deleted.append((departure.file, policy.trust != nil && departure.record == nil))
+        }
+        pairs.sort { $0.source < $1.source }
+    }
+
+    private mutating func add(
+        _ source: File, _ departure: (file: File, record: Record?), _ causes: Set<Cause>, _ policy: ComparisonPolicy
+    ) {
+        var pair = Pair(source: source, target: departure.file, record: departure.record)
+        policy.compare(&pair)
+        pair.causes.formUnion(causes)
+        pairs.append(pair)
+    }
+
+    /// A symlink cannot be edited in place, nor a device: another payload is another object.
+    private static func isSameObject(_ source: File, _ target: File) -> Bool {
+        source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
+    }
+
+    /// Decides what is suspect: `haveSameContent` reads both files.
+    package mutating func settleContent(_ haveSameContent: (Pair) throws -> Bool) rethrows {
+        for index in pairs.indices where pairs[index].needsContentComparison {
+            pairs[index].needsContentComparison = false
+            if try haveSameContent(pairs[index]) { continue }
+            pairs[index].replacesContent = true
+            pairs[index].causes.insert(.content)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FileSystem
+
+/// The merge-join of source, target and manifest: three streams in one order, one pass, no I/O of its own.
+///
+/// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it
+/// is compared on the spot and kept only when there is something to do. What is not settled goes to the
+/// arrivals and departures, from which `matchMoves` makes pairs.
+package struct TreeMerge {
+    package let policy: ComparisonPolicy
+
+    /// Objects that stay where they are and need something, or whose record does.
+    package private(set) var pairs: [Pair] = []
+    /// Entries of the source without a settled counterpart; the record is that of their path.
+    package private(set) var arrivals: [(file: File, record: Record?, isListed: Bool)] = []
+    /// Entries of the target without one.
+    package private(set) var departures: [(file: File, record: Record?)] = []
+    /// Paths that only the manifest still has.
+    package private(set) var forgotten: [RelativePath] = []
+    package private(set) var sourceCount = 0
+    package private(set) var targetCount = 0
+
+    /// Directories on the way to the present path whose object changed: what they hold has to be told where
+    /// it belongs, settled or not.
+    private var unsettled: [RelativePath] = []
+    /// A source directory that could not be listed: the target keeps what is below it.
+    private var unlisted: RelativePath?
+
+    package init(_ policy: ComparisonPolicy) {
+        self.policy = policy
+    }
+
+    package mutating func run(
+        source: some EntryStream, target: some EntryStream, manifest: (some EntryStream)?
+    ) throws {
+        var hasSource = try source.advance()
+        var hasTarget = try target.advance()
+        var hasRecord = try manifest?.advance() ?? false
+
+        while hasSource || hasTarget {
+            let order =
+                !hasTarget ? -1 : !hasSource ? 1 : source.path.order(comparedTo: target.path)
+            let path = order <= 0 ? source.path : target.path
+
+            var record: Record?
+            if let manifest {
+                while hasRecord {
+                    let position = manifest.path.order(comparedTo: path)
+                    if position > 0 { break }
+                    if position == 0 {
+                        record = Record(status: manifest.status, targetInode: manifest.targetInode)
+                    } else {
+                        forget(manifest.path)
+                    }
+                    hasRecord = try manifest.advance()
+                }
+            }
+            leaveUnsettled(path)
+
+            if order == 0 {
+                takeBoth(source, target, record)
+            } else if order < 0 {
+                takeArrival(source, record)
+            } else if !isProtected(path) {
+                departures.append((target.file, record))
+                if target.status.type == .directory { unsettled.append(path) }
+            }
+            if order <= 0 {
+                sourceCount += 1
+                hasSource = try source.advance()
+            }
+            if order >= 0 {
+                targetCount += 1
+                hasTarget = try target.advance()
+            }
+        }
+        while hasRecord, let manifest {
+            forget(manifest.path)
+            hasRecord = try manifest.advance()
+        }
+    }
+
+    private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?) {
+        let isDirectory = source.status.type == .directory
+        if isDirectory, !source.isListed { unlisted = source.path }
+        let isOther = policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? false
+        if source.status.type != target.status.type || (isOther && source.isListed) {
+            arrivals.append((source.file, record, source.isListed))
+            departures.append((target.file, record))
+            if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
+            return
+        }
+        if isUnmistakablyEqual(source.status, target.status, record), !isBelowUnsettled(source.path) { return }
+        var pair = Pair(source: source.file, target: target.file, record: record)
+        policy.compare(&pair)
+        if !pair.causes.isEmpty || pair.needsContentComparison || pair.isRecordStale
+            || isBelowUnsettled(source.path)
+        {
+            pairs.append(pair)
+        }
+    }
+
+    /// The answer for all but a few entries, without making a value.
+    private func isUnmistakablyEqual(_ source: FileStatus, _ target: FileStatus, _ record: Record?) -> Bool {
+        guard let record, source.type == .file || source.type == .directory,
+            source.modified == target.modified, source.permissions == target.permissions,
+            source.size == target.size || source.type == .directory,
+            !policy.comparesOwner || (source.owner == target.owner && source.group == target.group),
+            !policy.alwaysComparesContent, !record.differs(from: target),
+            record.status.changed == source.changed, record.status.inode == source.inode,
+            record.status.created == source.created, record.status.links == source.links || source.type == .directory
+        else { return false }
+        guard let trust = policy.trust, source.type == .file else { return true }
+        return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)
+    }
+
+    private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {
+        arrivals.append((source.file, record, source.isListed))
+        guard source.status.type == .directory else { return }
+        unsettled.append(source.path)
+        if !source.isListed { unlisted = source.path }
+    }
+
+    private func isProtected(_ path: RelativePath) -> Bool {
+        unlisted.map { path.isBelow($0) } ?? false
+    }
+
+    private mutating func forget(_ path: RelativePath) {
+        if !isProtected(path) { forgotten.append(path) }
+    }
+
+    private mutating func leaveUnsettled(_ path: RelativePath) {
+        while let last = unsettled.last, !path.isBelow(last) { unsettled.removeLast() }
+    }
+
+    private func isBelowUnsettled(_ path: RelativePath) -> Bool {
+        unsettled.last.map { $0 == path.parent } ?? false
+    }
+}

@@ -1,0 +1,298 @@
+import FileSystem
+import FoundationEssentials
+
+/// Reads a document of ours line by line, strictly: what `DocumentWriter` would not write is an error that
+/// names the file and the line. Memory holds one line.
+package struct DocumentReader: ~Copyable {
+    private let descriptor: FileDescriptor
+    private let path: [UInt8]
+    /// What has been read and not yet parsed lies in `position..<buffer.count`; the line ends at `lineEnd`.
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var lineEnd = 0
+    /// Covers all bytes before `buffer[hashed]`.
+    private var checksum = Checksum()
+    private var hashed = 0
+    private var isAtEndOfFile = false
+    /// The number of the current line, from 1.
+    package private(set) var line = 0
+
+    /// No path of ours comes near, and a hostile document cannot make us hold more.
+    private static let longestLine = 64 << 20
+    private static let chunk = 256 * 1024
+
+    /// Opens the document and reads `{"format":…,"version":…`; the header's other fields follow.
+    package init(
+        _ descriptor: consuming FileDescriptor, path: [UInt8], format: StaticString, newestVersion: Int = 1
+    ) throws {
+        self.descriptor = descriptor
+        self.path = path
+        guard try nextLine() else { throw error("the document is empty") }
+        try expect("{")
+        guard try key("format"), try string() == Array(format.description.utf8) else {
+            throw error("this is no \(format) document")
+        }
+        try expect(",")
+        guard try key("version") else { throw error("no version") }
+        let version: Int = try integer()
+        guard (1...newestVersion).contains(version) else {
+            throw error("version \(version) is not one that this fsync-lite reads (1 to \(newestVersion))")
+        }
+    }
+
+    package func error(_ message: String) -> SyncError {
+        SyncError(.invalidDocument, path: path, "line \(line): \(message)")
+    }
+
+    // MARK: Lines
+
+    /// Steps to the next line; false at the end of the file. The present line must have been parsed whole.
+    package mutating func nextLine() throws -> Bool {
+        guard position == lineEnd else { throw error("unexpected text after the element") }
+        if line > 0 { position += 1 }
+        var searched = position
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                lineEnd = end
+                line += 1
+                return true
+            }
+            searched = buffer.count - position
+            guard !isAtEndOfFile else {
+                line += 1
+                lineEnd = buffer.count
+                if position == buffer.count { return false }
+                throw error("the last line is cut short")
+            }
+            guard searched <= DocumentReader.longestLine else {
+                line += 1
+                throw error("the line is too long")
+            }
+            checksum.update(buffer[hashed..<position])
+            buffer.removeFirst(position)
+            (position, hashed) = (0, 0)
+            try fill()
+        }
+    }
+
+    private mutating func fill() throws {
+        let part: [UInt8] = try calling("read", path) { () throws(Errno) -> [UInt8] in
+            try [UInt8](upTo: DocumentReader.chunk) { (room) throws(Errno) -> Int in
+                try descriptor.read(into: room)
+            }
+        }
+        buffer.append(contentsOf: part)
+        isAtEndOfFile = part.isEmpty
+    }
+
+    /// Begins an array with one element per line, on a line of its own. What stands before it ends in a comma.
+    package mutating func beginArray(_ name: StaticString) throws {
+        guard try nextLine() else { throw error("the document ends early") }
+        guard try key(name) else { throw error("\"\(name)\" is missing") }
+        try expect("[")
+        guard try nextLine() else { throw error("the document ends early") }
+    }
+
+    /// True with the cursor on the next element; false at the end of the array.
+    package mutating func nextElement(isFirst: Bool) throws -> Bool {
+        if !isFirst {
+            let more = take(",")
+            guard try nextLine() else { throw error("the document ends early") }
+            guard more != (peek == UInt8(ascii: "]")) else { throw error("a comma too many or too few") }
+        } else if position == lineEnd {
+            // An empty array: a line without text.
+            guard try nextLine() else { throw error("the document ends early") }
+        }
+        return !take("]")
+    }
+
+    /// Steps over the comma after an array to the closing fields.
+    package mutating func beginTrailer() throws {
+        try expect(",")
+        guard try nextLine() else { throw error("the document ends early") }
+    }
+
+    /// Reads the checksum and the end of the document; both must be right.
+    package mutating func end() throws {
+        guard try key("checksum") else { throw error("the checksum is missing") }
+        checksum.update(buffer[hashed..<position])
+        hashed = position
+        guard try string() == Array(checksum.text.utf8) else {
+            throw error("the checksum is wrong: the file was damaged or edited")
+        }
+        try expect("}")
+        guard try !nextLine() else { throw error("there is text after the end") }
+    }
+
+    // MARK: Values
+
+    /// Reads an object's fields in whatever order; `body` reads the value of the key it is given, and returns
+    /// false for one it does not know. A repeated key is for `body` to notice.
+    package mutating func object(_ body: (inout DocumentReader, ArraySlice<UInt8>) throws -> Bool) throws {
+        try expect("{")
+        if take("}") { return }
+        repeat {
+            let key = try rawKey()
+            guard try body(&self, key) else {
+                throw error("unknown key \"\(escapedText(key))\"")
+            }
+        } while take(",")
+        try expect("}")
+    }
+
+    /// Steps over the given key when it is next.
+    package mutating func key(_ name: StaticString) throws -> Bool {
+        let start = position
+        guard peek == UInt8(ascii: "\"") else { return false }
+        if try rawKey().elementsEqual(name.description.utf8) { return true }
+        position = start
+        return false
+    }
+
+    /// A key is ours: without escapes.
+    package mutating func rawKey() throws -> ArraySlice<UInt8> {
+        try expect("\"")
+        guard let end = buffer[position..<lineEnd].firstIndex(of: UInt8(ascii: "\"")) else {
+            throw error("a key without end")
+        }
+        let key = buffer[position..<end]
+        position = end
+        try expect("\"")
+        try expect(":")
+        return key
+    }
+
+    /// A string with its escapes resolved.
+    package mutating func string() throws -> [UInt8] {
+        try expect("\"")
+        guard let end = buffer[position..<lineEnd].firstIndex(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 < 0x20 || $0 >= 0x80 })
+        else { throw error("a string without end") }
+        if buffer[end] == UInt8(ascii: "\"") {
+            let text = Array(buffer[position..<end])
+            position = end + 1
+            return text
+        }
+        return try stringWithEscapes()
+    }
+
+    private mutating func stringWithEscapes() throws -> [UInt8] {
+        var text: [UInt8] = []
+        var index = position
+        while index < lineEnd, buffer[index] != UInt8(ascii: "\"") {
+            let byte = buffer[index]
+            index += 1
+            guard byte >= 0x20 else { throw error("a control character in a string") }
+            guard byte == UInt8(ascii: "\\") else {
+                text.append(byte)
+                continue
+            }
+            guard index < lineEnd else { break }
+            let escape = buffer[index]
+            index += 1
+            switch escape {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(escape)
+            case UInt8(ascii: "n"): text.append(0x0A)
+            case UInt8(ascii: "t"): text.append(0x09)
+            case UInt8(ascii: "r"): text.append(0x0D)
+            case UInt8(ascii: "b"): text.append(0x08)
+            case UInt8(ascii: "f"): text.append(0x0C)
+            case UInt8(ascii: "u"):
+                let scalar = try unicodeEscape(&index)
+                text.append(contentsOf: String(scalar).utf8)
+            default: throw error("an unknown escape in a string")
+            }
+        }
+        guard index < lineEnd else { throw error("a string without end") }
+        guard String(validating: text, as: UTF8.self) != nil else { throw error("a string that is not UTF-8") }
+        position = index + 1
+        return text
+    }
+
+    private func unicodeEscape(_ index: inout Int) throws -> Unicode.Scalar {
+        let first = try hexadecimal(&index)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        // A surrogate: its other half must follow.
+        guard first < 0xDC00, index + 1 < lineEnd, buffer[index] == UInt8(ascii: "\\"),
+            buffer[index + 1] == UInt8(ascii: "u")
+        else { throw error("half a surrogate pair in a string") }
+        index += 2
+        let second = try hexadecimal(&index)
+        guard (0xDC00..<0xE000).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+        else { throw error("half a surrogate pair in a string") }
+        return scalar
+    }
+
+    private func hexadecimal(_ index: inout Int) throws -> UInt32 {
+        guard index + 4 <= lineEnd,
+            let digits = String(validating: buffer[index..<index + 4], as: UTF8.self),
+            let value = UInt32(digits, radix: 16), !digits.hasPrefix("+"), !digits.hasPrefix("-")
+        else { throw error("\\u without four digits") }
+        index += 4
+        return value
+    }
+
+    /// A string in base 64.
+    package mutating func base64() throws -> [UInt8] {
+        guard let data = Data(base64Encoded: Data(try string())) else { throw error("this is no base 64") }
+        return Array(data)
+    }
+
+    /// A whole number that fits: no fraction, no exponent, no leading zero.
+    package mutating func integer<Number: FixedWidthInteger>() throws -> Number {
+        var index = position
+        let isNegative = index < lineEnd && buffer[index] == UInt8(ascii: "-")
+        if isNegative { index += 1 }
+        let digits = index
+        var number: Number = 0
+        while index < lineEnd, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(buffer[index]) {
+            let digit = Number(buffer[index] - UInt8(ascii: "0"))
+            let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowAgain) =
+                isNegative ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
+            guard !overflow, !overflowAgain else { throw error("a number is out of range") }
+            number = sum
+            index += 1
+        }
+        guard index > digits else { throw error("a whole number was expected") }
+        guard index == digits + 1 || buffer[digits] != UInt8(ascii: "0") else {
+            throw error("a number with a leading zero")
+        }
+        guard index == lineEnd || !".eE".utf8.contains(buffer[index]) else {
+            throw error("a whole number was expected")
+        }
+        position = index
+        return number
+    }
+
+    package mutating func timestamp() throws -> Timestamp {
+        let text = try string()
+        guard let time = Timestamp(iso8601: text[...]) else {
+            throw error("\"\(escapedText(text))\" is no time such as 2026-11-20T10:00:00Z")
+        }
+        return time
+    }
+
+    /// Four octal digits in quotes.
+    package mutating func mode() throws -> UInt16 {
+        let text = try string()
+        guard text.count == 4, let mode = UInt16(String(decoding: text, as: UTF8.self), radix: 8), text[0] != UInt8(ascii: "+") else {
+            throw error("a mode is four octal digits")
+        }
+        return mode
+    }
+
+    // MARK: Characters
+
+    private var peek: UInt8? { position < lineEnd ? buffer[position] : nil }
+
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard peek == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    package mutating func expect(_ character: Unicode.Scalar) throws {
+        guard take(character) else { throw error("expected \(character)") }
+    }
+}

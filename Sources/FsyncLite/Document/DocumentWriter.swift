@@ -1,0 +1,93 @@
+import FileSystem
+
+/// Where the bytes of a document go.
+package protocol ByteSink: ~Copyable {
+    mutating func write(_ bytes: [UInt8]) throws
+}
+
+extension PendingFile: ByteSink {}
+
+extension [UInt8]: ByteSink {
+    package mutating func write(_ bytes: [UInt8]) {
+        append(contentsOf: bytes)
+    }
+}
+
+/// Writes a document of ours: one JSON value whose arrays have one element per line.
+///
+///     document = "{" format "," version *("," field) "," LF *(array "," LF) field *("," field) "}" LF
+///     array    = DQUOTE name DQUOTE ":[" LF [ line *("," LF line) LF ] "]"
+///     line     = one JSON object without line breaks
+///
+/// With `checksum` the last field is the checksum of every byte before it.
+package struct DocumentWriter: Sendable {
+    /// The line or field that is being written.
+    package var text = JSONText()
+    private var checksum = Checksum()
+    private var pending: [UInt8] = []
+    private var isFirstElement = true
+
+    /// Opens the document; fields of the header follow by `text.field`.
+    package init(format: String, version: Int = 1) {
+        text.beginObject()
+        text.field("format", format)
+        text.field("version", version)
+    }
+
+    /// Ends the header, or the array before, and begins an array.
+    package mutating func beginArray(_ name: StaticString) {
+        text.raw(",\n")
+        text.key(name)
+        text.raw("[\n")
+        isFirstElement = true
+        move()
+    }
+
+    /// Begins an element: an object on a line of its own.
+    package mutating func beginElement() {
+        if !isFirstElement { text.raw(",\n") }
+        isFirstElement = false
+        text.beginObject()
+    }
+
+    package mutating func endElement() {
+        text.endObject()
+        move()
+    }
+
+    /// Ends an array; another array or the closing fields follow.
+    package mutating func endArray() {
+        text.raw("\n]")
+        move()
+    }
+
+    /// Begins the closing fields after the last array.
+    package mutating func beginTrailer() {
+        text.raw(",\n")
+    }
+
+    /// Closes the document. Everything is in `drain` then.
+    package mutating func end(withChecksum: Bool) {
+        if withChecksum {
+            text.key("checksum")
+            move()
+            text.value(checksum.text)
+        }
+        text.endObject()
+        text.raw("\n")
+        move()
+    }
+
+    /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
+    package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
+        guard all || pending.count >= 128 * 1024 else { return }
+        try sink.write(pending)
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func move() {
+        checksum.update(text.bytes[...])
+        pending.append(contentsOf: text.bytes)
+        text.clear()
+    }
+}

@@ -1,0 +1,144 @@
+import FoundationEssentials
+
+/// Writes JSON into bytes, with commas where they belong. Keys are ours and need no escapes.
+package struct JSONText: Sendable {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Bytes that are already JSON, or the line structure around it.
+    package mutating func raw(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        needsComma = false
+    }
+
+    package mutating func beginObject() {
+        separate()
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+    }
+
+    package mutating func endObject() {
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    package mutating func beginArray() {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    package mutating func endArray() {
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    package mutating func key(_ key: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func value(_ text: String) {
+        separate()
+        appendQuoted(Array(text.utf8)[...])
+        needsComma = true
+    }
+
+    package mutating func value(_ number: some BinaryInteger) {
+        separate()
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.appendDecimal(UInt64(number.magnitude))
+        needsComma = true
+    }
+
+    package mutating func field(_ key: StaticString, _ text: String) {
+        self.key(key)
+        value(text)
+    }
+
+    package mutating func field(_ key: StaticString, _ number: some BinaryInteger) {
+        self.key(key)
+        value(number)
+    }
+
+    package mutating func field(_ key: StaticString, _ time: Timestamp) {
+        self.key(key)
+        bytes.append(UInt8(ascii: "\""))
+        time.appendISO8601(to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// Permission bits as four octal digits in quotes.
+    package mutating func field(_ key: StaticString, mode: UInt16) {
+        self.key(key)
+        bytes.append(UInt8(ascii: "\""))
+        for shift in [9, 6, 3, 0] as [UInt16] {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (mode >> shift) & 7))
+        }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// A byte string: as text under `key` when it is UTF-8, else in base 64 under `base64Key`, so that no two
+    /// names ever look the same.
+    package mutating func field(_ key: StaticString, _ base64Key: StaticString, _ value: ArraySlice<UInt8>) {
+        if isPlain(value) || String(validating: value, as: UTF8.self) != nil {
+            self.key(key)
+            appendQuoted(value)
+        } else {
+            self.key(base64Key)
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(contentsOf: Data(value).base64EncodedData())
+            bytes.append(UInt8(ascii: "\""))
+        }
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    private func isPlain(_ text: ArraySlice<UInt8>) -> Bool {
+        text.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+
+    private mutating func appendQuoted(_ text: ArraySlice<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        if isPlain(text) {
+            bytes.append(contentsOf: text)
+        } else {
+            for byte in text { appendEscaped(byte) }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x0A:
+            bytes.append(contentsOf: "\\n".utf8)
+        case 0x09:
+            bytes.append(contentsOf: "\\t".utf8)
+        case ..<0x20, 0x7F:
+            let digits = Array("0123456789abcdef".utf8)
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(digits[Int(byte >> 4)])
+            bytes.append(digits[Int(byte & 15)])
+        default:
+            bytes.append(byte)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import FileSystem
+
+/// One entry of a manifest, between its line and its values.
+struct EntryRecord {
+    var path: [UInt8] = []
+    var status: FileStatus
+    var destination: [UInt8] = []
+    /// The inode in the tree that the manifest lies in, where the entry came from another.
+    var targetInode: UInt64?
+
+    init() {
+        status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
+    }
+}
+
+extension JSONText {
+    /// Writes the fields of an entry in their one order.
+    mutating func entry(
+        path: RelativePath, status: FileStatus, destination: [UInt8], targetInode: UInt64?
+    ) {
+        field("path", "path_base64", path.bytes[...])
+        field("type", status.type.documentName)
+        switch status.type {
+        case .file: field("size", status.size)
+        case .symlink: field("destination", "destination_base64", destination[...])
+        case .characterDevice, .blockDevice:
+            field("device", "\(status.represents.major):\(status.represents.minor)")
+        case .directory, .fifo, .socket: break
+        }
+        field("modified", Timestamp(status.modified))
+        field("mode", mode: status.permissions)
+        field("owner", status.owner)
+        field("group", status.group)
+        if status.type != .directory, status.links > 1 { field("links", status.links) }
+        field("inode", status.inode)
+        if let created = status.created { field("created", Timestamp(created)) }
+        field("changed", Timestamp(status.changed))
+        if let targetInode { field("target_inode", targetInode) }
+    }
+}
+
+extension DocumentReader {
+    /// Reads an entry's fields up to the end of its object, into a record that is used again.
+    mutating func entry(into record: inout EntryRecord) throws {
+        var type: FileType?
+        var seen: UInt32 = 0
+        record.status.created = nil
+        record.status.links = 1
+        record.status.size = 0
+        record.status.represents = DeviceNumber(major: 0, minor: 0)
+        record.targetInode = nil
+        record.destination.removeAll(keepingCapacity: true)
+        try object { reader, name in
+            guard let key = EntryKey(name) else { return false }
+            guard seen & key.bit == 0 else { throw reader.error("the key \"\(key)\" twice") }
+            seen |= key.bit
+            switch key {
+            case .path: record.path = try reader.string()
+            case .path_base64: record.path = try reader.base64()
+            case .type:
+                let text = String(decoding: try reader.string(), as: UTF8.self)
+                guard let known = FileType(documentName: text), known != .socket else {
+                    throw reader.error("\"\(text)\" is no type of entry")
+                }
+                type = known
+            case .size:
+                record.status.size = try reader.integer()
+                guard record.status.size >= 0 else { throw reader.error("a size below zero") }
+            case .destination: record.destination = try reader.string()
+            case .destination_base64: record.destination = try reader.base64()
+            case .device: record.status.represents = try reader.deviceNumber()
+            case .modified: record.status.modified = try reader.timestamp().fileTime
+            case .mode: record.status.permissions = try reader.mode()
+            case .owner: record.status.owner = try reader.integer()
+            case .group: record.status.group = try reader.integer()
+            case .links: record.status.links = try reader.integer()
+            case .inode: record.status.inode = try reader.integer()
+            case .created: record.status.created = try reader.timestamp().fileTime
+            case .changed: record.status.changed = try reader.timestamp().fileTime
+            case .target_inode: record.targetInode = try reader.integer()
+            }
+            return true
+        }
+        guard let type else { throw error("\"type\" is missing") }
+        record.status.type = type
+        try check(seen, type)
+        if type == .symlink { record.status.size = Int64(record.destination.count) }
+    }
+
+    /// Every key that the type needs is there, and none that belongs to another.
+    private func check(_ seen: UInt32, _ type: FileType) throws {
+        func has(_ key: EntryKey) -> Bool { seen & key.bit != 0 }
+        guard has(.path) != has(.path_base64) else { throw error("an entry has one path") }
+        for key in [EntryKey.modified, .mode, .owner, .group, .inode, .changed] where !has(key) {
+            throw error("\"\(key)\" is missing")
+        }
+        guard has(.size) == (type == .file) else { throw error("a size belongs to a file, and a file has one") }
+        guard (has(.destination) != has(.destination_base64)) == (type == .symlink),
+            !(has(.destination) && has(.destination_base64))
+        else { throw error("a destination belongs to a symlink, and a symlink has one") }
+        guard has(.device) == (type == .characterDevice || type == .blockDevice) else {
+            throw error("a device number belongs to a device, and a device has one")
+        }
+    }
+
+    /// `major:minor`.
+    private mutating func deviceNumber() throws -> DeviceNumber {
+        let parts = String(decoding: try string(), as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]) else {
+            throw error("a device number is major:minor")
+        }
+        return DeviceNumber(major: major, minor: minor)
+    }
+}
+
+/// The keys of an entry, in the order in which they are written.
+private enum EntryKey: UInt32, CaseIterable {
+    case path, path_base64, type, size, destination, destination_base64, device, modified, mode, owner, group
+    case links, inode, created, changed, target_inode
+
+    var bit: UInt32 { 1 << rawValue }
+
+    private static let names: [(StaticString, EntryKey)] = [
+        ("path", .path), ("type", .type), ("size", .size), ("modified", .modified), ("mode", .mode),
+        ("owner", .owner), ("group", .group), ("inode", .inode), ("created", .created), ("changed", .changed),
+        ("target_inode", .target_inode), ("links", .links), ("destination", .destination),
+        ("path_base64", .path_base64), ("destination_base64", .destination_base64), ("device", .device),
+    ]
+
+    init?(_ bytes: ArraySlice<UInt8>) {
+        for (name, key) in EntryKey.names where name.utf8CodeUnitCount == bytes.count {
+            let isEqual = name.withUTF8Buffer { $0.elementsEqual(bytes) }
+            if isEqual {
+                self = key
+                return
+            }
+        }
+        return nil
+    }
+}

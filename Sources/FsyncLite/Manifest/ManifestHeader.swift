@@ -1,0 +1,88 @@
+/// What a manifest says before its entries.
+public struct ManifestHeader: Hashable, Sendable {
+    /// Names this manifest and nothing else; also the name of the transaction that wrote it.
+    public var id: String
+    /// The tree's root as it was given, for people.
+    public var root: [UInt8]
+    /// When the scan behind the manifest began. A change at or after this time may not be in it.
+    public var created: Timestamp
+    /// What the tree is a mirror of; nil for a tree that was only looked at.
+    public var source: Source?
+
+    /// The source of a mirror.
+    public struct Source: Hashable, Sendable {
+        /// Its root as it was given, for people.
+        public var path: [UInt8]
+        /// Which directory that was.
+        public var identity: FileIdentity
+        /// The file system's own number, in hexadecimal. Some number themselves anew at each mount.
+        public var fileSystem: String
+
+        public init(path: [UInt8], identity: FileIdentity, fileSystem: String) {
+            self.path = path
+            self.identity = identity
+            self.fileSystem = fileSystem
+        }
+    }
+
+    public init(id: String, root: [UInt8], created: Timestamp, source: Source? = nil) {
+        self.id = id
+        self.root = root
+        self.created = created
+        self.source = source
+    }
+
+    func write(to text: inout JSONText) {
+        text.field("id", id)
+        text.field("root", "root_base64", root[...])
+        text.field("created", created)
+        guard let source else { return }
+        text.field("source", "source_base64", source.path[...])
+        text.field("source_inode", source.identity.inode)
+        if let created = source.identity.created { text.field("source_created", created) }
+        text.field("source_file_system", source.fileSystem)
+    }
+
+    init(from reader: inout DocumentReader) throws {
+        guard reader.take(","), try reader.key("id") else { throw reader.error("\"id\" is missing") }
+        id = String(decoding: try reader.string(), as: UTF8.self)
+        try reader.expect(",")
+        if try reader.key("root") {
+            root = try reader.string()
+        } else if try reader.key("root_base64") {
+            root = try reader.base64()
+        } else {
+            throw reader.error("\"root\" is missing")
+        }
+        try reader.expect(",")
+        guard try reader.key("created") else { throw reader.error("\"created\" is missing") }
+        created = try reader.timestamp()
+        try reader.expect(",")
+        source = try Source(from: &reader)
+    }
+}
+
+extension ManifestHeader.Source {
+    /// nil where the header ends.
+    fileprivate init?(from reader: inout DocumentReader) throws {
+        self.init(path: [], identity: FileIdentity(inode: 0, created: nil), fileSystem: "")
+        if try reader.key("source") {
+            path = try reader.string()
+        } else if try reader.key("source_base64") {
+            path = try reader.base64()
+        } else {
+            return nil
+        }
+        try reader.expect(",")
+        guard try reader.key("source_inode") else { throw reader.error("\"source_inode\" is missing") }
+        identity.inode = try reader.integer()
+        try reader.expect(",")
+        if try reader.key("source_created") {
+            identity.created = try reader.timestamp()
+            try reader.expect(",")
+        }
+        guard try reader.key("source_file_system") else { throw reader.error("\"source_file_system\" is missing") }
+        fileSystem = String(decoding: try reader.string(), as: UTF8.self)
+        try reader.expect(",")
+    }
+}

@@ -1,0 +1,51 @@
+import FileSystem
+
+/// What a tree holds in all.
+public struct ManifestSummary: Hashable, Sendable {
+    public internal(set) var files = 0
+    public internal(set) var directories = 0
+    public internal(set) var symlinks = 0
+    /// FIFOs and device nodes.
+    public internal(set) var others = 0
+    /// Bytes of content in files.
+    public internal(set) var bytes: Int64 = 0
+
+    public init() {}
+
+    public var entries: Int { files + directories + symlinks + others }
+
+    mutating func count(_ status: FileStatus) {
+        switch status.type {
+        case .file:
+            files += 1
+            bytes &+= status.size
+        case .directory: directories += 1
+        case .symlink: symlinks += 1
+        case .fifo, .characterDevice, .blockDevice, .socket: others += 1
+        }
+    }
+
+    func write(to text: inout JSONText) {
+        text.beginObject()
+        text.field("files", files)
+        text.field("directories", directories)
+        text.field("symlinks", symlinks)
+        text.field("others", others)
+        text.field("bytes", bytes)
+        text.endObject()
+    }
+
+    init(from reader: inout DocumentReader) throws {
+        try reader.object { reader, key in
+            switch String(decoding: key, as: UTF8.self) {
+            case "files": files = try reader.integer()
+            case "directories": directories = try reader.integer()
+            case "symlinks": symlinks = try reader.integer()
+            case "others": others = try reader.integer()
+            case "bytes": bytes = try reader.integer()
+            default: return false
+            }
+            return true
+        }
+    }
+}

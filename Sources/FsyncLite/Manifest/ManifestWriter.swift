@@ -1,0 +1,41 @@
+import FileSystem
+
+/// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
+package struct ManifestWriter: Sendable {
+    package static let format: StaticString = "fsync-lite-manifest"
+
+    private var document: DocumentWriter
+    package private(set) var summary = ManifestSummary()
+
+    package init(_ header: ManifestHeader) {
+        document = DocumentWriter(format: ManifestWriter.format.description)
+        header.write(to: &document.text)
+        document.beginArray("entries")
+    }
+
+    /// Appends an entry; the caller keeps the order.
+    ///
+    /// - Parameter targetInode: the inode in the tree that the manifest lies in, for a mirror.
+    package mutating func append(
+        path: RelativePath, status: FileStatus, destination: [UInt8], targetInode: UInt64?
+    ) {
+        summary.count(status)
+        document.beginElement()
+        document.text.entry(path: path, status: status, destination: destination, targetInode: targetInode)
+        document.endElement()
+    }
+
+    /// Ends the document; `drain` hands over the rest.
+    package mutating func end() {
+        document.endArray()
+        document.beginTrailer()
+        document.text.key("summary")
+        summary.write(to: &document.text)
+        document.end(withChecksum: true)
+    }
+
+    /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
+    package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
+        try document.drain(to: &sink, all: all)
+    }
+}

@@ -1,0 +1,121 @@
+import FileSystem
+import FoundationEssentials
+
+/// One entry of a tree as a scan or a manifest yields it: a pure value, which touches no disk.
+public struct File: Hashable, Sendable, NamedFile {
+    /// Where it stands below the root of its tree.
+    public let path: RelativePath
+    /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
+    /// symlink without destination or a directory with one cannot be made.
+    package private(set) var status: FileStatus
+    private var destination: [UInt8] = []
+
+    /// - Parameters:
+    ///   - size: bytes of content; a symlink's is the length of its destination.
+    ///   - mode: the twelve permission bits.
+    public init(
+        path: RelativePath, kind: FileKind, size: Int64 = 0, modified: Timestamp, created: Timestamp? = nil,
+        mode: UInt16, owner: UInt32 = 0, group: UInt32 = 0, linkCount: UInt32 = 1, inode: UInt64 = 0
+    ) {
+        var status = FileStatus(type: kind.type, modified: modified.fileTime)
+        status.size = size
+        status.created = created?.fileTime
+        status.permissions = mode & 0o7777
+        status.owner = owner
+        status.group = group
+        status.links = linkCount
+        status.inode = inode
+        self.path = path
+        switch kind {
+        case .symlink(let bytes):
+            destination = bytes
+            status.size = Int64(bytes.count)
+        case .characterDevice(let major, let minor), .blockDevice(let major, let minor):
+            status.represents = DeviceNumber(major: major, minor: minor)
+        case .file, .directory, .fifo, .socket:
+            break
+        }
+        self.status = status
+    }
+
+    /// - Parameter destination: where a symlink points; left out of account for everything else.
+    package init(path: RelativePath, status: FileStatus, destination: [UInt8]) {
+        self.path = path
+        self.status = status
+        if status.type == .symlink { self.destination = destination }
+    }
+
+    public var kind: FileKind {
+        switch status.type {
+        case .file: .file
+        case .directory: .directory
+        case .symlink: .symlink(destination: destination)
+        case .fifo: .fifo
+        case .characterDevice: .characterDevice(major: status.represents.major, minor: status.represents.minor)
+        case .blockDevice: .blockDevice(major: status.represents.major, minor: status.represents.minor)
+        case .socket: .socket
+        }
+    }
+
+    public var isFile: Bool { status.type == .file }
+    public var isDirectory: Bool { status.type == .directory }
+
+    /// Bytes of content.
+    public var size: Int64 { status.size }
+    /// When the content was last modified, to the nanosecond.
+    public var modified: Timestamp { Timestamp(status.modified) }
+    /// `modified` as Foundation knows it, a fraction of a microsecond off.
+    public var modificationDate: Date { modified.date }
+    /// When the object was made, to the nanosecond, where the file system tells.
+    public var created: Timestamp? { status.created.map(Timestamp.init) }
+    /// `created` as Foundation knows it.
+    public var creationDate: Date? { created?.date }
+    /// Permission bits with setuid, setgid and sticky.
+    public var mode: UInt16 { status.permissions }
+    /// Numeric user.
+    public var owner: UInt32 { status.owner }
+    /// Numeric group.
+    public var group: UInt32 { status.group }
+    /// How many names the object has.
+    public var linkCount: UInt32 { status.links }
+    /// Which object it is, whatever its name.
+    public var identity: FileIdentity { status.identity }
+
+    /// The last component, for people: bytes that are no UTF-8 are replaced. `path` has them all.
+    public var name: String { String(decoding: path.lastComponent, as: UTF8.self) }
+    /// The path of the directory that holds it; nil at the root.
+    public var parent: RelativePath? { path.parent }
+
+    /// The path of an entry in this directory; nil when the name is not a single valid component.
+    public static func + (directory: File, name: String) -> RelativePath? {
+        directory.path + name
+    }
+
+    /// The same file at another place.
+    package func moved(to path: RelativePath) -> File {
+        File(path: path, status: status, destination: destination)
+    }
+}
+
+extension File: Comparable {
+    /// The order of a scan.
+    public static func < (left: File, right: File) -> Bool {
+        left.path < right.path
+    }
+}
+
+extension File: CustomStringConvertible {
+    /// For logs: `<File a.txt>`, `<Dir b>`.
+    public var description: String {
+        let word =
+            switch status.type {
+            case .file: "File"
+            case .directory: "Dir"
+            case .symlink: "Link"
+            case .fifo: "FIFO"
+            case .characterDevice, .blockDevice: "Device"
+            case .socket: "Socket"
+            }
+        return "<\(word) \(path.isRoot ? "." : escapedText(path.lastComponent))>"
+    }
+}

@@ -1,0 +1,45 @@
+import FileSystem
+
+/// What an entry is, with what only that kind has.
+public enum FileKind: Hashable, Sendable {
+    case file
+    case directory
+    /// The destination as bytes, exactly as stored; it is never followed.
+    case symlink(destination: [UInt8])
+    case fifo
+    case characterDevice(major: UInt32, minor: UInt32)
+    case blockDevice(major: UInt32, minor: UInt32)
+    case socket
+
+    var type: FileType {
+        switch self {
+        case .file: .file
+        case .directory: .directory
+        case .symlink: .symlink
+        case .fifo: .fifo
+        case .characterDevice: .characterDevice
+        case .blockDevice: .blockDevice
+        case .socket: .socket
+        }
+    }
+}
+
+extension FileType {
+    /// The name in every JSON document.
+    package var documentName: String {
+        switch self {
+        case .file: "file"
+        case .directory: "directory"
+        case .symlink: "symlink"
+        case .fifo: "fifo"
+        case .characterDevice: "character_device"
+        case .blockDevice: "block_device"
+        case .socket: "socket"
+        }
+    }
+
+    package init?(documentName: String) {
+        guard let type = FileType.allCases.first(where: { $0.documentName == documentName }) else { return nil }
+        self = type
+    }
+}

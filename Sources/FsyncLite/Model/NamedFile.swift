@@ -1,0 +1,1 @@
+public protocol NamedFile { var name: String { get } }

@@ -1,0 +1,22 @@
+/// Something that could not be mirrored, with its path and cause: nothing is skipped in silence.
+public struct Problem: Hashable, Sendable {
+    /// A closed list, as it stands in reports.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The source's entry cannot be read.
+        case unreadable
+        /// The file was still changing after three tries.
+        case changing
+        /// The target cannot hold the entry, or something of it.
+        case unsupported
+    }
+
+    public let path: RelativePath
+    public let code: Code
+    public let message: String
+
+    public init(path: RelativePath, code: Code, message: String) {
+        self.path = path
+        self.code = code
+        self.message = message
+    }
+}

@@ -1,0 +1,106 @@
+import FileSystem
+
+/// The place of an entry below the root of a tree: names separated by `/`, kept as bytes.
+///
+/// No component is empty, `.` or `..`, and none holds NUL, so a path can never lead out of its tree. The
+/// empty path is the root itself. Equality and order go by bytes: Swift's `String` compares canonically and
+/// takes NFC and NFD forms of one name for the same, which on Linux are two files.
+///
+/// The order is the order of a scan: depth first, names by their bytes. It is that of the whole path when
+/// `/` sorts before every other byte, so `a`, `a/b`, `a-b` are in order.
+public struct RelativePath: Hashable, Sendable {
+    /// The path as the file system has it, without `/` at either end.
+    public internal(set) var bytes: [UInt8]
+
+    /// The root of the tree.
+    public static let root = RelativePath()
+
+    private init() {
+        bytes = []
+    }
+
+    /// nil when the bytes are not a relative path: an empty, `.` or `..` component, NUL, or `/` at an end.
+    public init?(_ bytes: some Collection<UInt8>) {
+        self.bytes = Array(bytes)
+        guard !self.bytes.isEmpty else { return }
+        for component in self.bytes.split(separator: separator, omittingEmptySubsequences: false)
+        where !FileName.isValid(component) {
+            return nil
+        }
+    }
+
+    /// nil when the text is not a relative path.
+    public init?(_ text: String) {
+        self.init(Array(text.utf8))
+    }
+
+    /// Bytes that are known to be a path: the caller made them from valid names.
+    package init(validated bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    public var isRoot: Bool { bytes.isEmpty }
+
+    /// The last component; empty at the root.
+    public var lastComponent: ArraySlice<UInt8> {
+        guard let slash = bytes.lastIndex(of: separator) else { return bytes[...] }
+        return bytes[(slash + 1)...]
+    }
+
+    /// The path of the directory that holds this entry; nil at the root.
+    public var parent: RelativePath? {
+        guard !isRoot else { return nil }
+        return RelativePath(validated: Array(bytes[..<(bytes.lastIndex(of: separator) ?? 0)]))
+    }
+
+    /// The components from the top.
+    public var components: [ArraySlice<UInt8>] {
+        bytes.split(separator: separator)
+    }
+
+    /// The path of an entry in this directory; nil when the name is not a single valid component.
+    public static func + (directory: RelativePath, name: String) -> RelativePath? {
+        FileName(name.utf8).map { directory.appending($0) }
+    }
+
+    package func appending(_ name: FileName) -> RelativePath {
+        RelativePath(validated: isRoot ? Array(name.bytes) : bytes + [separator] + name.bytes)
+    }
+
+    /// The last component as a name for the kernel; nil at the root.
+    package var fileName: FileName? { FileName(lastComponent) }
+
+    /// True when this path lies below `directory`, at whatever depth.
+    public func isBelow(_ directory: RelativePath) -> Bool {
+        if directory.isRoot { return !isRoot }
+        return bytes.count > directory.bytes.count && bytes[directory.bytes.count] == separator
+            && bytes.starts(with: directory.bytes)
+    }
+}
+
+private let separator = UInt8(ascii: "/")
+
+extension RelativePath: Comparable {
+    public static func < (left: RelativePath, right: RelativePath) -> Bool {
+        left.order(comparedTo: right) < 0
+    }
+
+    /// Negative, zero or positive, as `memcmp` says it.
+    package func order(comparedTo other: RelativePath) -> Int {
+        let (left, right) = (bytes.span, other.bytes.span)
+        let shared = min(left.count, right.count)
+        var index = 0
+        while index < shared, left[index] == right[index] { index += 1 }
+        guard index < shared else { return left.count - right.count }
+        // NUL is no byte of a path, so the separator takes its place before all others.
+        let (first, second) = (left[index], right[index])
+        return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
+    }
+}
+
+extension RelativePath: CustomStringConvertible {
+    /// For people: `.` for the root, control characters and invalid UTF-8 escaped.
+    public var description: String {
+        isRoot ? "." : escapedText(bytes)
+    }
+}

@@ -1,0 +1,169 @@
+import FileSystem
+import FoundationEssentials
+
+/// A point in time to the nanosecond, over the whole range that a file system may hold.
+///
+/// `Date` keeps 53 bits and cannot tell two neighbouring nanoseconds of today apart, so it serves for
+/// display only.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Whole seconds since 1970-01-01T00:00:00Z, negative before.
+    public var seconds: Int64
+    /// What comes on top, 0 to 999,999,999, also before 1970.
+    public var nanoseconds: Int32
+
+    /// nil when `nanoseconds` is not below 1,000,000,000 or negative.
+    public init?(seconds: Int64, nanoseconds: Int32) {
+        guard (0..<1_000_000_000).contains(nanoseconds) else { return nil }
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    package init(_ time: FileTime) {
+        seconds = time.seconds
+        nanoseconds = time.nanoseconds
+    }
+
+    package var fileTime: FileTime { FileTime(seconds: seconds, nanoseconds: nanoseconds) }
+
+    /// The present, as files are stamped with it.
+    public static var now: Timestamp { Timestamp(.now) }
+
+    /// The nearest `Date`, which is a fraction of a microsecond off.
+    public var date: Date {
+        Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+    }
+
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.fileTime < right.fileTime
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// ISO 8601 in UTC, such as `2026-11-20T10:00:00.123456789Z`.
+    public var description: String {
+        var text: [UInt8] = []
+        appendISO8601(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Writes the time in ISO 8601: no fraction for whole seconds, else nine digits. A year outside 0...9999
+    /// gets a sign and as many digits as it needs.
+    package func appendISO8601(to text: inout [UInt8]) {
+        let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
+        let (year, month, day) = civilDate(daysSince1970: days)
+        if (0...9999).contains(year) {
+            text.appendDecimal(UInt64(year), digits: 4)
+        } else {
+            text.append(UInt8(ascii: year < 0 ? "-" : "+"))
+            text.appendDecimal(year.magnitude, digits: 4)
+        }
+        text.append(UInt8(ascii: "-"))
+        text.appendDecimal(UInt64(month), digits: 2)
+        text.append(UInt8(ascii: "-"))
+        text.appendDecimal(UInt64(day), digits: 2)
+        text.append(UInt8(ascii: "T"))
+        text.appendDecimal(UInt64(secondOfDay / 3600), digits: 2)
+        text.append(UInt8(ascii: ":"))
+        text.appendDecimal(UInt64(secondOfDay / 60 % 60), digits: 2)
+        text.append(UInt8(ascii: ":"))
+        text.appendDecimal(UInt64(secondOfDay % 60), digits: 2)
+        if nanoseconds != 0 {
+            text.append(UInt8(ascii: "."))
+            text.appendDecimal(UInt64(nanoseconds), digits: 9)
+        }
+        text.append(UInt8(ascii: "Z"))
+    }
+
+    /// Reads what `appendISO8601` writes and nothing else: a time has one text.
+    package init?(iso8601 text: ArraySlice<UInt8>) {
+        var rest = text
+        var sign: Int64 = 1
+        var yearDigits = 4
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
+            sign = rest.removeFirst() == UInt8(ascii: "-") ? -1 : 1
+            yearDigits = rest.prefix { $0 != UInt8(ascii: "-") }.count
+        }
+        guard (4...12).contains(yearDigits),
+            let year = rest.takeDecimal(digits: yearDigits), rest.take("-"),
+            let month = rest.takeDecimal(digits: 2), (1...12).contains(month), rest.take("-"),
+            let day = rest.takeDecimal(digits: 2), (1...31).contains(day), rest.take("T"),
+            let hour = rest.takeDecimal(digits: 2), hour < 24, rest.take(":"),
+            let minute = rest.takeDecimal(digits: 2), minute < 60, rest.take(":"),
+            let second = rest.takeDecimal(digits: 2), second < 60
+        else { return nil }
+        nanoseconds = 0
+        if rest.take(".") {
+            guard let fraction = rest.takeDecimal(digits: 9) else { return nil }
+            nanoseconds = Int32(fraction)
+        }
+        guard rest.take("Z"), rest.isEmpty else { return nil }
+        let days = daysSince1970(year: sign * year, month: month, day: day)
+        // The first second of the range lies within its first day: the day itself begins before the range.
+        let (scaled, overflow) = (days + (days < 0 ? 1 : 0)).multipliedReportingOverflow(by: 86_400)
+        let rising = hour * 3600 + minute * 60 + second - (days < 0 ? 86_400 : 0)
+        let (sum, overflowAgain) = scaled.addingReportingOverflow(rising)
+        guard !overflow, !overflowAgain else { return nil }
+        seconds = sum
+        // 31 February, or a fraction of zero that has a shorter text.
+        var canonical: [UInt8] = []
+        appendISO8601(to: &canonical)
+        guard canonical.elementsEqual(text) else { return nil }
+    }
+}
+
+// The conversions are `civil_from_days` and `days_from_civil` of Howard Hinnant's
+// "chrono-Compatible Low-Level Date Algorithms": exact for the proleptic Gregorian calendar.
+
+private func civilDate(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+}
+
+private func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+}
+
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number with at least so many digits.
+    package mutating func appendDecimal(_ number: UInt64, digits: Int = 1) {
+        var digit: UInt64 = 1
+        for _ in 1..<Swift.max(digits, 1) { digit *= 10 }
+        while number / digit >= 10 { digit *= 10 }
+        while digit > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / digit % 10))
+            digit /= 10
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard first == UInt8(ascii: character) else { return false }
+        removeFirst()
+        return true
+    }
+
+    fileprivate mutating func takeDecimal(digits: Int) -> Int64? {
+        guard count >= digits else { return nil }
+        var number: Int64 = 0
+        for _ in 0..<digits {
+            let digit = removeFirst()
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = number * 10 + Int64(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+}

@@ -1,0 +1,61 @@
+import FileSystem
+
+/// One thing that a plan does and a report did, as people and scripts see it.
+public struct Action: Hashable, Sendable {
+    public enum Verb: String, Sendable, CaseIterable, Comparable {
+        case delete, move, create, update, attributes
+
+        public static func < (left: Verb, right: Verb) -> Bool { left.rank < right.rank }
+        private var rank: Int { Verb.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    public var verb: Verb
+    /// Where the entry stands after the action; for a delete, before it.
+    public var path: RelativePath
+    /// Where a moved entry stood.
+    public var from: RelativePath?
+    /// `file`, `directory` and so on, as in a manifest.
+    public var type: String
+    /// Bytes of a file's content.
+    public var size: Int64?
+    /// How many entries a moved directory holds, at all depths.
+    public var entries: Int?
+    /// In the order of the closed list.
+    public var causes: [Cause]
+
+    init(_ verb: Verb, _ file: File, from: RelativePath? = nil, entries: Int? = nil, causes: Set<Cause>) {
+        self.verb = verb
+        path = file.path
+        self.from = from
+        type = file.status.type.documentName
+        size = file.isFile ? file.size : nil
+        self.entries = entries
+        self.causes = causes.sorted()
+    }
+}
+
+/// The totals of a plan or a report.
+public struct ActionSummary: Hashable, Sendable {
+    public var create = 0
+    public var update = 0
+    public var attributes = 0
+    public var move = 0
+    public var delete = 0
+    /// Entries of the source that no action names.
+    public var unchanged = 0
+    /// Bytes of content that are copied, for creations and updates.
+    public var bytesToCopy: Int64 = 0
+
+    public var actions: Int { create + update + attributes + move + delete }
+
+    mutating func count(_ action: Action) {
+        switch action.verb {
+        case .create: create += 1
+        case .update: update += 1
+        case .attributes: attributes += 1
+        case .move: move += 1
+        case .delete: delete += 1
+        }
+        if action.verb == .create || action.verb == .update { bytesToCopy &+= action.size ?? 0 }
+    }
+}

@@ -1,0 +1,310 @@
+import FileSystem
+
+/// The steps of a plan as objects and operations on them: a pure value, of which the journal is the text.
+///
+/// An object is one thing in the file system, whatever its name. It has up to three places: the old one, a
+/// slot in the stage, the new one. A place is a name in a parent *object*, so an operation means the same
+/// wherever its parents have got to meanwhile, and the order matters only where two objects share a place:
+/// everything leaves before anything arrives, which also makes cycles of names plain.
+package struct Layout: Sendable {
+    package struct Place: Hashable, Sendable {
+        package var parent: Int
+        package var name: FileName
+    }
+
+    package struct Object: Hashable, Sendable {
+        package var old: Place?
+        package var slot: Place?
+        package var new: Place?
+        /// Known from the scan; else found when the journal is made.
+        package var identity: FileIdentity?
+        /// What the scan saw, checked again before the first operation.
+        package var seen: FileStatus?
+
+    }
+
+    package enum Operation: Hashable, Sendable {
+        /// Old place to slot.
+        case detach(Int)
+        /// A staged object and the one whose place it takes.
+        case exchange(Int, with: Int)
+        /// Slot to new place, which is free.
+        case attach(Int)
+        /// Old place to new place, which is free.
+        case rename(Int)
+    }
+
+    /// Attributes to be set at the end, as absolute values.
+    package struct AttributeChange: Hashable, Sendable {
+        package var object: Int
+        /// nil: what the object has when the journal is made, which the operations on its entries disturb.
+        package var old: Attributes?
+        package var new: Attributes?
+    }
+
+    /// A source entry that is staged, in scan order.
+    package struct Arrival: Hashable, Sendable {
+        package var file: File
+        /// The object that goes to a slot; nil for what is staged inside a new directory.
+        package var object: Int?
+    }
+
+    package static let root = 0
+    package static let state = 1
+    package static let stage = 2
+    package static let history = 3
+    package static let transaction = 4
+    package static let slotsPerDirectory = 10_000
+
+    package private(set) var objects: [Object]
+    /// In the order in which they are done; undone in reverse.
+    package private(set) var operations: [Operation] = []
+    /// Deepest first.
+    package private(set) var attributes: [AttributeChange] = []
+    package private(set) var arrivals: [Arrival] = []
+    /// How many slot directories the stage has.
+    package private(set) var slotDirectories = 0
+    /// The slot of each object that leaves for good, by its old path: the record of history needs it.
+    package private(set) var displaced: [(path: RelativePath, object: Int)] = []
+
+    /// The object of the new manifest.
+    package private(set) var manifest = 0
+
+    private var slots = 0
+    private var slotDirectoryObjects: [Int] = []
+    private var explicitByOld: [RelativePath: Int] = [:]
+    private var explicitByNew: [RelativePath: Int] = [:]
+    private var fixedByOld: [RelativePath: Int] = [.root: root]
+    private var fixedByNew: [RelativePath: Int] = [:]
+
+    /// - Parameters:
+    ///   - root: the status of the target's root, and what it becomes.
+    ///   - transaction: the name of the transaction's directory.
+    package init(
+        _ difference: Difference, root: (old: FileStatus, new: Attributes), transaction: FileName,
+        replacesManifest: Bool
+    ) {
+        objects = [
+            Object(), Object(),
+            Object(fixed: Place(parent: Layout.state, name: FileName("stage"))),
+            Object(fixed: Place(parent: Layout.state, name: FileName("history"))),
+            Object(
+                old: Place(parent: Layout.stage, name: transaction),
+                new: Place(parent: Layout.history, name: transaction)),
+        ]
+        var moves = MoveMap(difference)
+        place(difference, &moves)
+        order(difference)
+        addAttributes(difference, root)
+        addManifest(replacing: replacesManifest)
+        operations.append(.rename(Layout.transaction))
+    }
+
+    // MARK: Objects
+
+    private mutating func place(_ difference: Difference, _ moves: inout MoveMap) {
+        // First every object that has an operation of its own, so that the places can refer to them.
+        for pair in difference.pairs {
+            if pair.replacesContent {
+                if moves.newPath(of: pair.target.path.parent) != nil { addLeaving(pair.target) }
+            } else if !moves.isCarried(pair) {
+                let object = add(pair.target, slot: true)
+                explicitByOld[pair.target.path] = object
+                explicitByNew[pair.source.path] = object
+            }
+        }
+        for (file, _) in difference.deleted where moves.newPath(of: file.path.parent) != nil {
+            addLeaving(file)
+        }
+        arrivals = (difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source))
+            .sorted().map { Arrival(file: $0, object: nil) }
+        for index in arrivals.indices where !moves.isCreated(arrivals[index].file.path.parent) {
+            let object = objects.count
+            objects.append(Object(slot: nextSlot()))
+            arrivals[index].object = object
+            explicitByNew[arrivals[index].file.path] = object
+        }
+        // Then the places.
+        for (path, object) in explicitByOld {
+            objects[object].old = placeOf(path, parent: oldDirectory(path.parent ?? .root))
+        }
+        for (path, object) in explicitByNew {
+            objects[object].new = placeOf(path, parent: newDirectory(path.parent ?? .root, moves))
+        }
+    }
+
+    private mutating func add(_ target: File, slot: Bool) -> Int {
+        objects.append(
+            Object(slot: slot ? nextSlot() : nil, identity: target.identity, seen: target.status))
+        return objects.count - 1
+    }
+
+    private mutating func addLeaving(_ target: File) {
+        let object = add(target, slot: true)
+        explicitByOld[target.path] = object
+        displaced.append((target.path, object))
+    }
+
+    private mutating func nextSlot() -> Place {
+        let (directory, number) = slots.quotientAndRemainder(dividingBy: Layout.slotsPerDirectory)
+        slots += 1
+        if directory == slotDirectoryObjects.count {
+            slotDirectoryObjects.append(objects.count)
+            objects.append(
+                Object(fixed: Place(parent: Layout.transaction, name: FileName(number: directory))))
+            slotDirectories += 1
+        }
+        return Place(parent: slotDirectoryObjects[directory], name: FileName(number: number))
+    }
+
+    private func placeOf(_ path: RelativePath, parent: Int) -> Place? {
+        path.fileName.map { Place(parent: parent, name: $0) }
+    }
+
+    /// The object of a directory that the target has at a path.
+    private mutating func oldDirectory(_ path: RelativePath) -> Int {
+        // Up to an object that is known, then down again: no recursion, trees are deep.
+        var missing: [RelativePath] = []
+        var known = path
+        while explicitByOld[known] == nil, fixedByOld[known] == nil {
+            missing.append(known)
+            known = known.parent ?? .root
+        }
+        var object = explicitByOld[known] ?? fixedByOld[known] ?? Layout.root
+        while let next = missing.popLast() {
+            guard let place = placeOf(next, parent: object) else { break }
+            objects.append(Object(fixed: place))
+            object = objects.count - 1
+            fixedByOld[next] = object
+        }
+        return object
+    }
+
+    /// The object of a directory that will stand at a path.
+    private mutating func newDirectory(_ path: RelativePath, _ moves: MoveMap) -> Int {
+        var missing: [RelativePath] = []
+        var known = path
+        while explicitByNew[known] == nil, fixedByNew[known] == nil, moves.isCreated(known) {
+            missing.append(known)
+            known = known.parent ?? .root
+        }
+        var object = explicitByNew[known] ?? fixedByNew[known] ?? oldDirectory(moves.oldPath(of: known))
+        while let next = missing.popLast() {
+            guard let place = placeOf(next, parent: object) else { break }
+            objects.append(Object(fixed: place))
+            object = objects.count - 1
+            fixedByNew[next] = object
+        }
+        return object
+    }
+
+    // MARK: Operations
+
+    private mutating func order(_ difference: Difference) {
+        var leaving: [Place: Int] = [:]
+        for (_, object) in displaced {
+            if let place = objects[object].old { leaving[place] = object }
+        }
+        // A new object that takes the place of one that leaves for good: one step, no gap.
+        var exchanges: [Operation] = []
+        var exchanged: Set<Int> = []
+        for arrival in arrivals {
+            guard let object = arrival.object, let place = objects[object].new, let other = leaving[place]
+            else { continue }
+            exchanges.append(.exchange(object, with: other))
+            exchanged.formUnion([object, other])
+            objects[other].slot = objects[object].slot
+        }
+        // The order of a scan has parents first: its reverse has the deepest first.
+        let detached = explicitByOld.filter { !exchanged.contains($0.value) }.sorted { $0.key > $1.key }
+        let attached = explicitByNew.filter { !exchanged.contains($0.value) }.sorted { $0.key < $1.key }
+        operations = detached.map { .detach($0.value) } + exchanges + attached.map { .attach($0.value) }
+    }
+
+    private mutating func addManifest(replacing: Bool) {
+        let name = FileName("manifest.json")
+        let slot = Place(parent: Layout.transaction, name: name)
+        let place = Place(parent: Layout.state, name: name)
+        objects.append(Object(slot: slot, new: place))
+        let new = objects.count - 1
+        manifest = new
+        if replacing {
+            objects.append(Object(old: place, slot: slot))
+            operations.append(.exchange(new, with: objects.count - 1))
+        } else {
+            operations.append(.attach(new))
+        }
+    }
+
+    // MARK: Attributes
+
+    private mutating func addAttributes(_ difference: Difference, _ root: (old: FileStatus, new: Attributes)) {
+        var changes: [Int: (path: RelativePath, old: Attributes?, new: Attributes?)] = [:]
+        let rootOld = Attributes(root.old)
+        if rootOld != root.new { changes[Layout.root] = (.root, rootOld, root.new) }
+        var valuesByOld: [RelativePath: Pair] = [:]
+        for pair in difference.pairs where !pair.replacesContent {
+            if pair.target.isDirectory { valuesByOld[pair.target.path] = pair }
+            guard pair.changesAttributes else { continue }
+            let object = explicitByOld[pair.target.path] ?? objectFor(pair.target)
+            changes[object] = (pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status))
+        }
+        // Whatever enters or leaves a directory moves its modification time, which is put right last.
+        var touched: Set<Int> = []
+        for operation in operations {
+            switch operation {
+            case .detach(let object): touched.insert(objects[object].old?.parent ?? Layout.root)
+            case .attach(let object): touched.insert(objects[object].new?.parent ?? Layout.root)
+            case .exchange(let object, _): touched.insert(objects[object].new?.parent ?? Layout.root)
+            case .rename: break
+            }
+        }
+        let paths = directoryPaths()
+        let created = Dictionary(uniqueKeysWithValues: arrivals.map { ($0.file.path, $0.file) })
+        for object in touched.sorted() where changes[object] == nil {
+            guard let (path, isNew) = paths[object] else { continue }
+            if isNew, let file = created[path] {
+                changes[object] = (path, nil, Attributes(file.status))
+            } else if let pair = valuesByOld[path] {
+                changes[object] = (pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status))
+            } else {
+                changes[object] = (path, nil, nil)
+            }
+        }
+        attributes = changes.sorted { $0.value.path > $1.value.path }
+            .map { AttributeChange(object: $0.key, old: $0.value.old, new: $0.value.new) }
+    }
+
+    /// The object of something that keeps its place but for its attributes.
+    private mutating func objectFor(_ target: File) -> Int {
+        if let object = fixedByOld[target.path] {
+            objects[object].identity = target.identity
+            objects[object].seen = target.status
+            return object
+        }
+        var object = Object(identity: target.identity, seen: target.status)
+        object.old = placeOf(target.path, parent: oldDirectory(target.path.parent ?? .root))
+        object.new = object.old
+        objects.append(object)
+        fixedByOld[target.path] = objects.count - 1
+        return objects.count - 1
+    }
+
+    private func directoryPaths() -> [Int: (path: RelativePath, isNew: Bool)] {
+        var paths: [Int: (path: RelativePath, isNew: Bool)] = [:]
+        for (path, object) in fixedByNew { paths[object] = (path, true) }
+        for arrival in arrivals {
+            if let object = arrival.object { paths[object] = (arrival.file.path, true) }
+        }
+        for (path, object) in explicitByOld { paths[object] = (path, false) }
+        for (path, object) in fixedByOld { paths[object] = (path, false) }
+        return paths
+    }
+}
+
+extension Layout.Object {
+    init(fixed place: Layout.Place) {
+        old = place
+        new = place
+    }
+}

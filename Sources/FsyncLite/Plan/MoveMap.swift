@@ -1,0 +1,40 @@
+/// Where the target's objects end up, by path.
+struct MoveMap {
+    private var newByOld: [RelativePath: RelativePath] = [:]
+    private var oldByNew: [RelativePath: RelativePath] = [:]
+    private var deleted: Set<RelativePath> = []
+    private var created: Set<RelativePath> = []
+
+    init(_ difference: Difference) {
+        for pair in difference.pairs where !pair.replacesContent {
+            newByOld[pair.target.path] = pair.source.path
+            oldByNew[pair.source.path] = pair.target.path
+        }
+        for (file, _) in difference.deleted where file.isDirectory { deleted.insert(file.path) }
+        for (file, _) in difference.created where file.isDirectory { created.insert(file.path) }
+    }
+
+    /// Where the object at a path of the target ends up; nil when it goes. What no pair names stays where it
+    /// is, and so does the root.
+    func newPath(of path: RelativePath?) -> RelativePath? {
+        guard let path else { return .root }
+        if let new = newByOld[path] { return new }
+        return deleted.contains(path) ? nil : path
+    }
+
+    /// Where the object that will stand at a path stands now.
+    func oldPath(of path: RelativePath) -> RelativePath {
+        oldByNew[path] ?? path
+    }
+
+    /// The directory at a path will be a new one.
+    func isCreated(_ path: RelativePath?) -> Bool {
+        path.map { created.contains($0) } ?? false
+    }
+
+    /// It gets to its new place by staying in its directory, under its name.
+    func isCarried(_ pair: Pair) -> Bool {
+        pair.source.path.lastComponent == pair.target.path.lastComponent
+            && newPath(of: pair.target.path.parent) == pair.source.path.parent
+    }
+}

@@ -1,0 +1,48 @@
+import FileSystem
+
+/// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
+///
+/// The properties tell of the present entry and change with the next `advance`; before the first and after
+/// the last they mean nothing. No value is made per entry: `file` makes one where it is wanted.
+package protocol EntryStream: AnyObject {
+    /// Steps to the next entry in the order of `RelativePath`; false when there is none.
+    func advance() throws -> Bool
+
+    var path: RelativePath { get }
+    var status: FileStatus { get }
+    /// Where a symlink points; meaningless for everything else.
+    var destination: [UInt8] { get }
+    /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
+    var isListed: Bool { get }
+    /// The inode in the tree that was recorded, where that is another than the one the entry came from.
+    var targetInode: UInt64 { get }
+}
+
+extension EntryStream {
+    package var isListed: Bool { true }
+    package var targetInode: UInt64 { status.inode }
+
+    /// The present entry as a value.
+    package var file: File { File(path: path, status: status, destination: destination) }
+}
+
+/// A tree that is in memory: sorted files.
+package final class FileList: EntryStream {
+    private let files: [File]
+    private var index = -1
+
+    package init(_ files: [File]) {
+        self.files = files.sorted()
+    }
+
+    package func advance() -> Bool {
+        index += 1
+        return index < files.count
+    }
+
+    package var path: RelativePath { files[index].path }
+    package var status: FileStatus { files[index].status }
+    package var destination: [UInt8] {
+        if case .symlink(let destination) = files[index].kind { destination } else { [] }
+    }
+}

@@ -1,0 +1,141 @@
+import FileSystem
+
+/// The scanner: walks a directory tree and yields its entries in order, each directory before what it holds.
+///
+/// Memory holds the listings along one chain of directories. No symlink is followed, no path is resolved
+/// twice, and neither depth nor the length of a path has a limit: deep handles are let go and found again.
+package final class TreeScan: EntryStream {
+    package struct Options: Sendable {
+        /// Sockets hold no data: a source's are counted and left out, as rsync and tar do.
+        package var omitsSockets = false
+        /// A directory that cannot be read is a problem to list; without this it is an error.
+        package var toleratesUnreadable = false
+        /// What is mounted inside is listed as an entry, noted and not entered.
+        package var staysOnMount = false
+
+        package static let source = Options(omitsSockets: true, toleratesUnreadable: true)
+        package static let target = Options(staysOnMount: true)
+    }
+
+    /// The name that is ours at the root of every tree; never part of it.
+    package static let reservedName = FileName(".fsync-lite")
+
+    package private(set) var path = RelativePath.root
+    package private(set) var status: FileStatus
+    package private(set) var destination: [UInt8] = []
+    package private(set) var isListed = true
+
+    /// Directories that could not be listed.
+    package private(set) var problems: [Problem] = []
+    /// Places where something is mounted; filled with `staysOnMount` only.
+    package private(set) var mounts: [RelativePath] = []
+    package private(set) var omittedSockets = 0
+    package private(set) var metReservedName = false
+    /// Entries yielded so far.
+    package private(set) var count = 0
+
+    private let rootDevice: DeviceNumber
+    private let options: Options
+    private var chain: DirectoryChain
+    /// One for each directory of the chain, and one for the root.
+    private var levels: [Level] = []
+    /// The directory that was yielded last: entered by the next `advance`.
+    private var next: (directory: Directory, listing: DirectoryListing, inode: UInt64)?
+
+    private struct Level {
+        let listing: DirectoryListing
+        /// How many bytes of `path` are the directory's own.
+        let pathLength: Int
+        var index = 0
+    }
+
+    package init(_ root: Directory, _ options: Options) throws {
+        self.options = options
+        chain = DirectoryChain(root: root)
+        status = try root.status()
+        rootDevice = status.device
+        levels = [Level(listing: try DirectoryListing(of: root), pathLength: 0)]
+    }
+
+    package func advance() throws -> Bool {
+        if let (directory, listing, inode) = next, let name = path.fileName {
+            chain.push(directory, name, inode: inode)
+            levels.append(Level(listing: listing, pathLength: path.bytes.count))
+            next = nil
+        }
+        while let level = levels.last {
+            path.bytes.removeSubrange(level.pathLength...)
+            guard level.index < level.listing.count else {
+                levels.removeLast()
+                if levels.isEmpty { return false }
+                chain.pop()
+                continue
+            }
+            levels[levels.count - 1].index += 1
+            if try take(level.listing, level.index) {
+                count += 1
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Makes one entry of a listing the present one; false where it is left out or has vanished.
+    private func take(_ listing: DirectoryListing, _ index: Int) throws -> Bool {
+        let name = listing.name(at: index)
+        status = listing.status(at: index)
+        isListed = true
+        if levels.count == 1, name.elementsEqual(TreeScan.reservedName.bytes) {
+            metReservedName = true
+            return false
+        }
+        if status.type == .socket, options.omitsSockets {
+            omittedSockets += 1
+            return false
+        }
+        if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
+        path.bytes.append(contentsOf: name)
+        switch status.type {
+        case .symlink: return try readLink()
+        case .directory: return try enter()
+        default: return true
+        }
+    }
+
+    private func readLink() throws -> Bool {
+        guard let name = path.fileName else { return false }
+        do {
+            destination = try chain.current().destination(of: name)
+            return true
+        } catch let error as SystemError where [.noSuchFile, .invalid].contains(error.errno) {
+            // Gone, or another object by now: a scan a moment later would not have met this one.
+            return false
+        }
+    }
+
+    private func enter() throws -> Bool {
+        if options.staysOnMount, status.isMountRoot || status.device != rootDevice {
+            mounts.append(path)
+            return true
+        }
+        guard let name = path.fileName else { return false }
+        do {
+            let directory = try chain.current().directory(name)
+            let opened = try directory.status()
+            // Another directory took the name since the listing: what is here now counts.
+            if opened.inode != status.inode { status = opened }
+            next = (directory, try DirectoryListing(of: directory), opened.inode)
+        } catch let error as SystemError {
+            switch error.errno {
+            case .noSuchFile, .notDirectory, .tooManyLinks:
+                return false
+            case _ where options.toleratesUnreadable:
+                isListed = false
+                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            default:
+                throw error
+            }
+        }
+        return true
+    }
+}

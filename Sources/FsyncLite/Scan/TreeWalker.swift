@@ -1,0 +1,34 @@
+import FileSystem
+
+/// Finds directories of a tree by path, one name at a time and without following a symlink. Paths that come
+/// in the order of a scan cost one open per directory.
+package final class TreeWalker {
+    private var chain: DirectoryChain
+
+    package init(_ root: Directory) {
+        chain = DirectoryChain(root: root)
+    }
+
+    /// The directory at a path.
+    package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
+        let components = path.components
+        var shared = 0
+        while shared < min(components.count, chain.depth),
+            chain.name(at: shared + 1).bytes.elementsEqual(components[shared])
+        {
+            shared += 1
+        }
+        while chain.depth > shared { chain.pop() }
+        for component in components[shared...] {
+            guard let name = FileName(component) else { break }
+            try chain.descend(name)
+        }
+        return try chain.current()
+    }
+
+    /// The directory that holds an entry, and the entry's name in it; nil for the root.
+    package func place(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
+        guard let parent = path.parent, let name = path.fileName else { return nil }
+        return (try directory(parent), name)
+    }
+}

@@ -1,0 +1,53 @@
+/// One command: the words that name it, what it takes, and what it says about itself.
+struct CommandDescription: Sendable {
+    /// One word (`plan`) or two (`manifest create`).
+    let words: [String]
+    let summary: String
+    /// Each line is a paragraph, wrapped to fit; a line that begins with a space is kept as written.
+    let discussion: String?
+    /// In the order of the command line. At most one may be repeated, and it need not be the last.
+    let arguments: [ArgumentDescription]
+    /// The command's own options. `--help` is added to every command: see `allOptions`.
+    let options: [OptionDescription]
+
+    init(
+        _ name: String,
+        summary: String,
+        discussion: String? = nil,
+        arguments: [ArgumentDescription] = [],
+        options: [OptionDescription] = []
+    ) {
+        self.words = name.split(separator: " ").map(String.init)
+        self.summary = summary
+        self.discussion = discussion
+        self.arguments = arguments
+        self.options = options
+    }
+
+    var name: String { words.joined(separator: " ") }
+
+    var allOptions: [OptionDescription] { options + [.helpOption] }
+}
+
+/// One positional argument.
+struct ArgumentDescription: Sendable {
+    /// Upper case by convention, as it appears in the usage line.
+    let name: String
+    let help: String
+    let isOptional: Bool
+    /// Takes one or more values; together with `isOptional`, zero or more.
+    let isRepeated: Bool
+
+    init(_ name: String, _ help: String, optional: Bool = false, repeated: Bool = false) {
+        self.name = name
+        self.help = help
+        self.isOptional = optional
+        self.isRepeated = repeated
+    }
+
+    /// The argument as a usage line shows it: `NAME`, `[NAME]`, `NAME...` or `[NAME...]`.
+    var usage: String {
+        let shape = isRepeated ? name + "..." : name
+        return isOptional ? "[\(shape)]" : shape
+    }
+}

@@ -1,0 +1,101 @@
+/// Turns raw arguments into a request, guided only by the program's description.
+///
+/// Arguments are bytes from end to end, since a path need not be UTF-8.
+struct CommandLineParser: Sendable {
+    let program: ProgramDescription
+
+    /// - Parameter arguments: what follows the program's own name.
+    func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
+        let lookup = CommandLookup(program: program)
+        if let first = arguments.first {
+            if first.spells("--version") {
+                return .version
+            }
+            if first.spells("help") || first.asksForHelp {
+                return .help(try helpTopic(arguments.dropFirst(), lookup))
+            }
+        }
+        guard let command = lookup.match(arguments) else {
+            if let first = arguments.first, !lookup.subcommands(of: first).isEmpty, asksForHelp(arguments) {
+                return .help(nil)
+            }
+            throw lookup.failure(arguments)
+        }
+        let rest = arguments.dropFirst(command.words.count)
+        // Help wins over any mistake beside it, so that it can be asked for from a broken line.
+        if asksForHelp(rest) {
+            return .help(command)
+        }
+        var scanner = OptionScanner(command: command, program: program, pending: rest)
+        try scanner.scan()
+        if scanner.values[OptionDescription.helpOption.name] != nil {
+            return .help(command)
+        }
+        return .invocation(
+            Invocation(
+                command: command,
+                argumentValues: try bind(scanner.positionals, to: command),
+                optionValues: scanner.values))
+    }
+
+    /// The command after `help`; nil for none, and for the first word of commands that have two.
+    private func helpTopic(
+        _ arguments: ArraySlice<[UInt8]>, _ lookup: CommandLookup
+    ) throws(UsageError) -> CommandDescription? {
+        let words = arguments.filter { $0.first != UInt8(ascii: "-") }
+        guard let first = words.first else { return nil }
+        if let command = lookup.match(words) {
+            return command
+        }
+        if words.count == 1, !lookup.subcommands(of: first).isEmpty {
+            return nil
+        }
+        throw lookup.failure(words)
+    }
+
+    private func asksForHelp(_ arguments: some Sequence<[UInt8]>) -> Bool {
+        arguments.prefix { !$0.spells("--") }.contains { $0.asksForHelp }
+    }
+
+    /// Shares the values out: one to each required argument, then what is left over from left to right,
+    /// one to each optional argument and all of the rest to a repeated one.
+    private func bind(
+        _ values: [[UInt8]], to command: CommandDescription
+    ) throws(UsageError) -> [String: [[UInt8]]] {
+        let required = command.arguments.filter { !$0.isOptional }
+        if values.count < required.count {
+            let missing = required[values.count...].map(\.name).joined(separator: ", ")
+            throw UsageError(
+                "'\(command.name)' is missing \(missing)", wayOut: "usage: \(program.usage(of: command))")
+        }
+        var spare = values.count - required.count
+        var remaining = values[...]
+        var bound: [String: [[UInt8]]] = [:]
+        for argument in command.arguments {
+            let extra = argument.isRepeated ? spare : argument.isOptional ? min(spare, 1) : 0
+            spare -= extra
+            let count = extra + (argument.isOptional ? 0 : 1)
+            if count > 0 {
+                bound[argument.name] = Array(remaining.prefix(count))
+                remaining = remaining.dropFirst(count)
+            }
+        }
+        if let unexpected = remaining.first {
+            throw UsageError(
+                "'\(command.name)' does not take another argument: \(QuotedBytes(unexpected))",
+                wayOut: "usage: \(program.usage(of: command))")
+        }
+        return bound
+    }
+}
+
+extension Collection<UInt8> {
+    /// Whether these are exactly the bytes of the word: no Unicode equivalence.
+    func spells(_ word: String) -> Bool {
+        elementsEqual(word.utf8)
+    }
+
+    fileprivate var asksForHelp: Bool {
+        spells(OptionDescription.helpOption.name) || OptionDescription.helpOption.short.map(spells) == true
+    }
+}

@@ -1,0 +1,62 @@
+/// Finds the command that the first words of a command line name.
+struct CommandLookup: Sendable {
+    let program: ProgramDescription
+
+    /// The longest command that the arguments begin with.
+    func match(_ arguments: some Collection<[UInt8]>) -> CommandDescription? {
+        program.commands
+            .filter { command in
+                command.words.count <= arguments.count
+                    && zip(command.words, arguments).allSatisfy { $0.utf8.elementsEqual($1) }
+            }
+            .max { $0.words.count < $1.words.count }
+    }
+
+    /// The commands of two words that begin with this one.
+    func subcommands(of word: [UInt8]) -> [CommandDescription] {
+        program.commands.filter { command in
+            command.words.count > 1 && command.words[0].utf8.elementsEqual(word)
+        }
+    }
+
+    /// Why arguments that match no command do not.
+    func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
+        guard let first = arguments.first else {
+            return UsageError("no command given", wayOut: seeHelp)
+        }
+        let group = subcommands(of: first)
+        if !group.isEmpty {
+            return subcommandFailure(in: group, group: first, typed: arguments.dropFirst().first)
+        }
+        if first.count > 1, first.first == UInt8(ascii: "-") {
+            return UsageError(
+                "\(QuotedBytes(first)) comes before the command",
+                wayOut: "options go after the command; \(seeHelp)")
+        }
+        return UsageError(
+            "unknown command \(QuotedBytes(first))",
+            wayOut: didYouMean(first, program.commands.flatMap { $0.words.prefix(1) + [$0.name] } + ["help"])
+                ?? seeHelp)
+    }
+
+    private func subcommandFailure(
+        in commands: [CommandDescription], group: [UInt8], typed: [UInt8]?
+    ) -> UsageError {
+        let list = "use one of: " + commands.map(\.name).joined(separator: ", ")
+        guard let typed, typed.first != UInt8(ascii: "-") else {
+            return UsageError("\(QuotedBytes(group)) needs a subcommand", wayOut: list)
+        }
+        let wholeName = group + [UInt8(ascii: " ")] + typed
+        let closest = EditDistance.closest(to: typed, among: commands.map { $0.words[1] })
+        let suggestion = closest.flatMap { word in commands.first { $0.words[1] == word } }
+        return UsageError(
+            "unknown command \(QuotedBytes(wholeName))",
+            wayOut: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
+    }
+
+    private func didYouMean(_ typed: [UInt8], _ candidates: [String]) -> String? {
+        EditDistance.closest(to: typed, among: candidates).map { "did you mean '\($0)'?" }
+    }
+
+    private var seeHelp: String { "see '\(program.name) --help' for the commands" }
+}

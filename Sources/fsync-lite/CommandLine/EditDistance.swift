@@ -1,0 +1,44 @@
+/// How far apart two spellings are, counting insertions, deletions, substitutions and swaps of
+/// neighbouring bytes (Damerau-Levenshtein; no byte takes part in two edits).
+enum EditDistance {
+    static func between(_ from: [UInt8], _ to: [UInt8]) -> Int {
+        var beforePrevious: [Int] = []
+        var previous = Array(0...to.count)
+        for row in from.indices {
+            var current = [row + 1]
+            for column in to.indices {
+                let substitution = previous[column] + (from[row] == to[column] ? 0 : 1)
+                var best = min(substitution, previous[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, from[row] == to[column - 1], from[row - 1] == to[column] {
+                    best = min(best, beforePrevious[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            beforePrevious = previous
+            previous = current
+        }
+        return previous[to.count]
+    }
+
+    /// The candidate nearest to what was typed, or nil when none is within one edit in three bytes
+    /// (and three edits in all). The first of equally near candidates wins; dashes in front are not compared.
+    static func closest(to typed: some Collection<UInt8>, among candidates: [String]) -> String? {
+        let typed = withoutDashes(typed)
+        var best: (candidate: String, distance: Int)?
+        for candidate in candidates {
+            let spelling = withoutDashes(candidate.utf8)
+            let limit = min(3, max(typed.count, spelling.count) / 3)
+            // Lengths that differ by more than the limit need no table, however long the input.
+            guard abs(typed.count - spelling.count) <= limit else { continue }
+            let distance = between(typed, spelling)
+            if distance <= limit, distance < best?.distance ?? .max {
+                best = (candidate, distance)
+            }
+        }
+        return best?.candidate
+    }
+
+    private static func withoutDashes(_ spelling: some Collection<UInt8>) -> [UInt8] {
+        Array(spelling.drop { $0 == UInt8(ascii: "-") })
+    }
+}

@@ -1,0 +1,81 @@
+/// Help as plain text, made from the description only. Ends with a newline.
+struct HelpText: Sendable {
+    let program: ProgramDescription
+    var width = 80
+
+    /// A heading with rows of a label and what it means.
+    private typealias Table = (heading: String, rows: [(label: String, help: String)])
+
+    /// Help for one command, or for the program when nil.
+    func text(for command: CommandDescription?) -> String {
+        let lines = command.map(commandLines) ?? programLines
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var programLines: [String] {
+        let commands = program.commands.map { (label: $0.name, help: $0.summary) }
+        let exitCodes = program.exitCodes.map { (label: String($0.code), help: $0.meaning) }
+        return TextWrapping(width: width).lines(of: "\(program.name): \(program.summary)")
+            + [""] + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
+            + lines(of: [("Commands", commands)] + optionTables(program.options))
+            + lines(of: [("Exit codes", exitCodes)])
+            + [""]
+            + TextWrapping(width: width).lines(
+                of: "See '\(program.name) help COMMAND' for what a command takes.")
+    }
+
+    private func commandLines(_ command: CommandDescription) -> [String] {
+        let wrapping = TextWrapping(width: width)
+        let arguments = command.arguments.map { (label: $0.name, help: $0.help) }
+        return wrapping.lines(of: command.summary)
+            + [""] + usageLines(program.usage(of: command))
+            + (command.discussion.map { [""] + wrapping.paragraphs(of: $0) } ?? [])
+            + lines(of: [("Arguments", arguments)] + optionTables(command.allOptions))
+    }
+
+    private func usageLines(_ usage: String) -> [String] {
+        let prefix = "Usage: "
+        let wrapped = TextWrapping(width: width - prefix.count).lines(of: usage)
+        return wrapped.enumerated().map { ($0.offset == 0 ? prefix : spaces(prefix.count)) + $0.element }
+    }
+
+    /// One table for each section, in the order in which the sections first appear.
+    private func optionTables(_ options: [OptionDescription]) -> [Table] {
+        var tables: [Table] = []
+        for option in options {
+            let row = (label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage, help: option.help)
+            if let index = tables.firstIndex(where: { $0.heading == option.section }) {
+                tables[index].rows.append(row)
+            } else {
+                tables.append((option.section, [row]))
+            }
+        }
+        return tables
+    }
+
+    /// The tables under their headings, sharing one column for what the labels mean. Empty ones are left out.
+    private func lines(of tables: [Table]) -> [String] {
+        let indent = 2
+        let gap = 2
+        // A label too long for its column goes on a line of its own rather than squeeze every row.
+        let widths = tables.flatMap(\.rows).map(\.label.count).filter { $0 <= width * 3 / 8 }
+        let column = indent + (widths.max() ?? indent) + gap
+        let wrapping = TextWrapping(width: width - column)
+        return tables.filter { !$0.rows.isEmpty }.flatMap { table in
+            ["", "\(table.heading):"]
+                + table.rows.flatMap { row in
+                    let label = spaces(indent) + row.label
+                    let help = wrapping.lines(of: row.help)
+                    guard let first = help.first else { return [label] }
+                    let rest = help.dropFirst().map { spaces(column) + $0 }
+                    return label.count + gap > column
+                        ? [label, spaces(column) + first] + rest
+                        : [label + spaces(column - label.count) + first] + rest
+                }
+        }
+    }
+
+    private func spaces(_ count: Int) -> String {
+        String(repeating: " ", count: count)
+    }
+}

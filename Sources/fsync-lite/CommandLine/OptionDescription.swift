@@ -1,0 +1,42 @@
+/// One option: a flag, or a name that takes a value.
+struct OptionDescription: Sendable {
+    static let defaultSection = "Options"
+    static let helpOption = flag("--help", short: "-h", "Show this help")
+    static let versionOption = flag("--version", "Show the version")
+
+    /// With its dashes, such as `--max-delete`; values are looked up by this name however they were spelled.
+    let name: String
+    /// A dash and one ASCII character, such as `-o`.
+    let short: String?
+    /// What the value is called in help; nil for a flag.
+    let placeholder: String?
+    let help: String
+    let isRepeatable: Bool
+    /// The heading that help lists the option under.
+    let section: String
+
+    static func flag(
+        _ name: String, short: String? = nil, _ help: String, section: String = defaultSection
+    ) -> OptionDescription {
+        OptionDescription(
+            name: name, short: short, placeholder: nil, help: help, isRepeatable: false, section: section)
+    }
+
+    static func value(
+        _ name: String,
+        short: String? = nil,
+        _ placeholder: String,
+        _ help: String,
+        repeatable: Bool = false,
+        section: String = defaultSection
+    ) -> OptionDescription {
+        OptionDescription(
+            name: name, short: short, placeholder: placeholder, help: help, isRepeatable: repeatable,
+            section: section)
+    }
+
+    var takesValue: Bool { placeholder != nil }
+
+    /// The long spelling with its value, such as `--max-delete N`.
+    var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+}

@@ -1,0 +1,102 @@
+/// Separates a command's options from its positional arguments, in any order, up to `--`.
+struct OptionScanner {
+    let command: CommandDescription
+    let program: ProgramDescription
+    /// The arguments not looked at yet.
+    private var pending: ArraySlice<[UInt8]>
+    /// By long name; a flag that was given has an empty list.
+    private(set) var values: [String: [[UInt8]]] = [:]
+    private(set) var positionals: [[UInt8]] = []
+
+    init(command: CommandDescription, program: ProgramDescription, pending: ArraySlice<[UInt8]>) {
+        self.command = command
+        self.program = program
+        self.pending = pending
+    }
+
+    mutating func scan() throws(UsageError) {
+        while let argument = pending.popFirst() {
+            if argument.spells("--") {
+                positionals += pending
+                return
+            } else if argument.starts(with: "--".utf8) {
+                try scanLong(argument)
+            } else if argument.count > 1, argument.first == UInt8(ascii: "-") {
+                try scanShort(argument)
+            } else {
+                positionals.append(argument)
+            }
+        }
+    }
+
+    /// `--name`, `--name value` or `--name=value`.
+    private mutating func scanLong(_ argument: [UInt8]) throws(UsageError) {
+        let name = argument.prefix { $0 != UInt8(ascii: "=") }
+        guard let option = command.allOptions.first(where: { name.spells($0.name) }) else {
+            throw unknown(name)
+        }
+        let attached = name.count < argument.count ? Array(argument[(name.endIndex + 1)...]) : nil
+        if let attached, !option.takesValue {
+            throw UsageError(
+                "\(option.name) does not take a value, but was given \(QuotedBytes(attached))",
+                wayOut: "write \(option.name) alone")
+        }
+        try record(option, attached: attached, spelling: option.name)
+    }
+
+    /// `-o value` or `-ovalue`; flags may share one dash, as in `-nq`, with a valued option last.
+    private mutating func scanShort(_ argument: [UInt8]) throws(UsageError) {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst() {
+            let spelling = [UInt8(ascii: "-"), letter]
+            guard let option = command.allOptions.first(where: { $0.short.map(spelling.spells) == true })
+            else {
+                throw unknown(argument[...])
+            }
+            let attached = option.takesValue && !letters.isEmpty ? Array(letters) : nil
+            try record(option, attached: attached, spelling: option.short ?? option.name)
+            if attached != nil {
+                return
+            }
+        }
+    }
+
+    private mutating func record(
+        _ option: OptionDescription, attached: [UInt8]?, spelling: String
+    ) throws(UsageError) {
+        if values[option.name] != nil, !option.isRepeatable {
+            throw UsageError("\(option.name) is given more than once", wayOut: "give \(option.name) once")
+        }
+        guard let placeholder = option.placeholder else {
+            values[option.name] = []
+            return
+        }
+        if let attached {
+            values[option.name, default: []].append(attached)
+        } else if let next = pending.first, !looksLikeOption(next) {
+            values[option.name, default: []].append(next)
+            pending.removeFirst()
+        } else {
+            let attachedForm = option.name == spelling ? "\(spelling)=" : spelling
+            throw UsageError(
+                "\(spelling) is missing its value \(placeholder)",
+                wayOut: "write \(spelling) \(placeholder), or \(attachedForm)\(placeholder) "
+                    + "for a value that begins with '-'")
+        }
+    }
+
+    /// Whether an argument in the place of a value more likely means that the value was forgotten.
+    private func looksLikeOption(_ argument: [UInt8]) -> Bool {
+        argument.starts(with: "--".utf8)
+            || command.allOptions.contains { $0.short.map(argument.spells) == true }
+    }
+
+    private func unknown(_ typed: ArraySlice<UInt8>) -> UsageError {
+        let suggestion = EditDistance.closest(to: typed, among: command.allOptions.map(\.name))
+        return UsageError(
+            "unknown option \(QuotedBytes(typed)) for '\(command.name)'",
+            wayOut: suggestion.map { "did you mean '\($0)'?" }
+                ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
+        )
+    }
+}

@@ -1,0 +1,27 @@
+/// Everything a user can type, as data: parsing and help both read this and nothing else.
+struct ProgramDescription: Sendable {
+    let name: String
+    let summary: String
+    let version: String
+    let commands: [CommandDescription]
+    let exitCodes: [ExitCodeDescription]
+
+    /// The options understood before any command.
+    var options: [OptionDescription] { [.helpOption, .versionOption] }
+
+    /// The one-line shape of a command, such as `fsync-lite plan [OPTIONS] SOURCE TARGET`.
+    func usage(of command: CommandDescription) -> String {
+        ([name, command.name, "[OPTIONS]"] + command.arguments.map(\.usage)).joined(separator: " ")
+    }
+}
+
+/// One row of the exit code table.
+struct ExitCodeDescription: Sendable {
+    let code: Int32
+    let meaning: String
+
+    init(_ code: Int32, _ meaning: String) {
+        self.code = code
+        self.meaning = meaning
+    }
+}

@@ -1,0 +1,15 @@
+/// A command line that cannot be acted on: what is wrong, and what to do about it.
+///
+/// Both lines are safe to print: bytes taken from the command line are escaped where a terminal
+/// could act on them or could not show them.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+    let message: String
+    let wayOut: String
+
+    init(_ message: String, wayOut: String) {
+        self.message = message
+        self.wayOut = wayOut
+    }
+
+    var description: String { "\(message)\n\(wayOut)" }
+}

@@ -1,0 +1,173 @@
+import Testing
+
+@testable import fsync_lite
+
+@Suite struct CommandLineParserTests {
+    private func invoke(_ line: String) throws -> Invocation {
+        try invocation(try parse(line))
+    }
+
+    private func invocation(_ request: CommandLineRequest) throws -> Invocation {
+        guard case .invocation(let invocation) = request else {
+            throw UsageError("not an invocation", wayOut: "\(request)")
+        }
+        return invocation
+    }
+
+    private func error(_ arguments: [[UInt8]]) -> UsageError? {
+        #expect(throws: UsageError.self) { try CommandLineParser(program: sample).parse(arguments) }
+    }
+
+    private func error(_ line: String) -> UsageError? {
+        error(line.split(separator: " ").map { bytes(String($0)) })
+    }
+
+    @Test(arguments: [
+        "plan --out f a b", "plan --out=f a b", "plan -o f a b", "plan -of a b", "plan a --out f b",
+        "plan a b -o f", "plan -of -- a b", "plan -jqo f a b", "plan -jof a b",
+    ])
+    func acceptsEverySpellingOfAValueAnywhere(line: String) throws {
+        let plan = try invoke(line)
+        #expect(plan.command.name == "plan")
+        #expect(plan.value("--out") == bytes("f"))
+        #expect(try plan.argument("SOURCE") == bytes("a"))
+        #expect(try plan.argument("TARGET") == bytes("b"))
+    }
+
+    @Test func readsFlagsAndRepeatedOptions() throws {
+        let plan = try invoke("plan -j --exclude x a --exclude=y=z b --exclude=")
+        #expect(plan.has("--json"))
+        #expect(!plan.has("--quiet"))
+        #expect(plan.values("--exclude") == [bytes("x"), bytes("y=z"), []])
+        #expect(plan.value("--out") == nil)
+    }
+
+    @Test func takesEverythingAfterTwoDashesAsArguments() throws {
+        let plan = try invoke("plan -- --json --")
+        #expect(!plan.has("--json"))
+        #expect(try plan.argument("SOURCE") == bytes("--json"))
+        #expect(try plan.argument("TARGET") == bytes("--"))
+    }
+
+    @Test func takesASingleDashAsAnArgumentAndAsAValue() throws {
+        let plan = try invoke("plan - b -o -")
+        #expect(try plan.argument("SOURCE") == bytes("-"))
+        #expect(plan.value("--out") == bytes("-"))
+    }
+
+    @Test func keepsPathsThatAreNotUTF8() throws {
+        let path: [UInt8] = [0x2f, 0xff, 0x0a, 0xc3]
+        let arguments = [bytes("plan"), path, path, bytes("--out=") + path, bytes("--exclude"), path]
+        let plan = try invocation(try CommandLineParser(program: sample).parse(arguments))
+        #expect(try plan.argument("SOURCE") == path)
+        #expect(plan.value("--out") == path)
+        #expect(plan.values("--exclude") == [path])
+        let error = #expect(throws: UsageError.self) { try plan.text("--out") }
+        #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xff\x0a\xc3'"#)
+    }
+
+    @Test func sharesArgumentsBetweenRequiredOptionalAndRepeated() throws {
+        let copy = try invoke("copy a b c")
+        #expect(copy.arguments("FILE") == [bytes("a"), bytes("b")])
+        #expect(try copy.argumentText("TARGET") == "c")
+        let bare = try invoke("list s")
+        #expect(bare.optionalArgument("ID") == nil)
+        #expect(bare.arguments("PATH") == [])
+        let full = try invoke("list s 7 x y")
+        #expect(full.optionalArgument("ID") == bytes("7"))
+        #expect(full.arguments("PATH") == [bytes("x"), bytes("y")])
+    }
+
+    @Test func readsTextAndIntegers() throws {
+        let plan = try invoke("plan a b --max-delete 12 --out=é")
+        #expect(try plan.integer("--max-delete") == 12)
+        #expect(try plan.text("--out") == "é")
+        #expect(try plan.integer("--exclude") == nil)
+    }
+
+    @Test(arguments: ["-1", "ten", "1.5", "", "99999999999999999999"])
+    func refusesWhatIsNotAnIntegerInRange(value: String) throws {
+        let plan = try invoke("plan a b --max-delete=\(value)")
+        let error = #expect(throws: UsageError.self) { try plan.integer("--max-delete") }
+        #expect(error?.message == "'\(value)' is not a value for --max-delete")
+        #expect(error?.wayOut == "give --max-delete a whole number, 0 or more")
+    }
+
+    @Test(arguments: [
+        ("--help", nil), ("-h", nil), ("help", nil), ("help manifest", nil), ("manifest --help", nil),
+        ("help plan", "plan"), ("--help plan", "plan"), ("help manifest create", "manifest create"),
+        ("plan --help", "plan"), ("plan --bogus a -h", "plan"), ("plan -jh", "plan"),
+    ])
+    func answersRequestsForHelp(line: String, topic: String?) throws {
+        guard case .help(let command) = try parse(line) else {
+            Issue.record("'\(line)' does not ask for help")
+            return
+        }
+        #expect(command?.name == topic)
+    }
+
+    @Test func answersTheRequestForTheVersionAtTopLevelOnly() throws {
+        guard case .version = try parse("--version") else {
+            Issue.record("not the version")
+            return
+        }
+        #expect(error("plan --version a b")?.message == "unknown option '--version' for 'plan'")
+    }
+
+    @Test(arguments: [
+        ("plna a b", "unknown command 'plna'", "did you mean 'plan'?"),
+        ("manfest create", "unknown command 'manfest'", "did you mean 'manifest'?"),
+        ("manifest-create", "unknown command 'manifest-create'", "did you mean 'manifest create'?"),
+        ("manifest craete", "unknown command 'manifest craete'", "did you mean 'manifest create'?"),
+        ("help pln", "unknown command 'pln'", "did you mean 'plan'?"),
+        ("plan --jsno", "unknown option '--jsno' for 'plan'", "did you mean '--json'?"),
+        ("plan -json", "unknown option '-json' for 'plan'", "did you mean '--json'?"),
+        ("plan --max-delte=3", "unknown option '--max-delte' for 'plan'", "did you mean '--max-delete'?"),
+    ])
+    func suggestsACloseSpelling(line: String, message: String, wayOut: String) {
+        #expect(error(line) == UsageError(message, wayOut: wayOut))
+    }
+
+    @Test(arguments: [
+        ("", "no command given", "see 'sample --help' for the commands"),
+        ("frobnicate", "unknown command 'frobnicate'", "see 'sample --help' for the commands"),
+        ("manifest", "'manifest' needs a subcommand", "use one of: manifest create, manifest verify"),
+        ("manifest sign", "unknown command 'manifest sign'", "use one of: manifest create, manifest verify"),
+        (
+            "--json plan a b", "'--json' comes before the command",
+            "options go after the command; see 'sample --help' for the commands"
+        ),
+        (
+            "plan -z", "unknown option '-z' for 'plan'",
+            "see 'sample plan --help'; a name that begins with '-' goes after '--'"
+        ),
+        (
+            "plan a b --out", "--out is missing its value FILE",
+            "write --out FILE, or --out=FILE for a value that begins with '-'"
+        ),
+        (
+            "plan -o --json a b", "-o is missing its value FILE",
+            "write -o FILE, or -oFILE for a value that begins with '-'"
+        ),
+        (
+            "plan --json=yes a b", "--json does not take a value, but was given 'yes'",
+            "write --json alone"
+        ),
+        ("plan -ox --out y a b", "--out is given more than once", "give --out once"),
+        ("plan -j --json a b", "--json is given more than once", "give --json once"),
+        ("plan a", "'plan' is missing TARGET", "usage: sample plan [OPTIONS] SOURCE TARGET"),
+        ("copy", "'copy' is missing FILE, TARGET", "usage: sample copy [OPTIONS] FILE... TARGET"),
+        (
+            "plan a b c", "'plan' does not take another argument: 'c'",
+            "usage: sample plan [OPTIONS] SOURCE TARGET"
+        ),
+    ])
+    func saysWhatIsWrongAndTheWayOut(line: String, message: String, wayOut: String) {
+        #expect(error(line) == UsageError(message, wayOut: wayOut))
+    }
+
+    @Test func escapesWhatATerminalShouldNotSee() {
+        let typed: [UInt8] = [0x1b, 0x5b, 0x5c, 0xff] + bytes("é\u{202e}")
+        #expect(error([typed])?.message == #"unknown command '\x1b[\\\xffé\xe2\x80\xae'"#)
+    }
+}
