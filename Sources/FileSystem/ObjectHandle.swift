@@ -12,6 +12,17 @@ package struct ObjectHandle: ~Copyable, Sendable {
         path = directory.path(of: name)
     }
 
+    /// Holds a directory that is open.
+    package init(of directory: Directory) throws(SystemError) {
+        path = directory.path
+        let held = try calling("openat", path) { () throws(Errno) -> Int32 in
+            try directory.withRawDescriptor { (descriptor) throws(Errno) -> Int32 in
+                try FileDescriptor.open(descriptor, ".", [.pathOnly])
+            }
+        }
+        descriptor = FileDescriptor(owning: held)
+    }
+
     package func status() throws(SystemError) -> FileStatus {
         try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }

@@ -107,7 +107,7 @@ package final class TreeScan: EntryStream {
         do {
             destination = try chain.current().destination(of: name)
             return true
-        } catch let error as SystemError where [.noSuchFile, .invalid].contains(error.errno) {
+        } catch where [.noSuchFile, .invalid].contains(error.errno) {
             // Gone, or another object by now: a scan a moment later would not have met this one.
             return false
         }
@@ -125,7 +125,7 @@ package final class TreeScan: EntryStream {
             // Another directory took the name since the listing: what is here now counts.
             if opened.inode != status.inode { status = opened }
             next = (directory, try DirectoryListing(of: directory), opened.inode)
-        } catch let error as SystemError {
+        } catch {
             switch error.errno {
             case .noSuchFile, .notDirectory, .tooManyLinks:
                 return false

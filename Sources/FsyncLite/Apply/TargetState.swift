@@ -1,0 +1,148 @@
+import FileSystem
+
+/// The directory `.fsync-lite` of a target, and what lies in it.
+///
+/// It must belong to whoever runs this, and nobody else may write to it: a journal that somebody planted
+/// would make root write.
+package struct TargetState: Sendable {
+    package let directory: Directory
+
+    package enum Name {
+        static let manifest = FileName("manifest.json")
+        static let mark = FileName("mark")
+        static let lastRun = FileName("last-run")
+        static let settings = FileName("settings.json")
+        static let journal = FileName("journal")
+        static let journalBack = FileName("journal.back")
+        static let stage = FileName("stage")
+        static let history = FileName("history")
+        static let trash = FileName("trash")
+        static let ballast = FileName("ballast")
+        static let conflicts = FileName("conflicts")
+    }
+
+    /// The state of a target; nil when it has none.
+    package init?(of root: Directory) throws {
+        guard let status = try root.status(of: TreeScan.reservedName) else { return nil }
+        let path = root.path(of: TreeScan.reservedName)
+        guard status.type == .directory else {
+            throw SyncError(.refused, path: path, "the name is reserved for a directory; move this away")
+        }
+        try TargetState.checkOwner(status, path)
+        directory = try root.directory(TreeScan.reservedName)
+        guard try directory.status().inode == status.inode else {
+            throw SyncError(.refused, path: path, "somebody is replacing this directory")
+        }
+    }
+
+    /// Makes the state of a target that has none.
+    package static func make(in root: Directory) throws -> TargetState {
+        try root.makeDirectory(TreeScan.reservedName)
+        guard let state = try TargetState(of: root) else {
+            throw SyncError(.failed, path: root.path(of: TreeScan.reservedName), "it vanished at once")
+        }
+        return state
+    }
+
+    private static func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws {
+        guard status.owner == Account.effectiveUser else {
+            throw SyncError(
+                .refused, path: path,
+                "it belongs to user \(status.owner), not to \(Account.effectiveUser); run as its owner")
+        }
+        guard status.permissions & 0o022 == 0 else {
+            throw SyncError(.refused, path: path, "others may write to it; take that away: chmod go-w")
+        }
+    }
+
+    // MARK: Files
+
+    /// Opens a file of the state for reading; nil when it is not there.
+    ///
+    /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
+    package func open(_ name: FileName) throws -> FileDescriptor? {
+        let descriptor: FileDescriptor
+        do {
+            descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        } catch where error.errno == .noSuchFile {
+            return nil
+        }
+        let path = directory.path(of: name)
+        let status = try calling("statx", path) { () throws(Errno) in try descriptor.status() }
+        guard status.type == .file, status.links == 1 else {
+            throw SyncError(.refused, path: path, "a plain file with one name was expected")
+        }
+        try TargetState.checkOwner(status, path)
+        return descriptor
+    }
+
+    package func manifest() throws -> ManifestReader? {
+        guard let descriptor = try open(Name.manifest) else { return nil }
+        return try ManifestReader(descriptor, path: directory.path(of: Name.manifest))
+    }
+
+    /// The commit that was begun and not ended; nil when there is none.
+    package func pendingJournal() throws -> (direction: Commit.Direction, transaction: Transaction)? {
+        for (name, direction) in [(Name.journal, Commit.Direction.forward), (Name.journalBack, .backward)] {
+            guard let descriptor = try open(name) else { continue }
+            return (direction, try Transaction(reading: descriptor, path: directory.path(of: name)))
+        }
+        return nil
+    }
+
+    /// Whether a commit was begun and not ended.
+    package func hasJournal() throws -> Bool {
+        for name in [Name.journal, Name.journalBack] where try directory.status(of: name) != nil { return true }
+        return false
+    }
+
+    // MARK: Times
+
+    /// What may be believed of equal sizes and times, by the times in the manifest, the mark and the last run.
+    package func trust(_ header: ManifestHeader) throws -> Trust? {
+        guard let mark = try directory.status(of: Name.mark) else { return nil }
+        return Trust(
+            scanned: header.created.fileTime,
+            verified: try directory.status(of: Name.lastRun)?.modified,
+            committed: min(mark.modified, mark.changed)...mark.changed)
+    }
+
+    /// Writes down that a commit that began then has done its last operation.
+    package func markCommit(began: FileTime) throws {
+        try touch(Name.mark, modified: began)
+    }
+
+    /// Writes down that a run that began its scan then has ended well. Its modification time is that
+    /// beginning: what changed later was not looked at.
+    package func markRun(scanned: FileTime) throws {
+        try touch(Name.lastRun, modified: scanned)
+    }
+
+    private func touch(_ name: FileName, modified: FileTime) throws {
+        let descriptor = try directory.open(name, [.write, .create, .noFollow, .nonBlocking], permissions: 0o600)
+        try calling("futimens", directory.path(of: name)) { () throws(Errno) in
+            try descriptor.setModified(modified)
+        }
+    }
+
+    // MARK: Directories
+
+    /// A directory of the state, made where it is missing.
+    package func subdirectory(_ name: FileName) throws -> Directory {
+        if try directory.status(of: name) == nil { try directory.makeDirectory(name) }
+        return try directory.directory(name)
+    }
+
+    /// Takes a directory out of the way at once, to be emptied after.
+    package func discard(_ name: FileName, in parent: Directory) throws {
+        guard try parent.status(of: name) != nil else { return }
+        let trash = try subdirectory(Name.trash)
+        try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
+    }
+
+    /// Empties the trash and what a run that was cut short left behind. No journal may be there.
+    package func clean() throws {
+        if try directory.status(of: Name.stage) != nil { try discard(Name.stage, in: directory) }
+        try TreeRemoval.remove(Name.trash, in: directory)
+    }
+}

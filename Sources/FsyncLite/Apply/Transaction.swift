@@ -1,0 +1,241 @@
+import FileSystem
+
+/// What a commit does, whole: the value that the journal holds. Nothing but the journal and the target is
+/// needed to finish it or to undo it.
+package struct Transaction: Sendable {
+    /// Its name, and that of its directory in the stage and the history.
+    package var id: String
+    /// The target's root, which a journal must not be taken away from.
+    package var root: FileIdentity
+    /// When it was written; the operations follow.
+    package var began: FileTime
+    package var objects: [Layout.Object]
+    package var operations: [Layout.Operation]
+    /// Deepest first; both values known.
+    package var attributes: [AttributeStep]
+
+    package struct AttributeStep: Hashable, Sendable {
+        package var object: Int
+        package var old: Attributes
+        package var new: Attributes
+    }
+}
+
+// MARK: The journal
+
+extension Transaction {
+    static let format: StaticString = "fsync-lite-journal"
+
+    /// Writes the journal, durably, under its name.
+    func write(to state: TargetState) throws {
+        var file = try PendingFile(TargetState.Name.journal, in: state.directory)
+        var document = DocumentWriter(format: Transaction.format.description)
+        document.text.field("transaction", id)
+        document.text.field("began", Timestamp(began))
+        document.text.identity(root)
+        document.beginArray("objects")
+        for object in objects {
+            document.beginElement()
+            if let identity = object.identity { document.text.identity(identity) }
+            document.text.place(object.old, "old_parent", "old_name", "old_name_base64")
+            document.text.place(object.slot, "slot_parent", "slot_name", "slot_name_base64")
+            document.text.place(object.new, "new_parent", "new_name", "new_name_base64")
+            document.endElement()
+            try document.drain(to: &file)
+        }
+        document.endArray()
+        document.beginArray("operations")
+        for operation in operations {
+            document.beginElement()
+            switch operation {
+            case .detach(let object): document.text.field("detach", object)
+            case .attach(let object): document.text.field("attach", object)
+            case .rename(let object): document.text.field("rename", object)
+            case .exchange(let object, let other):
+                document.text.field("exchange", object)
+                document.text.field("with", other)
+            }
+            document.endElement()
+            try document.drain(to: &file)
+        }
+        document.endArray()
+        document.beginArray("attributes")
+        for step in attributes {
+            document.beginElement()
+            document.text.field("object", step.object)
+            document.text.attributes(step.old, "old_mode", "old_owner", "old_group", "old_modified")
+            document.text.attributes(step.new, "new_mode", "new_owner", "new_group", "new_modified")
+            document.endElement()
+            try document.drain(to: &file)
+        }
+        document.endArray()
+        document.beginTrailer()
+        document.end(withChecksum: true)
+        try document.drain(to: &file, all: true)
+        try file.commit(.noReplace)
+    }
+
+    /// Reads a journal. One that is damaged is an error, and nothing is touched.
+    init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
+        var document = try DocumentReader(descriptor, path: path, format: Transaction.format)
+        try document.expect(",")
+        guard try document.key("transaction") else { throw document.error("\"transaction\" is missing") }
+        let name = try document.string()
+        guard FileName(name) != nil else { throw document.error("this is no name of a transaction") }
+        id = String(decoding: name, as: UTF8.self)
+        try document.expect(",")
+        guard try document.key("began") else { throw document.error("\"began\" is missing") }
+        began = try document.timestamp().fileTime
+        root = FileIdentity(inode: 0, created: nil)
+        try document.expect(",")
+        guard try document.key("inode") else { throw document.error("\"inode\" is missing") }
+        root.inode = try document.integer()
+        try document.expect(",")
+        if try document.key("created") {
+            root.created = try document.timestamp()
+            try document.expect(",")
+        }
+        objects = []
+        operations = []
+        attributes = []
+        try document.beginArray("objects")
+        while try document.nextElement(isFirst: objects.isEmpty) { objects.append(try document.journalObject()) }
+        try document.expect(",")
+        try document.beginArray("operations")
+        while try document.nextElement(isFirst: operations.isEmpty) {
+            operations.append(try document.operation(objects.count))
+        }
+        try document.expect(",")
+        try document.beginArray("attributes")
+        while try document.nextElement(isFirst: attributes.isEmpty) {
+            attributes.append(try document.attributeStep(objects.count))
+        }
+        try document.beginTrailer()
+        try document.end()
+        guard objects.count > Layout.transaction else { throw SyncError(.invalidDocument, path: path, "objects are missing") }
+        for object in objects {
+            for place in [object.old, object.slot, object.new] {
+                guard place.map({ objects.indices.contains($0.parent) }) ?? true else {
+                    throw SyncError(.invalidDocument, path: path, "a place in an object that is not there")
+                }
+            }
+        }
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func identity(_ identity: FileIdentity) {
+        field("inode", identity.inode)
+        if let created = identity.created { field("created", created) }
+    }
+
+    fileprivate mutating func place(
+        _ place: Layout.Place?, _ parent: StaticString, _ name: StaticString, _ nameBase64: StaticString
+    ) {
+        guard let place else { return }
+        field(parent, place.parent)
+        field(name, nameBase64, place.name.bytes)
+    }
+
+    fileprivate mutating func attributes(
+        _ attributes: Attributes, _ mode: StaticString, _ owner: StaticString, _ group: StaticString,
+        _ modified: StaticString
+    ) {
+        field(mode, mode: attributes.permissions)
+        field(owner, attributes.owner)
+        field(group, attributes.group)
+        field(modified, Timestamp(attributes.modified))
+    }
+}
+
+extension DocumentReader {
+    fileprivate mutating func journalObject() throws -> Layout.Object {
+        var inode: UInt64?
+        var created: Timestamp?
+        var parents: [String: Int] = [:]
+        var names: [String: FileName] = [:]
+        try object { reader, key in
+            switch String(decoding: key, as: UTF8.self) {
+            case "inode": inode = try reader.integer()
+            case "created": created = try reader.timestamp()
+            case "old_parent": parents["old"] = try reader.integer()
+            case "slot_parent": parents["slot"] = try reader.integer()
+            case "new_parent": parents["new"] = try reader.integer()
+            case "old_name": names["old"] = try reader.fileName(base64: false)
+            case "slot_name": names["slot"] = try reader.fileName(base64: false)
+            case "new_name": names["new"] = try reader.fileName(base64: false)
+            case "old_name_base64": names["old"] = try reader.fileName(base64: true)
+            case "slot_name_base64": names["slot"] = try reader.fileName(base64: true)
+            case "new_name_base64": names["new"] = try reader.fileName(base64: true)
+            default: return false
+            }
+            return true
+        }
+        func place(_ which: String) throws -> Layout.Place? {
+            guard (parents[which] == nil) == (names[which] == nil) else { throw error("half a place") }
+            guard let parent = parents[which], let name = names[which] else { return nil }
+            return Layout.Place(parent: parent, name: name)
+        }
+        return Layout.Object(
+            old: try place("old"), slot: try place("slot"), new: try place("new"),
+            identity: inode.map { FileIdentity(inode: $0, created: created) })
+    }
+
+    private mutating func fileName(base64 isBase64: Bool) throws -> FileName {
+        guard let name = FileName(isBase64 ? try base64() : try string()) else {
+            throw error("a name that is none")
+        }
+        return name
+    }
+
+    fileprivate mutating func operation(_ count: Int) throws -> Layout.Operation {
+        var numbers: [String: Int] = [:]
+        try object { reader, key in
+            let name = String(decoding: key, as: UTF8.self)
+            guard ["detach", "attach", "rename", "exchange", "with"].contains(name), numbers[name] == nil else {
+                return false
+            }
+            let number: Int = try reader.integer()
+            guard (0..<count).contains(number) else { throw reader.error("no object has the number \(number)") }
+            numbers[name] = number
+            return true
+        }
+        switch (numbers.count, numbers["detach"], numbers["attach"], numbers["rename"], numbers["exchange"], numbers["with"]) {
+        case (1, let object?, _, _, _, _): return .detach(object)
+        case (1, _, let object?, _, _, _): return .attach(object)
+        case (1, _, _, let object?, _, _): return .rename(object)
+        case (2, _, _, _, let object?, let other?): return .exchange(object, with: other)
+        default: throw error("this is no operation")
+        }
+    }
+
+    fileprivate mutating func attributeStep(_ count: Int) throws -> Transaction.AttributeStep {
+        var number: Int?
+        let nothing = Attributes(
+            permissions: 0, owner: 0, group: 0, modified: FileTime(seconds: 0, nanoseconds: 0))
+        var step = Transaction.AttributeStep(object: 0, old: nothing, new: nothing)
+        var seen: Set<String> = []
+        try object { reader, key in
+            let name = String(decoding: key, as: UTF8.self)
+            guard seen.insert(name).inserted else { throw reader.error("the key \"\(name)\" twice") }
+            switch name {
+            case "object": number = try reader.integer()
+            case "old_mode": step.old.permissions = try reader.mode()
+            case "old_owner": step.old.owner = try reader.integer()
+            case "old_group": step.old.group = try reader.integer()
+            case "old_modified": step.old.modified = try reader.timestamp().fileTime
+            case "new_mode": step.new.permissions = try reader.mode()
+            case "new_owner": step.new.owner = try reader.integer()
+            case "new_group": step.new.group = try reader.integer()
+            case "new_modified": step.new.modified = try reader.timestamp().fileTime
+            default: return false
+            }
+            return true
+        }
+        guard seen.count == 9, let number, (0..<count).contains(number) else {
+            throw error("this is no step of attributes")
+        }
+        step.object = number
+        return step
+    }
+}
