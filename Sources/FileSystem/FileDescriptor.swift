@@ -63,6 +63,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes in a single call, as appenders that must not interleave have to; a part that the call left
+    /// over, because the disk is full or a signal came, is an error.
+    package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
+        let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
+            try retrying { Glibc.write(rawValue, buffer.baseAddress, buffer.count) }
+        }
+        if written < bytes.count { throw .noSpace }
+    }
+
     package func write(_ bytes: [UInt8]) throws(Errno) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
             try write(UnsafeRawBufferPointer(buffer))
@@ -97,6 +106,21 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// Blocks for `size` bytes, so that writing them cannot run out of space.
     package func allocate(_ size: Int64) throws(Errno) {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
+    }
+
+    package func setPermissions(_ permissions: UInt16) throws(Errno) {
+        _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
+    }
+
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
+        _ = try retrying { fchown(rawValue, owner, group) }
+    }
+
+    /// Sets the modification time and leaves the access time alone.
+    package func setModified(_ time: FileTime) throws(Errno) {
+        // UTIME_OMIT, which the Glibc module does not show.
+        var times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2), time.raw]
+        _ = try retrying { futimens(rawValue, &times) }
     }
 
     package func seek(to offset: Int64) throws(Errno) {
