@@ -63,6 +63,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes in a single call, as appenders that must not interleave have to; a part that the call left
+    /// over, because the disk is full or a signal came, is an error.
+    package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
+        let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
+            try retrying { Glibc.write(rawValue, buffer.baseAddress, buffer.count) }
+        }
+        if written < bytes.count { throw .noSpace }
+    }
+
     package func write(_ bytes: [UInt8]) throws(Errno) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
             try write(UnsafeRawBufferPointer(buffer))

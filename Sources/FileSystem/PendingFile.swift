@@ -9,13 +9,17 @@ package struct PendingFile: ~Copyable {
     private var isPending = true
 
     private static let bufferSize = 256 * 1024
+    private static let prefix = ".fsync-lite-pending-"
+
+    /// Tells whether a name is one that only files in the making have.
+    package static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
 
     /// Begins a file that will be called `name`.
     package init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
         self.directory = directory
         self.name = name
         // A name that is itself near the limit still gets a temporary one: the name's own bytes are not in it.
-        temporaryName = FileName(".fsync-lite-pending-".utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
+        temporaryName = FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
         descriptor = try directory.open(
             temporaryName, [.write, .create, .exclusive, .noFollow], permissions: permissions)
     }
@@ -30,8 +34,38 @@ package struct PendingFile: ~Copyable {
         if buffer.count >= PendingFile.bufferSize { try flush() }
     }
 
+    /// Copies what an open file holds into this file, to which nothing was written before. Returns the number
+    /// of bytes.
+    package func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
+        try calling("copy_file_range", directory.path(of: temporaryName)) { () throws(Errno) in
+            let status = try source.status()
+            return try FileCopy.copy(source, to: descriptor, size: status.size, allocated: status.allocated)
+        }
+    }
+
+    /// The permission bits, whatever the umask says.
+    package func setPermissions(_ permissions: UInt16) throws(SystemError) {
+        try calling("fchmod", directory.path(of: temporaryName)) { () throws(Errno) in
+            try descriptor.setPermissions(permissions)
+        }
+    }
+
+    /// The owner, then the permission bits, which a change of owner cuts, then the modification date.
+    package func setAttributes(like status: FileStatus) throws(SystemError) {
+        try calling("fchown", directory.path(of: temporaryName)) { () throws(Errno) in
+            let own = try descriptor.status()
+            if own.owner != status.owner || own.group != status.group {
+                try descriptor.setOwner(status.owner, group: status.group)
+            }
+            try descriptor.setPermissions(status.permissions)
+            try descriptor.setModified(status.modified)
+        }
+    }
+
     private mutating func flush() throws(SystemError) {
-        try calling("write", directory.path(of: temporaryName)) { () throws(Errno) in try descriptor.write(buffer) }
+        try calling("write", directory.path(of: temporaryName)) { () throws(Errno) in
+            try descriptor.write(buffer)
+        }
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -43,7 +77,9 @@ package struct PendingFile: ~Copyable {
     ) throws(SystemError) {
         try flush()
         if durably {
-            try calling("fsync", directory.path(of: temporaryName)) { () throws(Errno) in try descriptor.sync() }
+            try calling("fsync", directory.path(of: temporaryName)) { () throws(Errno) in
+                try descriptor.sync()
+            }
         }
         try directory.rename(temporaryName, to: directory, name, mode)
         isPending = false

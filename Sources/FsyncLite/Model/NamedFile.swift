@@ -1,1 +1,28 @@
-public protocol NamedFile { var name: String { get } }
+/// Anything that has a file's name, and with it the parts of that name.
+///
+/// The extension begins at the last dot that has a character other than a dot before it and any character
+/// after it, so `nameWithoutExtension` and `extension` put together are always the name.
+public protocol NamedFile {
+    /// The last component of the path.
+    var name: String { get }
+}
+
+extension NamedFile {
+    /// With its dot: `.gz` for `a.tar.gz`; empty for `Makefile`, `.bashrc` and `a.`.
+    public var `extension`: String { String(name.unicodeScalars[extensionStart...]) }
+
+    /// Without its dot: `gz` for `a.tar.gz`; empty where there is none.
+    public var extensionWithoutDot: String { String(name.unicodeScalars[extensionStart...].dropFirst()) }
+
+    /// `a.tar` for `a.tar.gz`.
+    public var nameWithoutExtension: String { String(name.unicodeScalars[..<extensionStart]) }
+
+    /// By scalars: a dot that an accent follows is one character, and no dot, to `String`.
+    private var extensionStart: String.Index {
+        let scalars = name.unicodeScalars
+        guard let dot = scalars.lastIndex(of: "."), scalars.index(after: dot) != scalars.endIndex,
+            scalars[..<dot].contains(where: { $0 != "." })
+        else { return scalars.endIndex }
+        return dot
+    }
+}

@@ -1,9 +1,76 @@
 import FileSystem
-public struct SyncError: Error, Sendable {
-    public struct Code: RawRepresentable, Hashable, Sendable { public let rawValue: String; public init(rawValue: String) { self.rawValue = rawValue }
-        public static let failed = Code(rawValue: "failed"); public static let refused = Code(rawValue: "refused"); public static let pending = Code(rawValue: "pending")
-        public static let invalidDocument = Code(rawValue: "invalid_document"); public static let inputMissing = Code(rawValue: "input_missing"); public static let locked = Code(rawValue: "locked") }
-    public let code: Code; public let path: [UInt8]?; public let message: String; public let errno: Int32?
-    public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) { self.code = code; self.path = path; self.message = message; self.errno = errno }
-    package init(_ error: SystemError, code: Code = .failed) { self.init(code, path: error.path, error.errno.description, errno: error.errno.rawValue) }
+
+/// What went wrong, where, and the system's reason.
+public struct SyncError: Error, Sendable, CustomStringConvertible {
+    /// What kind of trouble it is: what a program branches on. The set is open; more may come.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Something did not work; `errno` tells more where the system said so.
+        public static let failed = Code(rawValue: "failed")
+        /// Something is as it must not be, and nothing was written: a name is taken, a guard says no.
+        public static let refused = Code(rawValue: "refused")
+        /// What was looked at has changed since.
+        public static let stale = Code(rawValue: "stale")
+        /// There is still something to do.
+        public static let pending = Code(rawValue: "pending")
+        /// What was asked for makes no sense.
+        public static let usage = Code(rawValue: "usage")
+        /// A document is damaged, or is not what it should be.
+        public static let invalidDocument = Code(rawValue: "invalid_document")
+        /// Something that was named as input is not there.
+        public static let inputMissing = Code(rawValue: "input_missing")
+        /// Another process is at work.
+        public static let locked = Code(rawValue: "locked")
+        /// A signal or a cancellation ended the work.
+        public static let interrupted = Code(rawValue: "interrupted")
+    }
+
+    public let code: Code
+    /// The path as bytes, for messages.
+    public let path: [UInt8]?
+    /// The cause, in words.
+    public let message: String
+    /// The kernel's error number, where the kernel said no.
+    public let errno: Int32?
+
+    public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
+        self.code = code
+        self.path = path
+        self.message = message
+        self.errno = errno
+    }
+
+    /// A call that failed. What the error number means here only the caller knows: a file that is not there
+    /// is a missing input only when it was an input.
+    package init(_ error: SystemError, code: Code = .failed) {
+        self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
+    }
+
+    package init(_ code: Code, path: [UInt8], _ errno: Errno) {
+        self.init(code, path: path, errno.description, errno: errno.rawValue)
+    }
+
+    /// Nothing has the name: the kernel said `ENOENT`, and nothing else counts.
+    public var isNotFound: Bool { errno == Errno.noSuchFile.rawValue }
+
+    /// The path with control characters escaped, and the cause.
+    public var description: String {
+        if let path { "\(escapedText(path)): \(message)" } else { message }
+    }
+}
+
+/// Runs `body` and turns the file system's error into a public one.
+package func reporting<Value: ~Copyable>(
+    _ body: () throws(SystemError) -> Value
+) throws(SyncError) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw SyncError(error, code: error.errno == .exists || error.errno == .notEmpty ? .refused : .failed)
+    }
 }

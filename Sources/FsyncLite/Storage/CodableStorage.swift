@@ -1,0 +1,66 @@
+import FoundationEssentials
+
+/// Values as JSON in any storage: snake_case keys in order, indented, a line feed at the end.
+public struct CodableStorage<Base: Storage>: Sendable {
+    /// Where the bytes are: keys are listed and removed there.
+    public let base: Base
+
+    public init(_ base: Base) {
+        self.base = base
+    }
+
+    /// The value under a key.
+    ///
+    /// - Throws: `cannotDecode` with the place in the document, beside the storage's own errors.
+    public func value<Value: Decodable>(
+        _ type: Value.Type = Value.self, for key: String
+    ) throws(StorageError) -> Value {
+        let data = try base.data(for: key)
+        do {
+            return try JSONDocument.decode(type, from: data)
+        } catch {
+            throw .cannotDecode(key, cause: error)
+        }
+    }
+
+    /// The value under a key; nil when nothing is stored there, and only then.
+    public func valueIfPresent<Value: Decodable>(
+        _ type: Value.Type = Value.self, for key: String
+    ) throws(StorageError) -> Value? {
+        do {
+            return try value(type, for: key)
+        } catch .notFound {
+            return nil
+        }
+    }
+
+    /// Stores a value under a key, in place of what was there.
+    public func store(_ value: some Encodable, for key: String) throws(StorageError) {
+        let data: Data
+        do {
+            data = try JSONDocument.encode(value)
+        } catch {
+            throw .cannotWrite(key, cause: error)
+        }
+        try base.store(data, for: key)
+    }
+
+    /// The value under a key.
+    public func value<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, for key: String
+    ) async throws(StorageError) -> Value {
+        try await base.perform { () throws(StorageError) in try value(type, for: key) }
+    }
+
+    /// The value under a key; nil when nothing is stored there, and only then.
+    public func valueIfPresent<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, for key: String
+    ) async throws(StorageError) -> Value? {
+        try await base.perform { () throws(StorageError) in try valueIfPresent(type, for: key) }
+    }
+
+    /// Stores a value under a key, in place of what was there.
+    public func store(_ value: some Encodable & Sendable, for key: String) async throws(StorageError) {
+        try await base.perform { () throws(StorageError) in try store(value, for: key) }
+    }
+}

@@ -1,0 +1,88 @@
+import FileSystem
+import FoundationEssentials
+
+/// Files of one directory, which is held open: a key is a file's name.
+///
+/// Writes are atomic and durable. Only regular files count: a symlink, a directory or a FIFO under a key is
+/// never followed, entered or waited for, but `cannotRead`. What has a name that is no UTF-8 is not in the
+/// storage.
+public struct DiskStorage: Storage {
+    private let directory: Directory
+    /// One per storage: its `async` calls run in the order in which they came.
+    private let worker = WorkerThread()
+
+    package init(_ directory: Directory) {
+        self.directory = directory
+    }
+
+    /// Stores in a directory that is there.
+    public init(in directory: LocalFile) throws(SyncError) {
+        self.init(try directory.directory())
+    }
+
+    public func data(for key: String) throws(StorageError) -> Data {
+        let name = try FileName(storageKey: key)
+        do throws(SystemError) {
+            let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
+            let content = try calling("read", directory.path(of: name)) { () throws(Errno) -> [UInt8] in
+                guard try file.status().type == .file else { throw .invalid }
+                return try file.readAll()
+            }
+            return Data(content)
+        } catch {
+            if error.errno == .noSuchFile { throw .notFound(key) }
+            throw .cannotRead(key, cause: SyncError(error))
+        }
+    }
+
+    public func keys() throws(StorageError) -> [String] {
+        do throws(SystemError) {
+            let listing = try DirectoryListing(of: directory)
+            return (0..<listing.count).compactMap { index in
+                guard listing.status(at: index).type == .file, let name = FileName(listing.name(at: index)),
+                    !PendingFile.isTemporary(name)
+                else { return nil }
+                return String(validating: name.bytes, as: UTF8.self)
+            }
+        } catch {
+            throw .cannotList(cause: SyncError(error))
+        }
+    }
+
+    public func contains(_ key: String) throws(StorageError) -> Bool {
+        let name = try FileName(storageKey: key)
+        do throws(SystemError) {
+            return try directory.status(of: name)?.type == .file
+        } catch {
+            throw .cannotRead(key, cause: SyncError(error))
+        }
+    }
+
+    public func store(_ data: Data, for key: String) throws(StorageError) {
+        let name = try FileName(storageKey: key)
+        do throws(SystemError) {
+            var file = try PendingFile(name, in: directory)
+            try file.write(Array(data))
+            try file.commit()
+        } catch {
+            throw .cannotWrite(key, cause: SyncError(error))
+        }
+    }
+
+    public func remove(_ key: String) throws(StorageError) {
+        let name = try FileName(storageKey: key)
+        do throws(SystemError) {
+            try directory.unlink(name)
+            try directory.sync()
+        } catch {
+            if error.errno == .noSuchFile { throw .notFound(key) }
+            throw .cannotWrite(key, cause: SyncError(error))
+        }
+    }
+
+    public func perform<Value: Sendable>(
+        _ calls: @Sendable @escaping () throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await worker.run(calls)
+    }
+}

@@ -1,0 +1,52 @@
+import FoundationEssentials
+
+/// A type that is read from a file. `Decodable` types have all they need and are JSON.
+public protocol FileReadable: FileBacked {
+    /// The value that a file's whole text stands for.
+    ///
+    /// - Throws: what is wrong with the text; reading adds the path.
+    init(fileText: String) throws
+    /// The most bytes that such a file may have.
+    static var sizeLimit: Int { get }
+}
+
+extension FileReadable {
+    public static var sizeLimit: Int { .max }
+
+    /// Reads the file of this type in a directory.
+    ///
+    /// - Throws: `invalidDocument` for text that stands for no value; `isNotFound` where no file is.
+    public static func read(_ name: String = fileName, in directory: LocalFile) throws(SyncError) -> Self {
+        try read(from: directory + name)
+    }
+
+    /// Reads a file that somebody named.
+    public static func read(from file: LocalFile) throws(SyncError) -> Self {
+        let text = try file.text(encoding: encoding, limit: sizeLimit)
+        do {
+            return try Self(fileText: text)
+        } catch let error as SyncError {
+            throw error.at(file)
+        } catch {
+            throw SyncError(.invalidDocument, path: file.bytes, "\(error)")
+        }
+    }
+
+    /// Reads the file of this type in a directory; nil when there is none, and only then.
+    public static func readIfPresent(
+        _ name: String = fileName, in directory: LocalFile
+    ) throws(SyncError) -> Self? {
+        do {
+            return try read(name, in: directory)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+}
+
+extension FileReadable where Self: Decodable {
+    public init(fileText: String) throws {
+        self = try JSONDocument.decode(Self.self, from: Data(fileText.utf8))
+    }
+}

@@ -1,0 +1,124 @@
+import FileSystem
+import FoundationEssentials
+
+/// What is in a file: reading, appending, replacing.
+extension LocalFile {
+    /// The whole content.
+    ///
+    /// - Parameter limit: a file of more bytes is an error (`EFBIG`), and is not read to its end.
+    /// - Throws: also for what is no regular file. What is not there has `isNotFound`.
+    public func data(limit: Int = .max) throws(SyncError) -> Data {
+        let place = try place()
+        let file = try reporting { () throws(SystemError) in
+            try place.directory.open(place.name, [.read, .nonBlocking])
+        }
+        switch try naming({ () throws(Errno) in try file.status() }).type {
+        case .file: break
+        case .directory: throw SyncError(.failed, path: bytes, .isDirectory)
+        default: throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
+        }
+        return Data(try naming { () throws(Errno) in try file.readAll(limit: limit) })
+    }
+
+    /// The whole content as text.
+    ///
+    /// - Parameters:
+    ///   - encoding: what the bytes stand for; bytes that are no such text are an `invalidDocument`.
+    ///   - limit: in bytes, see ``data(limit:)``.
+    public func text(encoding: String.Encoding = .utf8, limit: Int = .max) throws(SyncError) -> String {
+        guard let text = String(data: try data(limit: limit), encoding: encoding) else {
+            throw SyncError(.invalidDocument, path: bytes, "is not text in the encoding \(encoding)")
+        }
+        return text
+    }
+
+    /// The value that the file holds as JSON; keys are the properties' names in snake_case.
+    ///
+    /// - Parameter limit: in bytes, see ``data(limit:)``.
+    /// - Throws: `invalidDocument` with the key that does not fit, beside the errors of reading.
+    public func json<Value: Decodable>(
+        _ type: Value.Type = Value.self, limit: Int = .max
+    ) throws(SyncError) -> Value {
+        let data = try data(limit: limit)
+        do {
+            return try JSONDocument.decode(type, from: data)
+        } catch {
+            throw error.at(self)
+        }
+    }
+
+    /// Adds to the end of the file in one write, so that what several processes append never mixes. Makes
+    /// the file and its directories where they are missing. Nothing is synced: a power cut may take the end.
+    ///
+    /// - Parameter permissions: the bits of a file that has to be made, less the umask's.
+    public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
+        let place: Place
+        do {
+            place = try self.place()
+        } catch {
+            guard error.isNotFound else { throw error }
+            try parent.makeDirectory(parents: true)
+            place = try self.place()
+        }
+        let file = try reporting { () throws(SystemError) in
+            try place.directory.open(
+                place.name, [.write, .append, .create, .nonBlocking], permissions: permissions)
+        }
+        try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
+    }
+
+    /// Adds text, see ``append(_:permissions:)``; text that the encoding cannot hold is an error, and
+    /// nothing is written.
+    public func append(_ text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
+        try append(try encode(text, encoding))
+    }
+
+    /// Makes `data` the whole content, in one step and durable: a reader sees the old file or the new one,
+    /// and so does whoever comes after a power cut. A symlink is replaced, not followed.
+    ///
+    /// - Parameter permissions: nil for those of the file that is replaced, or 0644 less the umask's.
+    public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
+        let place = try place()
+        try reporting { () throws(SystemError) in
+            var file = try PendingFile(place.name, in: place.directory, permissions: 0o644)
+            if let permissions {
+                try file.setPermissions(permissions)
+            } else if let old = try place.directory.status(of: place.name), old.type == .file {
+                try file.setPermissions(old.permissions & 0o777)
+            }
+            try file.write(Array(data))
+            try file.commit(.replace)
+        }
+    }
+
+    /// Makes the text the whole content, see ``replace(with:permissions:)``.
+    public func replace(withText text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
+        try replace(with: try encode(text, encoding))
+    }
+
+    /// Makes the value the whole content as JSON: snake_case keys in order, indented, a line feed at the end.
+    /// See ``replace(with:permissions:)``.
+    public func replace(withJSON value: some Encodable) throws(SyncError) {
+        let data: Data
+        do {
+            data = try JSONDocument.encode(value)
+        } catch {
+            throw error.at(self)
+        }
+        try replace(with: data)
+    }
+
+    private func encode(_ text: String, _ encoding: String.Encoding) throws(SyncError) -> Data {
+        guard let data = text.data(using: encoding) else {
+            throw SyncError(.failed, path: bytes, "the encoding \(encoding) cannot hold the text")
+        }
+        return data
+    }
+}
+
+extension SyncError {
+    /// The same error, in a file.
+    func at(_ file: LocalFile) -> SyncError {
+        SyncError(code, path: path ?? file.bytes, message, errno: errno)
+    }
+}

@@ -1,0 +1,45 @@
+import FileSystem
+import Synchronization
+import Testing
+
+struct WorkerThreadTests {
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+
+        func add(_ number: Int) -> Int {
+            value.withLock { value in
+                value += number
+                return value
+            }
+        }
+    }
+
+    @Test func runsOneAtATime() async {
+        let (worker, running) = (WorkerThread(), Counter())
+        await withTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    await worker.run {
+                        #expect(running.add(1) == 1)
+                        _ = running.add(-1)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func throwsWhatTheWorkThrows() async {
+        await #expect(throws: Errno.inputOutput) {
+            try await WorkerThread().run { () throws(Errno) -> Int in throw .inputOutput }
+        }
+    }
+
+    @Test func manyThatComeAndGoLeaveNoThread() async throws {
+        func threads() throws -> Int {
+            try DirectoryListing.names(in: .open(path: Array("/proc/self/task".utf8))).count
+        }
+        for _ in 0..<500 { #expect(await WorkerThread().run { 1 } == 1) }
+        // They end on their own; other tests' threads come and go too.
+        #expect(try threads() < 100)
+    }
+}

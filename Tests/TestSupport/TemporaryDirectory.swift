@@ -1,0 +1,46 @@
+import FileSystem
+import Foundation
+import FsyncLite
+
+/// A directory of its own for one test, deleted with all that is in it when the object goes.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        let parent = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        let directory = parent.appendingPathComponent("fsync-lite-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        path = directory.path
+    }
+
+    deinit {
+        // What a test made unreadable stays behind; that is no reason for it to fail.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The directory itself as the library sees it.
+    package var file: LocalFile { LocalFile(path) }
+
+    /// The directory, open.
+    package func open() throws -> Directory { try Directory.open(path: Array(path.utf8)) }
+
+    package func makeSymlink(_ name: String, to destination: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(path)/\(name)", withDestinationPath: destination)
+    }
+
+    package func makeHardLink(_ name: String, to other: String) throws {
+        try FileManager.default.linkItem(atPath: "\(path)/\(other)", toPath: "\(path)/\(name)")
+    }
+
+    /// The path of a directory on another file system than the temporary one's; nil where there is none.
+    package static var onOtherFileSystem: String? {
+        let candidate = "/dev/shm"
+        guard let here = try? FileManager.default.attributesOfFileSystem(forPath: NSTemporaryDirectory()),
+            let there = try? FileManager.default.attributesOfFileSystem(forPath: candidate),
+            let left = here[.systemNumber] as? Int, let right = there[.systemNumber] as? Int, left != right,
+            FileManager.default.isWritableFile(atPath: candidate)
+        else { return nil }
+        return candidate
+    }
+}
