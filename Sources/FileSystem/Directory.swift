@@ -31,6 +31,14 @@ package final class Directory: Sendable {
         return Directory(path: path(of: name), descriptor: descriptor)
     }
 
+    /// The directory above this one; at the top of the file system, this one again.
+    package func parent() throws(SystemError) -> Directory {
+        let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
+            try FileDescriptor.open(descriptor.rawValue, "..", [.pathOnly, .directory])
+        }
+        return Directory(path: path + "/..".utf8, descriptor: FileDescriptor(owning: opened))
+    }
+
     /// The path of a name in here, for messages.
     package func path(of name: FileName) -> [UInt8] {
         path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes

@@ -5,6 +5,9 @@ import Glibc
 package struct FileSystemFacts: Sendable, Equatable {
     /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
     package var name: String
+    /// The file system's own number in hexadecimal: made of its UUID on ext4 and btrfs, new at each mount on
+    /// some others.
+    package var identifier: String
     package var blockSize: Int64
     /// Bytes that this user may still write.
     package var availableBytes: Int64
@@ -29,6 +32,8 @@ package struct FileSystemFacts: Sendable, Equatable {
         }
         let magic = UInt32(truncatingIfNeeded: raw.f_type)
         name = FileSystemFacts.names[magic] ?? "0x" + String(magic, radix: 16)
+        let (high, low) = raw.f_fsid.__val
+        identifier = String(UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
         blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
         let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
         availableBytes = available.overflow ? .max : available.partialValue

@@ -1,1 +1,48 @@
-print("x")
+import FileSystem
+import FsyncLite
+
+/// Runs one command line and says how it ended.
+func run(_ arguments: [[UInt8]]) -> ExitCode {
+    var console = Console()
+    do {
+        let program = ProgramDescription.fsyncLite
+        let code: ExitCode
+        switch try CommandLineParser(program: program).parse(arguments) {
+        case .version:
+            try console.line("\(program.name) \(program.version)")
+            code = .done
+        case .help(let command):
+            try console.write(Array(HelpText(program: program).text(for: command).utf8))
+            code = .done
+        case .invocation(let invocation):
+            code = try run(invocation, &console)
+        }
+        try console.flush()
+        return code
+    } catch let error as UsageError {
+        Console.complain("\(error)")
+        return .usage
+    } catch let error as SyncError {
+        Console.complain("\(error)")
+        return ExitCode(error)
+    } catch {
+        Console.complain("\(error)")
+        return .failed
+    }
+}
+
+func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+    switch invocation.command.name {
+    case "plan": try PlanCommand.run(invocation, &console)
+    case "apply": try ApplyCommand.run(invocation, &console)
+    case "recover": try RecoverCommand.run(invocation, &console)
+    case "status": try StatusCommand.run(invocation, &console)
+    case "manifest create": try ManifestCreateCommand.run(invocation, &console)
+    case "manifest show": try ManifestShowCommand.run(invocation, &console)
+    case "manifest list": try ManifestListCommand.run(invocation, &console)
+    case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
+    default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
+    }
+}
+
+HostProcess.exit(run(HostProcess.arguments).rawValue)

@@ -316,6 +316,18 @@ package final class Commit {
         if case .unknown = locations[object] { false } else { true }
     }
 
+    /// The status of an object where it is now, and its path for messages.
+    func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {
+        guard let place = place(object, locations[object]) else {
+            throw SyncError(.failed, path: describe(object), "it is nowhere to be found")
+        }
+        let directory = try handle(place.parent)
+        guard let status = try directory.status(of: place.name) else {
+            throw SyncError(.failed, path: directory.path(of: place.name), "somebody removed this meanwhile")
+        }
+        return (status, directory.path(of: place.name))
+    }
+
     private func describe(_ object: Int) -> [UInt8] {
         let item = transaction.objects[object]
         guard let place = item.new ?? item.old ?? item.slot else { return root.path }

@@ -61,12 +61,8 @@ package struct TargetState: Sendable {
     ///
     /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
     package func open(_ name: FileName) throws -> FileDescriptor? {
-        let descriptor: FileDescriptor
-        do {
-            descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
-        } catch where error.errno == .noSuchFile {
-            return nil
-        }
+        guard try directory.status(of: name) != nil else { return nil }
+        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         let path = directory.path(of: name)
         let status = try calling("statx", path) { () throws(Errno) in try descriptor.status() }
         guard status.type == .file, status.links == 1 else {
@@ -81,19 +77,27 @@ package struct TargetState: Sendable {
         return try ManifestReader(descriptor, path: directory.path(of: Name.manifest))
     }
 
+    /// Which manifest is there; nil without one.
+    package func manifestInode() throws -> UInt64? {
+        try directory.status(of: Name.manifest)?.inode
+    }
+
     /// The commit that was begun and not ended; nil when there is none.
     package func pendingJournal() throws -> (direction: Commit.Direction, transaction: Transaction)? {
-        for (name, direction) in [(Name.journal, Commit.Direction.forward), (Name.journalBack, .backward)] {
-            guard let descriptor = try open(name) else { continue }
-            return (direction, try Transaction(reading: descriptor, path: directory.path(of: name)))
+        if let descriptor = try open(Name.journal) {
+            return (.forward, try Transaction(reading: descriptor, path: directory.path(of: Name.journal)))
+        }
+        if let descriptor = try open(Name.journalBack) {
+            return (.backward, try Transaction(reading: descriptor, path: directory.path(of: Name.journalBack)))
         }
         return nil
     }
 
     /// Whether a commit was begun and not ended.
     package func hasJournal() throws -> Bool {
-        for name in [Name.journal, Name.journalBack] where try directory.status(of: name) != nil { return true }
-        return false
+        let forward = try directory.status(of: Name.journal)
+        let backward = try directory.status(of: Name.journalBack)
+        return forward != nil || backward != nil
     }
 
     // MARK: Times

@@ -13,6 +13,9 @@ package struct Difference: Sendable {
     package var sourceCount = 0
     package var targetCount = 0
 
+    /// Nothing to do.
+    package init() {}
+
     /// Makes pairs of arrivals and departures that are one object, then of what is left at the same path.
     ///
     /// - Throws: `SyncError` when a directory was moved *and* cannot be read: whether what the target has
@@ -97,5 +100,52 @@ package struct Difference: Sendable {
             pairs[index].replacesContent = true
             pairs[index].causes.insert(.content)
         }
+    }
+
+    /// Leaves out an entry of the source that turned out not to be had.
+    ///
+    /// - Parameter keepingOld: what the target has in its place stays, under the new path if it was renamed;
+    ///   otherwise the entry has gone from the source, and so it goes from the target.
+    package mutating func omit(_ path: RelativePath, keepingOld: Bool) {
+        if let index = created.firstIndex(where: { $0.file.path == path }) {
+            created.remove(at: index)
+            if keepingOld { deleted.removeAll { $0.file.path == path || $0.file.path.isBelow(path) } }
+        } else if let index = pairs.firstIndex(where: { $0.source.path == path }) {
+            let target = pairs[index].target
+            if keepingOld {
+                pairs[index].source = target.moved(to: path)
+                pairs[index].causes.formIntersection([.renamed])
+                pairs[index].replacesContent = false
+            } else {
+                pairs.remove(at: index)
+                let position = deleted.firstIndex { $0.file > target } ?? deleted.endIndex
+                deleted.insert((target, false), at: position)
+            }
+        }
+    }
+
+    /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
+    /// directory, and the manifest keeps it.
+    package mutating func keepDeleted() {
+        let taken = Set(created.map(\.file.path))
+        var going: Set<RelativePath> = []
+        var stay: [Pair] = []
+        var newPaths: [RelativePath: RelativePath] = [:]
+        let moves = MoveMap(self)
+        for (file, _) in deleted {
+            let parent = file.path.parent ?? .root
+            let newParent = newPaths[parent] ?? moves.newPath(of: parent)
+            guard let name = file.path.fileName, let newParent, !going.contains(parent),
+                !taken.contains(newParent.appending(name))
+            else {
+                going.insert(file.path)
+                continue
+            }
+            newPaths[file.path] = newParent.appending(name)
+            stay.append(Pair(source: file.moved(to: newParent.appending(name)), target: file))
+        }
+        deleted.removeAll { !going.contains($0.file.path) }
+        pairs.append(contentsOf: stay)
+        pairs.sort { $0.source < $1.source }
     }
 }

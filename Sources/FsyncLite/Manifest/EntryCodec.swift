@@ -39,6 +39,20 @@ extension JSONText {
     }
 }
 
+extension JSONText {
+    /// A file as an object, as it stands in a manifest.
+    package mutating func object(_ file: File) {
+        beginObject()
+        fields(of: file)
+        endObject()
+    }
+
+    /// Writes the fields of an entry in their one order.
+    mutating func fields(of file: File) {
+        entry(path: file.path, status: file.status, destination: file.destination, targetInode: nil)
+    }
+}
+
 extension DocumentReader {
     /// Reads an entry's fields up to the end of its object, into a record that is used again.
     mutating func entry(into record: inout EntryRecord) throws {

@@ -25,16 +25,6 @@ public struct ManifestSummary: Hashable, Sendable {
         }
     }
 
-    func write(to text: inout JSONText) {
-        text.beginObject()
-        text.field("files", files)
-        text.field("directories", directories)
-        text.field("symlinks", symlinks)
-        text.field("others", others)
-        text.field("bytes", bytes)
-        text.endObject()
-    }
-
     init(from reader: inout DocumentReader) throws {
         try reader.object { reader, key in
             switch String(decoding: key, as: UTF8.self) {
@@ -47,5 +37,18 @@ public struct ManifestSummary: Hashable, Sendable {
             }
             return true
         }
+    }
+}
+
+extension JSONText {
+    /// The totals as an object.
+    package mutating func summary(_ summary: ManifestSummary) {
+        beginObject()
+        field("files", summary.files)
+        field("directories", summary.directories)
+        field("symlinks", summary.symlinks)
+        field("others", summary.others)
+        field("bytes", summary.bytes)
+        endObject()
     }
 }

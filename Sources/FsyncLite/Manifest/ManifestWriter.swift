@@ -30,7 +30,7 @@ package struct ManifestWriter: Sendable {
         document.endArray()
         document.beginTrailer()
         document.text.key("summary")
-        summary.write(to: &document.text)
+        document.text.summary(summary)
         document.end(withChecksum: true)
     }
 

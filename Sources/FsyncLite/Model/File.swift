@@ -8,7 +8,7 @@ public struct File: Hashable, Sendable, NamedFile {
     /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
     /// symlink without destination or a directory with one cannot be made.
     package private(set) var status: FileStatus
-    private var destination: [UInt8] = []
+    package private(set) var destination: [UInt8] = []
 
     /// - Parameters:
     ///   - size: bytes of content; a symlink's is the length of its destination.

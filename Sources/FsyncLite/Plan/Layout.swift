@@ -63,12 +63,17 @@ package struct Layout: Sendable {
     package private(set) var attributes: [AttributeChange] = []
     package private(set) var arrivals: [Arrival] = []
     /// How many slot directories the stage has.
-    package private(set) var slotDirectories = 0
+    package var slotDirectories: Int { slotDirectoryObjects.count }
     /// The slot of each object that leaves for good, by its old path: the record of history needs it.
     package private(set) var displaced: [(path: RelativePath, object: Int)] = []
 
+    /// New directories whose attributes are set at the end: they are moved, or things move into them.
+    package private(set) var deferredDirectories: Set<RelativePath> = []
     /// The object of the new manifest.
     package private(set) var manifest = 0
+
+    /// The numbers of the slots that arrivals have, by path.
+    package private(set) var slotNumbers: [RelativePath: Int]
 
     private var slots = 0
     private var slotDirectoryObjects: [Int] = []
@@ -80,10 +85,13 @@ package struct Layout: Sendable {
     /// - Parameters:
     ///   - root: the status of the target's root, and what it becomes.
     ///   - transaction: the name of the transaction's directory.
+    ///   - slots: where arrivals have been staged already.
     package init(
         _ difference: Difference, root: (old: FileStatus, new: Attributes), transaction: FileName,
-        replacesManifest: Bool
+        replacesManifest: Bool, slots: [RelativePath: Int] = [:]
     ) {
+        slotNumbers = slots
+        self.slots = (slots.values.max() ?? -1) + 1
         objects = [
             Object(), Object(),
             Object(fixed: Place(parent: Layout.state, name: FileName("stage"))),
@@ -119,10 +127,13 @@ package struct Layout: Sendable {
         arrivals = (difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source))
             .sorted().map { Arrival(file: $0, object: nil) }
         for index in arrivals.indices where !moves.isCreated(arrivals[index].file.path.parent) {
-            let object = objects.count
-            objects.append(Object(slot: nextSlot()))
-            arrivals[index].object = object
-            explicitByNew[arrivals[index].file.path] = object
+            let path = arrivals[index].file.path
+            let number = slotNumbers[path] ?? nextSlotNumber()
+            slotNumbers[path] = number
+            let slot = self.slot(number)
+            objects.append(Object(slot: slot))
+            arrivals[index].object = objects.count - 1
+            explicitByNew[path] = objects.count - 1
         }
         // Then the places.
         for (path, object) in explicitByOld {
@@ -134,8 +145,8 @@ package struct Layout: Sendable {
     }
 
     private mutating func add(_ target: File, slot: Bool) -> Int {
-        objects.append(
-            Object(slot: slot ? nextSlot() : nil, identity: target.identity, seen: target.status))
+        let slot = slot ? nextSlot() : nil
+        objects.append(Object(slot: slot, identity: target.identity, seen: target.status))
         return objects.count - 1
     }
 
@@ -146,15 +157,22 @@ package struct Layout: Sendable {
     }
 
     private mutating func nextSlot() -> Place {
-        let (directory, number) = slots.quotientAndRemainder(dividingBy: Layout.slotsPerDirectory)
+        slot(nextSlotNumber())
+    }
+
+    private mutating func nextSlotNumber() -> Int {
         slots += 1
-        if directory == slotDirectoryObjects.count {
+        return slots - 1
+    }
+
+    private mutating func slot(_ number: Int) -> Place {
+        let (directory, name) = number.quotientAndRemainder(dividingBy: Layout.slotsPerDirectory)
+        while slotDirectoryObjects.count <= directory {
+            let place = Place(parent: Layout.transaction, name: FileName(number: slotDirectoryObjects.count))
             slotDirectoryObjects.append(objects.count)
-            objects.append(
-                Object(fixed: Place(parent: Layout.transaction, name: FileName(number: directory))))
-            slotDirectories += 1
+            objects.append(Object(fixed: place))
         }
-        return Place(parent: slotDirectoryObjects[directory], name: FileName(number: number))
+        return Place(parent: slotDirectoryObjects[directory], name: FileName(number: name))
     }
 
     private func placeOf(_ path: RelativePath, parent: Int) -> Place? {
@@ -261,10 +279,15 @@ package struct Layout: Sendable {
         }
         let paths = directoryPaths()
         let created = Dictionary(uniqueKeysWithValues: arrivals.map { ($0.file.path, $0.file) })
+        for arrival in arrivals where arrival.file.isDirectory {
+            // Without these nobody but root can move it.
+            if let object = arrival.object, arrival.file.mode & 0o700 != 0o700 { touched.insert(object) }
+        }
         for object in touched.sorted() where changes[object] == nil {
             guard let (path, isNew) = paths[object] else { continue }
             if isNew, let file = created[path] {
                 changes[object] = (path, nil, Attributes(file.status))
+                deferredDirectories.insert(path)
             } else if let pair = valuesByOld[path] {
                 changes[object] = (pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status))
             } else {

@@ -42,7 +42,5 @@ package final class FileList: EntryStream {
 
     package var path: RelativePath { files[index].path }
     package var status: FileStatus { files[index].status }
-    package var destination: [UInt8] {
-        if case .symlink(let destination) = files[index].kind { destination } else { [] }
-    }
+    package var destination: [UInt8] { files[index].destination }
 }

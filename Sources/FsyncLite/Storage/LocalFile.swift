@@ -133,10 +133,10 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     public var size: Int64 { get throws(SyncError) { try status.size } }
 
     /// When the content was last modified.
-    public var modificationDate: Date { get throws(SyncError) { Date(try status.modified) } }
+    public var modificationDate: Date { get throws(SyncError) { Timestamp(try status.modified).date } }
 
     /// When the file was made; nil where the file system does not tell.
-    public var creationDate: Date? { get throws(SyncError) { try status.created.map(Date.init) } }
+    public var creationDate: Date? { get throws(SyncError) { try status.created.map { Timestamp($0).date } } }
 
     /// What is in this directory, sorted by the bytes of the names.
     public var children: [LocalFile] {
@@ -216,11 +216,5 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             default: try place.directory.unlink(place.name)
             }
         }
-    }
-}
-
-extension Date {
-    fileprivate init(_ time: FileTime) {
-        self.init(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1e9)
     }
 }

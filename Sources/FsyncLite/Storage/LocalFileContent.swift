@@ -78,16 +78,26 @@ extension LocalFile {
     ///
     /// - Parameter permissions: nil for those of the file that is replaced, or 0644 less the umask's.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
+        var file = try pendingReplacement(permissions: permissions)
+        do {
+            try file.write(Array(data))
+            try file.commit(.replace)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// A file in the making that takes this one's place when it is committed, or comes to nothing.
+    package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
         let place = try place()
-        try reporting { () throws(SystemError) in
-            var file = try PendingFile(place.name, in: place.directory, permissions: 0o644)
+        return try reporting { () throws(SystemError) in
+            let file = try PendingFile(place.name, in: place.directory, permissions: 0o644)
             if let permissions {
                 try file.setPermissions(permissions)
             } else if let old = try place.directory.status(of: place.name), old.type == .file {
                 try file.setPermissions(old.permissions & 0o777)
             }
-            try file.write(Array(data))
-            try file.commit(.replace)
+            return file
         }
     }
 

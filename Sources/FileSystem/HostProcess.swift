@@ -1,0 +1,48 @@
+import Glibc
+
+/// This process, as the system sees it.
+package enum HostProcess {
+    /// The arguments as bytes, without the command's own name: a path need not be UTF-8, and
+    /// `CommandLine.arguments` repairs what is not.
+    package static var arguments: [[UInt8]] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            CommandLine.unsafeArgv[index].map { pointer in
+                Array(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+            }
+        }
+    }
+
+    /// An environment variable; nil when it is not set.
+    package static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    package static func exit(_ code: Int32) -> Never {
+        Glibc.exit(code)
+    }
+}
+
+/// Standard output or standard error.
+package struct StandardStream: Sendable {
+    private let descriptor: Int32
+
+    package static let output = StandardStream(descriptor: STDOUT_FILENO)
+    package static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Writes everything, or throws why not: a full disk behind standard output is no success.
+    package func write(_ bytes: [UInt8]) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let name = descriptor == STDOUT_FILENO ? "standard output" : "standard error"
+            written += try calling("write", Array(name.utf8)) { () throws(Errno) -> Int in
+                try bytes.withUnsafeBytes { buffer in
+                    Result { () throws(Errno) -> Int in
+                        try retrying { Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written) }
+                    }
+                }.get()
+            }
+        }
+    }
+}

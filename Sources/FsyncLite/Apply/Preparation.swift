@@ -1,0 +1,51 @@
+import FileSystem
+
+extension Commit {
+    /// Makes the transaction of a layout: every object is looked at once more, right before the commit, and
+    /// must still be what the plan saw. Its identity goes to the journal.
+    ///
+    /// - Throws: `SyncError` when somebody changed the target meanwhile. Nothing has been touched then.
+    package static func prepare(
+        _ layout: Layout, id: String, root: Directory, state: TargetState
+    ) throws -> Transaction {
+        var transaction = Transaction(
+            id: id, root: try root.status().identity, began: .now, objects: layout.objects,
+            operations: layout.operations, attributes: [])
+        let commit = Commit(transaction, root: root, state: state)
+        for index in layout.objects.indices where index > Layout.state {
+            let (status, path) = try commit.look(index)
+            if let seen = layout.objects[index].seen, !seen.isSameState(as: status) {
+                throw SyncError(.failed, path: path, "somebody changed this in the target since it was looked at")
+            }
+            transaction.objects[index].identity = status.identity
+        }
+        for change in layout.attributes {
+            let current = try change.object == Layout.root ? root.status() : commit.look(change.object).status
+            let old = change.old ?? Attributes(current)
+            transaction.attributes.append(
+                .init(object: change.object, old: old, new: change.new ?? old))
+        }
+        if !Account.isRoot { addMovedDirectories(to: &transaction) }
+        return transaction
+    }
+
+    /// Whoever is not root needs write permission on a directory to move it: its attributes are part of the
+    /// transaction then, so that they are put right at the end.
+    private static func addMovedDirectories(to transaction: inout Transaction) {
+        let known = Set(transaction.attributes.map(\.object))
+        for (index, object) in transaction.objects.enumerated() where !known.contains(index) && object.slot != nil {
+            guard let seen = object.seen, seen.type == .directory, seen.permissions & 0o700 != 0o700 else { continue }
+            transaction.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))
+        }
+    }
+}
+
+extension FileStatus {
+    /// The same object in the same state, as far as an apply cares. The change time is left out: a rename
+    /// moves it.
+    fileprivate func isSameState(as other: FileStatus) -> Bool {
+        identity == other.identity && type == other.type && permissions == other.permissions
+            && owner == other.owner && group == other.group && modified == other.modified
+            && (type != .file || size == other.size)
+    }
+}

@@ -1,0 +1,84 @@
+import FileSystem
+
+/// Ends a commit that was begun: forward or back, until the journal's removal is durable.
+struct Recovery {
+    let root: Directory
+    let state: TargetState
+
+    /// Finishes or takes back what a crash left; does nothing without a journal.
+    ///
+    /// - Parameters:
+    ///   - undo: take the transaction back instead of finishing it.
+    ///   - displacingConflicts: move foreign objects out of the way, to the history.
+    /// - Returns: the direction in which it went, and what was displaced; nil without a journal.
+    /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
+    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, [SyncError])? {
+        guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
+        let path = state.directory.path(of: TargetState.Name.journal)
+        guard transaction.root == (try root.status().identity) else {
+            throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
+        }
+        let commit = try Commit(
+            recovering: transaction, direction, root: root, state: state,
+            displacingConflicts: displacingConflicts)
+        if undo, direction == .forward {
+            try turnRound()
+            direction = .backward
+        }
+        try commit.run(direction)
+        try finish(direction)
+        return (direction, commit.conflicts)
+    }
+
+    /// From here on the transaction is taken back, also by a recovery.
+    func turnRound() throws {
+        try state.directory.rename(
+            TargetState.Name.journal, to: state.directory, TargetState.Name.journalBack, .noReplace)
+        try state.directory.sync()
+    }
+
+    /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
+    /// durable.
+    func finish(_ direction: Commit.Direction) throws {
+        try root.syncFileSystem()
+        let name = direction == .forward ? TargetState.Name.journal : TargetState.Name.journalBack
+        try state.directory.unlink(name)
+        try state.directory.sync()
+    }
+
+    /// Commits a transaction that nobody has begun.
+    ///
+    /// - Throws: `SyncError` with code `failed` when it was taken back and the old tree stands, with code
+    ///   `pending` when not even that worked.
+    func commit(_ transaction: Transaction) throws {
+        let commit = Commit(transaction, root: root, state: state)
+        do {
+            try transaction.write(to: state)
+        } catch {
+            // Whether the journal has its name decides, not whether its directory could be synced.
+            guard try state.directory.status(of: TargetState.Name.journal) != nil else { throw error }
+            throw pending(error)
+        }
+        do {
+            try commit.run(.forward)
+        } catch let cause {
+            do {
+                try turnRound()
+                try commit.run(.backward)
+                try finish(.backward)
+            } catch {
+                throw pending(error)
+            }
+            throw SyncError(.failed, path: root.path, "the commit was taken back: \(cause)")
+        }
+        do {
+            try finish(.forward)
+        } catch {
+            throw pending(error)
+        }
+    }
+
+    private func pending(_ error: any Error) -> SyncError {
+        SyncError(.pending, path: root.path, "the commit is begun and not ended: \(error)")
+    }
+}

@@ -1,0 +1,35 @@
+/// How an apply ended, and what it achieved: made from what was done, never from what was hoped.
+public struct Report: Sendable {
+    public enum Outcome: String, Sendable {
+        /// The new tree is there, durable.
+        case committed
+        /// There was nothing to do.
+        case unchanged
+        /// A guard said no; nothing was written.
+        case refused
+        /// The old tree stands.
+        case failed
+        /// A commit was begun and not ended; `recover` finishes it.
+        case pending
+    }
+
+    public var outcome: Outcome
+    /// What was done; for a refused or failed run, what would have been.
+    public var actions: [Action]
+    public var summary: ActionSummary
+    public var notes: [String]
+    public var problems: [Problem]
+    public var refusals: [Refusal] = []
+    /// Why it failed or is pending, where not for the problems.
+    public var error: SyncError?
+
+    init(_ outcome: Outcome, _ plan: Plan, error: SyncError? = nil) {
+        self.outcome = outcome
+        actions = plan.actions
+        summary = plan.summary
+        notes = plan.notes
+        problems = plan.problems
+        refusals = plan.refusals
+        self.error = error
+    }
+}

@@ -1,0 +1,223 @@
+import FileSystem
+
+/// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.
+package final class Stage {
+    /// What became of an arrival.
+    package enum Outcome: Sendable {
+        /// The source's status as it was copied, and the staged object's.
+        case staged(source: FileStatus, target: FileStatus)
+        /// It is no longer in the source.
+        case vanished
+        case failed(Problem)
+    }
+
+    package let directory: Directory
+    private let source: TreeWalker
+    private let layout: Layout
+    private let monitor: any Monitor
+    private var progress = Progress(.staging)
+
+    /// New directories that are being filled, the innermost last.
+    private var open: [(index: Int, path: RelativePath, name: FileName, parent: Directory)] = []
+    private var chain: DirectoryChain?
+    private var slotDirectories: [Int: Directory] = [:]
+    package private(set) var outcomes: [Outcome] = []
+
+    /// Makes the stage of a transaction.
+    package init(
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, monitor: any Monitor
+    ) throws {
+        let stages = try state.subdirectory(TargetState.Name.stage)
+        _ = try state.subdirectory(TargetState.Name.history)
+        try stages.makeDirectory(transaction)
+        directory = try stages.directory(transaction)
+        self.layout = layout
+        self.source = TreeWalker(source)
+        self.monitor = monitor
+        progress.totalEntries = layout.arrivals.count
+        progress.totalBytes = layout.arrivals.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
+        try probe()
+        try makeSlotDirectories(layout.slotDirectories)
+    }
+
+    /// Makes the slot directories that are missing.
+    package func makeSlotDirectories(_ count: Int) throws {
+        for number in 0..<count where try directory.status(of: FileName(number: number)) == nil {
+            try directory.makeDirectory(FileName(number: number))
+        }
+    }
+
+    /// The renames that a commit is made of work here.
+    private func probe() throws {
+        let (first, second) = (FileName("probe-1"), FileName("probe-2"))
+        try directory.makeDirectory(first)
+        try directory.makeDirectory(second)
+        do {
+            try directory.rename(first, to: directory, second, .exchange)
+        } catch {
+            throw SyncError(.refused, path: directory.path, "this file system cannot exchange two names: \(error.errno)")
+        }
+        do {
+            try directory.rename(first, to: directory, second, .noReplace)
+            throw SyncError(.refused, path: directory.path, "this file system replaces a name that it was told to keep")
+        } catch let error as SystemError where error.errno == .exists {
+            try directory.removeDirectory(first)
+            try directory.removeDirectory(second)
+        }
+    }
+
+    /// Stages every arrival. What cannot be read is an outcome; what cannot be written is an error.
+    package func fill() throws {
+        outcomes.reserveCapacity(layout.arrivals.count)
+        for (index, arrival) in layout.arrivals.enumerated() {
+            while let last = open.last, !arrival.file.path.isBelow(last.path) { try close() }
+            outcomes.append(try stage(index, arrival))
+            progress.entries += 1
+            if arrival.file.isFile { progress.bytes &+= arrival.file.size }
+            monitor.report(progress)
+        }
+        while !open.isEmpty { try close() }
+    }
+
+    private func stage(_ index: Int, _ arrival: Layout.Arrival) throws -> Outcome {
+        let (parent, name) = try place(arrival)
+        switch arrival.file.kind {
+        case .directory:
+            try parent.makeDirectory(name)
+            let directory = try parent.directory(name)
+            if chain == nil { chain = DirectoryChain(root: parent) }
+            chain?.push(directory, name, inode: try directory.status().inode)
+            open.append((index, arrival.file.path, name, parent))
+            // The rest follows when it is full.
+            return .staged(source: arrival.file.status, target: arrival.file.status)
+        case .file:
+            return try stageFile(arrival.file, parent, name)
+        case .symlink(let destination):
+            try parent.makeSymlink(name, to: destination)
+        case .fifo, .socket:
+            try parent.makeFIFO(name)
+        case .characterDevice, .blockDevice:
+            do {
+                try parent.makeDevice(name, type: arrival.file.status.type, arrival.file.status.represents)
+            } catch where error.errno == .notPermitted {
+                return .failed(
+                    Problem(path: arrival.file.path, code: .unsupported, message: "only root makes device nodes"))
+            }
+        }
+        return .staged(
+            source: arrival.file.status,
+            target: try Stage.setAttributes(of: name, in: parent, like: arrival.file.status))
+    }
+
+    /// Where an arrival is staged: its slot, or its name in the new directory that is being filled.
+    private func place(_ arrival: Layout.Arrival) throws -> (Directory, FileName) {
+        if let object = arrival.object, let slot = layout.objects[object].slot {
+            let number = layout.objects[slot.parent].old
+            if let directory = slotDirectories[slot.parent] { return (directory, slot.name) }
+            guard let number else { preconditionFailure("a slot without its directory") }
+            let slots = try directory.directory(number.name)
+            slotDirectories[slot.parent] = slots
+            return (slots, slot.name)
+        }
+        guard let parent = try chain?.current(), let name = arrival.file.path.fileName else {
+            preconditionFailure("an arrival without a place")
+        }
+        return (parent, name)
+    }
+
+    /// Ends the innermost new directory: its times come after its entries.
+    private func close() throws {
+        guard let (index, _, name, _) = open.popLast() else { return }
+        chain?.pop()
+        guard let parent = try chain?.current() else { return }
+        let file = layout.arrivals[index].file
+        // Whoever is not root needs these to move it or into it; the commit takes them away at its end.
+        var attributes = file.status
+        if layout.deferredDirectories.contains(file.path) { attributes.permissions |= 0o700 }
+        var status = try Stage.setAttributes(of: name, in: parent, like: attributes)
+        status.permissions = file.status.permissions
+        outcomes[index] = .staged(source: file.status, target: status)
+        if open.isEmpty { chain = nil }
+    }
+
+    private static func setAttributes(
+        of name: FileName, in parent: Directory, like wanted: FileStatus
+    ) throws -> FileStatus {
+        let handle = try ObjectHandle(name, in: parent)
+        if Account.isRoot { try handle.setOwner(wanted.owner, group: wanted.group) }
+        if wanted.type != .symlink { try handle.setPermissions(wanted.permissions) }
+        try handle.setModified(wanted.modified)
+        return try handle.status()
+    }
+
+    // MARK: Files
+
+    private func stageFile(_ file: File, _ parent: Directory, _ name: FileName) throws -> Outcome {
+        let staged = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        let path = parent.path(of: name)
+        do {
+            for _ in 1...3 {
+                guard let source = try copy(file, to: staged, path) else { continue }
+                let target = try calling("fchmod", path) { () throws(Errno) -> FileStatus in
+                    if Account.isRoot { try staged.setOwner(source.owner, group: source.group) }
+                    try staged.setPermissions(source.permissions)
+                    try staged.setModified(source.modified)
+                    return try staged.status()
+                }
+                return .staged(source: source, target: target)
+            }
+        } catch let problem as Unstageable {
+            try parent.unlink(name)
+            return problem.outcome
+        }
+        try parent.unlink(name)
+        return .failed(Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+    }
+
+    /// An outcome on its way out of a copy.
+    private struct Unstageable: Error {
+        let outcome: Outcome
+    }
+
+    /// Copies the content once. nil when the source changed meanwhile: its status before and after differs.
+    private func copy(
+        _ file: File, to staged: borrowing FileDescriptor, _ stagedPath: [UInt8]
+    ) throws -> FileStatus? {
+        let source: FileDescriptor
+        do {
+            guard let (directory, name) = try self.source.place(of: file.path) else { return nil }
+            source = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        } catch {
+            switch error.errno {
+            case .noSuchFile, .notDirectory: throw Unstageable(outcome: .vanished)
+            default: throw unreadable(file, error.errno)
+            }
+        }
+        let before: FileStatus
+        let after: FileStatus
+        let copied: Int64
+        do throws(Errno) {
+            before = try source.status()
+            guard before.type == .file else { return nil }
+            try staged.truncate(to: 0)
+            try staged.seek(to: 0)
+            copied = try FileCopy.copy(source, to: staged, size: before.size, allocated: before.allocated)
+            after = try source.status()
+        } catch {
+            switch error {
+            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
+                throw SystemError("write", stagedPath, error)
+            default:
+                throw unreadable(file, error)
+            }
+        }
+        let isWhole =
+            copied == after.size && before.size == after.size && before.modified == after.modified
+            && before.changed == after.changed
+        return isWhole ? after : nil
+    }
+
+    private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
+        Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}

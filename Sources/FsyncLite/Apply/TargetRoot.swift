@@ -1,0 +1,101 @@
+import FileSystem
+
+/// The directory that becomes the mirror, or the place where it will be made.
+struct TargetRoot {
+    let path: [UInt8]
+    /// nil while it does not exist.
+    private(set) var directory: Directory?
+    private(set) var state: TargetState?
+    /// The root as this run found it.
+    let original: FileStatus?
+    /// This run made it, and removes it again if it comes to nothing.
+    private var wasMade = false
+    private var stateWasMade = false
+
+    init(_ path: [UInt8]) throws {
+        self.path = path
+        let directory = try TargetRoot.openIfPresent(path)
+        self.directory = directory
+        original = try directory?.status()
+        state = try directory.flatMap { try TargetState(of: $0) }
+    }
+
+    private static func openIfPresent(_ path: [UInt8]) throws(SyncError) -> Directory? {
+        do {
+            return try LocalFile(bytes: path).directory()
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    /// The nearest directory that exists: the target, or what will hold it.
+    func anchor() throws -> Directory {
+        if let directory { return directory }
+        var ancestor = LocalFile(bytes: path).parent
+        while try !ancestor.exists { ancestor = ancestor.parent }
+        return try ancestor.directory()
+    }
+
+    /// Whether the directory that will hold the target exists.
+    func hasParent() throws -> Bool {
+        try directory != nil || LocalFile(bytes: path).parent.isDirectory
+    }
+
+    /// Takes the lock on the target's root, which ends with the process or with this value.
+    ///
+    /// - Throws: `SyncError` with code `locked` while another run has it.
+    func lock() throws {
+        guard let directory else { return }
+        do {
+            try directory.lock()
+        } catch where error.errno == .wouldBlock {
+            throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
+        }
+        // RACE: the path led to another directory before the lock was taken. Two runs would then write to
+        // what each takes for the target.
+        guard try LocalFile(bytes: path).directory().status().identity == directory.status().identity else {
+            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+        }
+    }
+
+    /// Makes the target where it is missing, locked.
+    mutating func make(parents: Bool) throws {
+        guard directory == nil else { return }
+        let file = LocalFile(bytes: path)
+        if parents { try file.parent.makeDirectory(parents: true) }
+        try file.makeDirectory(permissions: 0o700)
+        wasMade = true
+        directory = try file.directory()
+        try lock()
+    }
+
+    mutating func makeState() throws -> TargetState {
+        if let state { return state }
+        guard let directory else { throw SyncError(.failed, path: path, "it does not exist") }
+        let made = try TargetState.make(in: directory)
+        state = made
+        stateWasMade = true
+        return made
+    }
+
+    /// Takes back what this run made before its commit: the old target stands as it was.
+    func withdraw() throws {
+        guard let directory else { return }
+        if let state, stateWasMade {
+            try state.clean()
+            for name in try DirectoryListing.names(in: state.directory) {
+                try TreeRemoval.remove(name, in: state.directory)
+            }
+            try directory.removeDirectory(TreeScan.reservedName)
+        } else {
+            try state?.clean()
+        }
+        if wasMade {
+            try LocalFile(bytes: path).delete()
+        } else if let original {
+            let handle = try ObjectHandle(of: directory)
+            try handle.setModified(original.modified)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import FileSystem
+
+/// The new manifest as the old one with changes laid over it: what did not change is copied through, so
+/// memory holds the changes only.
+package struct ManifestUpdate: Sendable {
+    private struct Entry: Sendable {
+        var file: File
+        var targetInode: UInt64
+    }
+
+    /// nil: the path is gone.
+    private var changes: [RelativePath: Entry?] = [:]
+
+    package init() {}
+
+    package mutating func remove(_ path: RelativePath) {
+        changes.updateValue(nil, forKey: path)
+    }
+
+    /// The entry of a path from now on; it wins over a removal, which must come first.
+    package mutating func set(_ file: File, targetInode: UInt64) {
+        changes.updateValue(Entry(file: file, targetInode: targetInode), forKey: file.path)
+    }
+
+    /// Writes the new manifest.
+    package func write(
+        _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable
+    ) throws -> ManifestSummary {
+        var writer = ManifestWriter(header)
+        let changed = changes.keys.sorted()
+        var next = changed.startIndex
+        func append(_ path: RelativePath) {
+            guard let entry = changes[path] ?? nil else { return }
+            writer.append(
+                path: path, status: entry.file.status, destination: entry.file.destination,
+                targetInode: entry.targetInode)
+        }
+        if let old {
+            while try old.advance() {
+                while next < changed.endIndex, changed[next] < old.path {
+                    append(changed[next])
+                    next += 1
+                }
+                if next < changed.endIndex, changed[next] == old.path {
+                    append(changed[next])
+                    next += 1
+                } else {
+                    writer.append(
+                        path: old.path, status: old.status, destination: old.destination,
+                        targetInode: old.targetInode)
+                }
+                try writer.drain(to: &sink)
+            }
+        }
+        for path in changed[next...] {
+            append(path)
+            try writer.drain(to: &sink)
+        }
+        writer.end()
+        try writer.drain(to: &sink, all: true)
+        return writer.summary
+    }
+}

@@ -1,0 +1,19 @@
+/// What a person may ask of a plan and an apply.
+public struct SyncOptions: Hashable, Sendable {
+    /// Take over a target that holds somebody's files.
+    public var adopt = false
+    /// Mirror an empty source over a target that has entries.
+    public var allowEmptySource = false
+    /// Accept another source than the one of last time.
+    public var changeSource = false
+    /// Make the directories that lead to the target.
+    public var createParents = false
+    /// Refuse a plan that deletes more.
+    public var deleteLimit = DeleteLimit.half
+    /// Delete nothing.
+    public var keepsDeleted = false
+    /// Commit what can be mirrored and list the rest.
+    public var keepGoing = false
+
+    public init() {}
+}

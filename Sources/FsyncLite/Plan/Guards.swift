@@ -1,0 +1,128 @@
+import FileSystem
+
+/// A reason not to go ahead, found before anything was written.
+public struct Refusal: Hashable, Sendable, CustomStringConvertible {
+    /// What was seen.
+    public var reason: String
+    /// The option that goes ahead all the same; nil where there is none.
+    public var option: String?
+
+    public init(_ reason: String, option: String? = nil) {
+        self.reason = reason
+        self.option = option
+    }
+
+    public var description: String { reason }
+}
+
+/// How many deletions a plan may hold.
+public enum DeleteLimit: Hashable, Sendable {
+    /// More than half of the target's entries, and more than ten, is too many.
+    case half
+    case count(Int)
+    case percent(Int)
+    case unlimited
+
+    /// `10`, `25%` or `unlimited`; nil for anything else.
+    public init?(_ text: String) {
+        if text == "unlimited" {
+            self = .unlimited
+        } else if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
+            self = .percent(percent)
+        } else if let count = Int(text), count >= 0, !text.hasPrefix("+") {
+            self = .count(count)
+        } else {
+            return nil
+        }
+    }
+
+    func allows(_ deletions: Int, of entries: Int) -> Bool {
+        switch self {
+        case .half: deletions <= 10 || deletions * 2 <= entries
+        case .count(let limit): deletions <= limit
+        case .percent(let limit): deletions * 100 <= entries * limit
+        case .unlimited: true
+        }
+    }
+}
+
+/// Everything that the guards look at.
+struct GuardFacts {
+    var plan: Plan
+    var options: SyncOptions
+    /// The manifest's, where there is one.
+    var recorded: (header: ManifestHeader, summary: ManifestSummary)?
+    var source: ManifestHeader.Source
+    var facts: FileSystemFacts
+    var mounts: [RelativePath]
+
+    /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
+    static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
+    /// Those that keep them where the probe before the stage agrees.
+    static let probed: Set<String> = ["zfs", "f2fs", "overlay", "bcachefs"]
+
+    /// All reasons to refuse, not just the first.
+    func refusals() -> [Refusal] {
+        let difference = plan.difference
+        var found: [Refusal] = []
+        if difference.sourceCount == 0, let recorded, recorded.summary.entries > 0, !options.allowEmptySource {
+            found.append(
+                Refusal(
+                    "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
+                    option: "--allow-empty-source"))
+        }
+        if !options.deleteLimit.allows(plan.summary.delete, of: difference.targetCount) {
+            found.append(
+                Refusal(
+                    "\(plan.summary.delete) of the target's \(difference.targetCount) entries would be deleted",
+                    option: "--max-delete \(plan.summary.delete)"))
+        }
+        if recorded == nil, difference.targetCount > 0, !options.adopt {
+            found.append(
+                Refusal(
+                    "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
+                    option: "--adopt"))
+        }
+        if let last = recorded?.header.source, !options.changeSource, last.fileSystem != source.fileSystem,
+            last.identity != source.identity
+        {
+            found.append(
+                Refusal(
+                    "the source is another directory, on another file system, than last time (\(escapedText(last.path)))",
+                    option: "--change-source"))
+        }
+        for mount in mounts {
+            found.append(Refusal("something is mounted in the target, at \(mount); unmount it"))
+        }
+        for file in (difference.pairs.filter { !$0.isUnchanged }.map(\.target) + difference.deleted.map(\.file))
+        where file.status.isImmutable || file.status.isAppendOnly {
+            let flag = file.status.isImmutable ? ("immutable", "i") : ("append-only", "a")
+            found.append(Refusal("\(file.path) in the target is \(flag.0); chattr -\(flag.1) it"))
+        }
+        return found + capacityRefusals()
+    }
+
+    private func capacityRefusals() -> [Refusal] {
+        guard plan.summary.actions > 0 else { return [] }
+        var found: [Refusal] = []
+        if !GuardFacts.trusted.contains(facts.name), !GuardFacts.probed.contains(facts.name) {
+            found.append(
+                Refusal(
+                    "the target's file system, \(facts.name), cannot keep the promise of all or nothing; "
+                        + "use ext4, xfs, btrfs or tmpfs"))
+        }
+        if facts.isReadOnly { found.append(Refusal("the target's file system is mounted read-only")) }
+        let staged = plan.difference.created.map(\.file) + plan.difference.pairs.filter(\.replacesContent).map(\.source)
+        // Content, a block for each small object, and the new manifest.
+        let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
+        let manifest = Int64(plan.difference.sourceCount) * 512
+        let needed = content + manifest + Int64(staged.count) * 256
+        if needed > facts.availableBytes {
+            found.append(Refusal("\(needed) bytes are needed and \(facts.availableBytes) are free in the target"))
+        }
+        if let inodes = facts.availableInodes, Int64(staged.count) + 16 > inodes {
+            found.append(Refusal("\(staged.count + 16) inodes are needed and \(inodes) are free in the target"))
+        }
+        return found
+    }
+}

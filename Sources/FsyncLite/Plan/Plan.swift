@@ -1,0 +1,81 @@
+import FileSystem
+
+/// What an apply would do: pure, and the same whether it is only shown or carried out.
+public struct Plan: Sendable {
+    /// In the order of their paths.
+    public let actions: [Action]
+    public let summary: ActionSummary
+    /// What a person should know and nothing is wrong with, such as sockets that were left out.
+    public internal(set) var notes: [String] = []
+    /// What could not be mirrored.
+    public internal(set) var problems: [Problem] = []
+    /// Why an apply would refuse to do this; empty when it would not.
+    public internal(set) var refusals: [Refusal] = []
+
+    package let difference: Difference
+    /// What the target's root becomes.
+    package let root: Pair?
+
+    /// - Parameter root: source and target roots, which the streams of a tree leave out.
+    package init(_ difference: Difference, root: Pair?) {
+        self.difference = difference
+        self.root = root
+        actions = Action.all(of: difference, root: root)
+        var summary = ActionSummary()
+        var named: Set<RelativePath> = []
+        for action in actions {
+            summary.count(action)
+            // The root is no entry, and a deleted path is none of the source's.
+            if action.verb != .delete, !action.path.isRoot { named.insert(action.path) }
+        }
+        let carried = actions.reduce(0) { $0 + ($1.entries ?? 0) }
+        summary.unchanged = max(0, difference.sourceCount - named.count - carried)
+        self.summary = summary
+    }
+}
+
+extension Action {
+    /// The actions of a difference, in the order of their paths.
+    static func all(of difference: Difference, root: Pair?) -> [Action] {
+        let moves = MoveMap(difference)
+        var actions: [Action] = []
+        if let root, root.changesAttributes { actions.append(Action(.attributes, root.source, causes: root.causes)) }
+
+        // Explicitly moved directories on the way to the present path, as indices of their actions.
+        var moved: [Int] = []
+        for pair in difference.pairs {
+            while let last = moved.last, !pair.source.path.isBelow(actions[last].path) { moved.removeLast() }
+            if pair.isRenamed, pair.replacesContent || !moves.isCarried(pair) {
+                let isCarried = pair.replacesContent && moves.isCarried(pair)
+                if !isCarried {
+                    actions.append(
+                        Action(
+                            .move, pair.source, from: pair.target.path,
+                            entries: pair.source.isDirectory ? 0 : nil, causes: [.renamed]))
+                    if pair.source.isDirectory { moved.append(actions.count - 1) }
+                }
+            } else if pair.isRenamed, let last = moved.last, !pair.replacesContent, !pair.changesAttributes {
+                actions[last].entries? += 1
+            }
+            if pair.replacesContent {
+                actions.append(Action(.update, pair.source, causes: pair.causes.subtracting([.renamed])))
+            } else if pair.changesAttributes {
+                actions.append(Action(.attributes, pair.source, causes: pair.causes.subtracting([.renamed])))
+            }
+        }
+        let deleted = Set(difference.deleted.map(\.file.path))
+        var replaced: Set<RelativePath> = []
+        for (file, isDrift) in difference.created {
+            if deleted.contains(file.path) {
+                replaced.insert(file.path)
+                actions.append(Action(.update, file, causes: [.type]))
+            } else {
+                actions.append(Action(.create, file, causes: isDrift ? [.drift] : [.new]))
+            }
+        }
+        for (file, isDrift) in difference.deleted where !replaced.contains(file.path) {
+            actions.append(Action(.delete, file, causes: isDrift ? [.drift] : [.removed]))
+        }
+        return actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }
+    }
+}

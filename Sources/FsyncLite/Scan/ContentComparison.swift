@@ -1,0 +1,55 @@
+import FileSystem
+
+/// Reads what the metadata leaves open: whether a file of the source and one of the target hold the same.
+final class ContentComparison {
+    private let source: TreeWalker
+    private let target: TreeWalker
+    /// Files of the source that could not be read.
+    private(set) var problems: [Problem] = []
+
+    init(source: Directory, target: Directory) {
+        self.source = TreeWalker(source)
+        self.target = TreeWalker(target)
+    }
+
+    /// True also where the source's file cannot be had: what is not known to differ stays, and the problem is
+    /// listed.
+    func haveSameContent(_ pair: Pair) throws -> Bool {
+        guard let source = try openSource(pair.source.path) else { return true }
+        guard let target = try openTarget(pair.target.path) else { return false }
+        do throws(Errno) {
+            return try FileComparison.haveSameContent(source, target)
+        } catch {
+            throw SystemError("read", pair.source.path.bytes, error)
+        }
+    }
+
+    /// nil where it cannot be had.
+    private func openSource(_ path: RelativePath) throws -> FileDescriptor? {
+        do throws(SystemError) {
+            return try open(path, in: source)
+        } catch {
+            if error.errno != .noSuchFile {
+                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            }
+            return nil
+        }
+    }
+
+    /// nil where it is ours to replace, if not to read.
+    private func openTarget(_ path: RelativePath) throws -> FileDescriptor? {
+        do throws(SystemError) {
+            return try open(path, in: target)
+        } catch {
+            guard error.errno == .accessDenied else { throw error }
+            return nil
+        }
+    }
+
+    private func open(_ path: RelativePath, in tree: TreeWalker) throws(SystemError) -> FileDescriptor {
+        guard let (directory, name) = try tree.place(of: path) else {
+            throw SystemError("openat", path.bytes, .isDirectory)
+        }
+        return try directory.open(name, [.read, .noFollow, .nonBlocking])
+    }
+}

@@ -1,0 +1,91 @@
+import FileSystem
+
+/// A directory that fsync-lite writes to, and what its state tells.
+public struct Target: Sendable {
+    public let path: [UInt8]
+
+    public init(path: [UInt8]) {
+        self.path = path
+    }
+
+    /// What `status` shows.
+    public struct Status: Sendable {
+        /// nil while a commit is unfinished: the tree and its manifest may not agree.
+        public var manifest: (header: ManifestHeader, summary: ManifestSummary)?
+        /// A commit was begun and not ended.
+        public var isPending: Bool
+        /// When the last run that ended well began.
+        public var lastRun: Timestamp?
+        /// The applies that can be taken back, the newest first.
+        public var history: [Applied]
+    }
+
+    /// An apply whose displaced data is kept.
+    public struct Applied: Sendable {
+        public var id: String
+        /// ISO 8601.
+        public var created: String
+        /// Bytes of content that it displaced.
+        public var bytesHeld: Int64
+    }
+
+    /// Reads the state; takes no lock and writes nothing.
+    ///
+    /// - Throws: `SyncError`: `inputMissing` where there is no target, `refused` for a state that is not ours,
+    ///   `invalidDocument` for a damaged manifest.
+    public func status() throws -> Status {
+        let (_, state) = try open()
+        var status = Status(isPending: try state.hasJournal(), history: [])
+        status.lastRun = try state.directory.status(of: TargetState.Name.lastRun).map { Timestamp($0.modified) }
+        guard !status.isPending else { return status }
+        if let manifest = try state.manifest() {
+            while try manifest.advance() {}
+            status.manifest = (manifest.header, manifest.summary)
+        }
+        guard try state.directory.status(of: TargetState.Name.history) != nil else { return status }
+        let history = try state.directory.directory(TargetState.Name.history)
+        for name in try DirectoryListing.names(in: history).sorted().reversed() {
+            let storage = CodableStorage(DiskStorage(try history.directory(name)))
+            let header: HistoryRecord.Header = try storage.value(for: HistoryRecord.headerName.description)
+            status.history.append(
+                Applied(id: header.id, created: header.created, bytesHeld: header.bytesHeld))
+        }
+        return status
+    }
+
+    /// How a recovery ended.
+    public enum RecoveryOutcome: Sendable {
+        case nothingToDo
+        /// The new tree is there; what was in the way, if anything, is named.
+        case finished(displaced: [SyncError])
+        /// The old tree is there again.
+        case undone(displaced: [SyncError])
+    }
+
+    /// Ends an interrupted commit.
+    ///
+    /// - Parameters:
+    ///   - undo: take it back instead of finishing it.
+    ///   - displacingConflicts: move objects of others that are in the way to `history/TX/conflicts`.
+    /// - Throws: `SyncError`: `pending` when it cannot end for objects of others, `locked`, `invalidDocument`.
+    public func recover(undo: Bool = false, displacingConflicts: Bool = false) throws -> RecoveryOutcome {
+        let (root, state) = try open()
+        try root.lock()
+        guard let directory = root.directory else { return .nothingToDo }
+        let recovery = Recovery(root: directory, state: state)
+        guard let (direction, displaced) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
+        else { return .nothingToDo }
+        return direction == .forward ? .finished(displaced: displaced) : .undone(displaced: displaced)
+    }
+
+    private func open() throws -> (TargetRoot, TargetState) {
+        let root = try TargetRoot(path)
+        guard root.directory != nil else {
+            throw SyncError(.inputMissing, path: path, "the target does not exist")
+        }
+        guard let state = root.state else {
+            throw SyncError(.inputMissing, path: path, "this is no target: it has no .fsync-lite")
+        }
+        return (root, state)
+    }
+}

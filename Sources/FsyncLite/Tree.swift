@@ -1,0 +1,92 @@
+import FileSystem
+
+/// A tree to look at: a manifest file, a target (by its manifest), or a live directory.
+public struct Tree: Sendable {
+    /// The path as it was given.
+    public let path: [UInt8]
+    private let kind: Kind
+
+    private enum Kind: Sendable {
+        case manifest
+        case target(TargetState)
+        case directory
+    }
+
+    /// - Throws: `SyncError`: `inputMissing` where nothing is, `pending` for a target whose commit is
+    ///   unfinished.
+    public init(path: [UInt8]) throws {
+        self.path = path
+        let file = LocalFile(bytes: path)
+        guard try file.exists else { throw SyncError(.inputMissing, path: path, "there is no such file or directory") }
+        guard try file.isDirectory else {
+            kind = .manifest
+            return
+        }
+        guard let state = try TargetState(of: try file.directory()) else {
+            kind = .directory
+            return
+        }
+        if try state.hasJournal() {
+            throw SyncError(.pending, path: path, "a commit was begun and not ended; run: fsync-lite recover TARGET")
+        }
+        kind = try state.manifest() == nil ? .directory : .target(state)
+    }
+
+    /// What the manifest says before its entries; nil for a live directory.
+    public func header() throws -> ManifestHeader? {
+        try (stream() as? ManifestReader)?.header
+    }
+
+    /// The entries in order. Errors in a manifest can come as late as its last line.
+    public func forEach(_ body: (File) throws -> Void) throws {
+        let stream = try stream()
+        while try stream.advance() { try body(stream.file) }
+    }
+
+    /// Reads all of it and counts.
+    public func totals() throws -> (header: ManifestHeader?, summary: ManifestSummary) {
+        let stream = try stream()
+        var summary = ManifestSummary()
+        while try stream.advance() { summary.count(stream.status) }
+        return ((stream as? ManifestReader)?.header, summary)
+    }
+
+    /// What would make this tree the other one: moves are found where both know the inodes.
+    public func changes(to other: Tree) throws -> Plan {
+        var merge = TreeMerge(ComparisonPolicy())
+        try merge.run(source: other.stream(), target: stream(), manifest: stream())
+        return Plan(try Difference(matching: merge), root: nil)
+    }
+
+    /// Writes a manifest of a live directory.
+    ///
+    /// - Returns: what could not be read and is not in it.
+    package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+        let started = Timestamp.now
+        let scan = try TreeScan(try LocalFile(bytes: path).directory(), .source)
+        var writer = ManifestWriter(ManifestHeader(id: TransactionID.next(started), root: path, created: started))
+        while try scan.advance() {
+            writer.append(path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)
+            try writer.drain(to: &sink)
+        }
+        writer.end()
+        try writer.drain(to: &sink, all: true)
+        return scan.problems
+    }
+
+    private func stream() throws -> any EntryStream {
+        switch kind {
+        case .manifest:
+            let file = LocalFile(bytes: path)
+            let place = try file.place()
+            return try ManifestReader(place.directory.open(place.name, [.read, .nonBlocking]), path: path)
+        case .target(let state):
+            guard let manifest = try state.manifest() else {
+                throw SyncError(.inputMissing, path: path, "the manifest is gone")
+            }
+            return manifest
+        case .directory:
+            return try TreeScan(try LocalFile(bytes: path).directory(), TreeScan.Options(omitsSockets: true))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import FileSystem
+import FsyncLite
+
+/// Standard output, buffered, and standard error. A write that fails is an error like any other.
+struct Console: ByteSink {
+    private var buffer: [UInt8] = []
+
+    mutating func write(_ bytes: [UInt8]) throws {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= 64 * 1024 { try flush() }
+    }
+
+    mutating func line(_ text: String) throws {
+        try write(Array(text.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    mutating func flush() throws {
+        try StandardStream.output.write(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// For people, on standard error. Nobody is left to tell when that fails.
+    static func complain(_ text: String) {
+        _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
+    }
+}
