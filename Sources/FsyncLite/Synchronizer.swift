@@ -234,13 +234,13 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
     private func commit(_ examination: Examination, _ root: inout TargetRoot) throws -> Report {
-        guard let directory = root.directory, let name = FileName(TransactionID.next(.now).utf8) else {
+        let state = try root.makeState()
+        let id = TransactionID.next(after: try state.transactions().last?.description)
+        guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
-        let state = try root.makeState()
         let settings = try Synchronizer.settings(of: state)
         try state.clean()
-        let id = name.description
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {

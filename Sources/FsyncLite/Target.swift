@@ -42,9 +42,10 @@ public struct Target: Sendable {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
         }
-        guard try state.directory.status(of: TargetState.Name.history) != nil else { return status }
+        let transactions = try state.transactions()
+        guard !transactions.isEmpty else { return status }
         let history = try state.directory.directory(TargetState.Name.history)
-        for name in try DirectoryListing.names(in: history).sorted().reversed() {
+        for name in transactions.reversed() {
             let storage = CodableStorage(DiskStorage(try history.directory(name)))
             let header: HistoryRecord.Header = try storage.value(for: HistoryRecord.headerName.description)
             status.history.append(

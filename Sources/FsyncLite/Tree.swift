@@ -64,7 +64,7 @@ public struct Tree: Sendable {
     package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let started = Timestamp.now
         let scan = try TreeScan(try LocalFile(bytes: path).directory(), .source)
-        var writer = ManifestWriter(ManifestHeader(id: TransactionID.next(started), root: path, created: started))
+        var writer = ManifestWriter(ManifestHeader(id: TransactionID.next(now: started), root: path, created: started))
         while try scan.advance() {
             writer.append(path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)
             try writer.drain(to: &sink)

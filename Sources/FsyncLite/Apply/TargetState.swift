@@ -131,6 +131,12 @@ package struct TargetState: Sendable {
 
     // MARK: Directories
 
+    /// The names of the transactions in the history, the oldest first.
+    package func transactions() throws -> [FileName] {
+        guard try directory.status(of: Name.history) != nil else { return [] }
+        return try DirectoryListing.names(in: directory.directory(Name.history)).sorted()
+    }
+
     /// A directory of the state, made where it is missing.
     package func subdirectory(_ name: FileName) throws -> Directory {
         if try directory.status(of: name) == nil { try directory.makeDirectory(name) }

@@ -1,11 +1,31 @@
 import FileSystem
 
-/// Names of transactions: the date, so that they sort, and something random, so that they differ.
+/// Names of transactions: the time, so that they sort, and something random, so that they differ.
 enum TransactionID {
-    /// Such as `20261121T090000Z-3f2a9c01`.
-    static func next(_ time: Timestamp) -> String {
-        let date = Timestamp(seconds: time.seconds, nanoseconds: 0) ?? time
-        let digits = date.description.filter { $0 != "-" && $0 != ":" }
-        return "\(digits)-\(RandomID.hexadecimal(bytes: 4))"
+    /// Such as `20261121T090000.123456Z-3f2a`.
+    ///
+    /// - Parameter last: the newest name so far. The new one sorts after it, also when somebody has set the
+    ///   clock back: which snapshot is the newest must not depend on that.
+    static func next(after last: String? = nil, now: Timestamp = .now) -> String {
+        var microseconds = now.seconds * 1_000_000 + Int64(now.nanoseconds / 1000)
+        if let last, let previous = time(of: last), previous >= microseconds { microseconds = previous + 1 }
+        let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let date = Timestamp(seconds: seconds, nanoseconds: 0) ?? now
+        let digits = date.description.filter { !"-:Z".contains($0) }
+        return "\(digits).\(String(1_000_000 + fraction).dropFirst())Z-\(RandomID.hexadecimal(bytes: 2))"
+    }
+
+    /// Microseconds since 1970 in a name of ours; nil for another name.
+    private static func time(of name: String) -> Int64? {
+        var text = Array(name.utf8.prefix { $0 != UInt8(ascii: "-") })
+        guard text.count == 23 else { return nil }
+        for (index, separator) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
+            text.insert(contentsOf: separator.utf8, at: index)
+        }
+        text.insert(contentsOf: "000".utf8, at: text.count - 1)
+        // Whole seconds have one text, without a fraction.
+        if text.suffix(11).elementsEqual(".000000000Z".utf8) { text.replaceSubrange((text.count - 11)..., with: "Z".utf8) }
+        guard let time = Timestamp(iso8601: text[...]) else { return nil }
+        return time.seconds * 1_000_000 + Int64(time.nanoseconds / 1000)
     }
 }

@@ -90,7 +90,6 @@ package struct DocumentReader: ~Copyable {
         guard try nextLine() else { throw error("the document ends early") }
         guard try key(name) else { throw error("\"\(name)\" is missing") }
         try expect("[")
-        guard try nextLine() else { throw error("the document ends early") }
     }
 
     /// True with the cursor on the next element; false at the end of the array.
@@ -100,8 +99,8 @@ package struct DocumentReader: ~Copyable {
             guard try nextLine() else { throw error("the document ends early") }
             guard more != (peek == UInt8(ascii: "]")) else { throw error("a comma too many or too few") }
         } else if position == lineEnd {
-            // An empty array: a line without text.
             guard try nextLine() else { throw error("the document ends early") }
+            guard peek != UInt8(ascii: "]") else { throw error("an empty array is []") }
         }
         return !take("]")
     }

@@ -16,7 +16,7 @@ extension [UInt8]: ByteSink {
 /// Writes a document of ours: one JSON value whose arrays have one element per line.
 ///
 ///     document = "{" format "," version *("," field) "," LF *(array "," LF) field *("," field) "}" LF
-///     array    = DQUOTE name DQUOTE ":[" LF [ line *("," LF line) LF ] "]"
+///     array    = DQUOTE name DQUOTE ":[" [ LF line *("," LF line) LF ] "]"
 ///     line     = one JSON object without line breaks
 ///
 /// With `checksum` the last field is the checksum of every byte before it.
@@ -38,14 +38,14 @@ package struct DocumentWriter: Sendable {
     package mutating func beginArray(_ name: StaticString) {
         text.raw(",\n")
         text.key(name)
-        text.raw("[\n")
+        text.raw("[")
         isFirstElement = true
         move()
     }
 
     /// Begins an element: an object on a line of its own.
     package mutating func beginElement() {
-        if !isFirstElement { text.raw(",\n") }
+        text.raw(isFirstElement ? "\n" : ",\n")
         isFirstElement = false
         text.beginObject()
     }
@@ -57,7 +57,7 @@ package struct DocumentWriter: Sendable {
 
     /// Ends an array; another array or the closing fields follow.
     package mutating func endArray() {
-        text.raw("\n]")
+        text.raw(isFirstElement ? "]" : "\n]")
         move()
     }
 

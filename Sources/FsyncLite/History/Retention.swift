@@ -9,8 +9,7 @@ struct Retention {
     /// Removes the transactions that are too old, and from those that stay what only the commit needed.
     func apply() throws {
         let history = try state.subdirectory(TargetState.Name.history)
-        // The names begin with the date.
-        let transactions = try DirectoryListing.names(in: history).sorted()
+        let transactions = try state.transactions()
         for name in transactions.dropLast(keepLast) { try state.discard(name, in: history) }
         for name in transactions.suffix(keepLast) {
             let directory = try history.directory(name)

@@ -20,7 +20,8 @@ public struct Plan: Sendable {
     package init(_ difference: Difference, root: Pair?) {
         self.difference = difference
         self.root = root
-        actions = Action.all(of: difference, root: root)
+        let carried: Int
+        (actions, carried) = Action.all(of: difference, root: root)
         var summary = ActionSummary()
         var named: Set<RelativePath> = []
         for action in actions {
@@ -28,34 +29,33 @@ public struct Plan: Sendable {
             // The root is no entry, and a deleted path is none of the source's.
             if action.verb != .delete, !action.path.isRoot { named.insert(action.path) }
         }
-        let carried = actions.reduce(0) { $0 + ($1.entries ?? 0) }
         summary.unchanged = max(0, difference.sourceCount - named.count - carried)
         self.summary = summary
     }
 }
 
 extension Action {
-    /// The actions of a difference, in the order of their paths.
-    static func all(of difference: Difference, root: Pair?) -> [Action] {
+    /// The actions of a difference, in the order of their paths, and how many entries go along with a moved
+    /// directory and are named by none.
+    static func all(of difference: Difference, root: Pair?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
         var actions: [Action] = []
         if let root, root.changesAttributes { actions.append(Action(.attributes, root.source, causes: root.causes)) }
 
         // Explicitly moved directories on the way to the present path, as indices of their actions.
         var moved: [Int] = []
+        var carried = 0
         for pair in difference.pairs {
             while let last = moved.last, !pair.source.path.isBelow(actions[last].path) { moved.removeLast() }
-            if pair.isRenamed, pair.replacesContent || !moves.isCarried(pair) {
-                let isCarried = pair.replacesContent && moves.isCarried(pair)
-                if !isCarried {
-                    actions.append(
-                        Action(
-                            .move, pair.source, from: pair.target.path,
-                            entries: pair.source.isDirectory ? 0 : nil, causes: [.renamed]))
-                    if pair.source.isDirectory { moved.append(actions.count - 1) }
-                }
-            } else if pair.isRenamed, let last = moved.last, !pair.replacesContent, !pair.changesAttributes {
-                actions[last].entries? += 1
+            for index in moved { actions[index].entries? += 1 }
+            if pair.isRenamed, !moves.isCarried(pair) {
+                actions.append(
+                    Action(
+                        .move, pair.source, from: pair.target.path, entries: pair.source.isDirectory ? 0 : nil,
+                        causes: [.renamed]))
+                if pair.source.isDirectory { moved.append(actions.count - 1) }
+            } else if pair.isRenamed, !pair.replacesContent, !pair.changesAttributes {
+                carried += 1
             }
             if pair.replacesContent {
                 actions.append(Action(.update, pair.source, causes: pair.causes.subtracting([.renamed])))
@@ -76,6 +76,6 @@ extension Action {
         for (file, isDrift) in difference.deleted where !replaced.contains(file.path) {
             actions.append(Action(.delete, file, causes: isDrift ? [.drift] : [.removed]))
         }
-        return actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }
+        return (actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }, carried)
     }
 }
