@@ -62,8 +62,8 @@ public struct Synchronizer: Sendable {
             return report
         }
         if report.summary.actions == 0, examination.header != nil, let state = root.state {
-            try state.markRun(scanned: examination.scanned)
             report.outcome = .unchanged
+            tidy(state, examination.scanned, &report)
             return report
         }
         do {
@@ -239,7 +239,7 @@ public struct Synchronizer: Sendable {
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
-        let settings = try Synchronizer.settings(of: state)
+        _ = try state.settings()
         try state.clean()
         var plan = examination.plan
 
@@ -283,18 +283,18 @@ public struct Synchronizer: Sendable {
         try Ballast.make(for: transaction, in: stage.directory)
         try Recovery(root: directory, state: state).commit(transaction)
 
-        try state.markRun(scanned: examination.scanned)
-        try Retention(state: state, keepLast: settings.keepLast ?? 1).apply()
-        return Report(.committed, plan)
+        var report = Report(.committed, plan)
+        tidy(state, examination.scanned, &report)
+        return report
     }
 
-    private static func settings(of state: TargetState) throws -> Settings {
-        guard try state.open(TargetState.Name.settings) != nil else { return Settings() }
+    /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
+    private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
         do {
-            return try CodableStorage(DiskStorage(state.directory)).value(for: Settings.fileName)
+            try state.markRun(scanned: scanned)
+            try Retention(state).apply()
         } catch {
-            throw SyncError(
-                .invalidDocument, path: state.directory.path(of: TargetState.Name.settings), "\(error)")
+            report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
         }
     }
 

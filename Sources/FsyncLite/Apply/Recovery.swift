@@ -27,6 +27,7 @@ struct Recovery {
         }
         try commit.run(direction)
         try finish(direction)
+        try Retention(state).apply()
         return (direction, commit.conflicts)
     }
 

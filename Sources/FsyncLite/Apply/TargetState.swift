@@ -100,6 +100,16 @@ package struct TargetState: Sendable {
         return forward != nil || backward != nil
     }
 
+    /// What a person set for this target; the defaults where there is no file.
+    package func settings() throws -> Settings {
+        guard try open(Name.settings) != nil else { return Settings() }
+        do {
+            return try CodableStorage(DiskStorage(directory)).value(for: Settings.fileName)
+        } catch {
+            throw SyncError(.invalidDocument, path: directory.path(of: Name.settings), "\(error)")
+        }
+    }
+
     // MARK: Times
 
     /// What may be believed of equal sizes and times, by the times in the manifest, the mark and the last run.
@@ -153,6 +163,9 @@ package struct TargetState: Sendable {
     /// Empties the trash and what a run that was cut short left behind. No journal may be there.
     package func clean() throws {
         if try directory.status(of: Name.stage) != nil { try discard(Name.stage, in: directory) }
-        try TreeRemoval.remove(Name.trash, in: directory)
+        for name in try DirectoryListing.names(in: directory)
+        where name == Name.trash || PendingFile.isTemporary(name) {
+            try TreeRemoval.remove(name, in: directory)
+        }
     }
 }

@@ -16,14 +16,11 @@ enum ApplyCommand {
             try command.log("failed: \(error)", [])
             throw error
         }
-        if command.isJSON {
-            try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
-        } else {
-            if invocation.has("--verbose") {
-                for action in report.actions { try console.line(ActionText.line(action)) }
-            }
-            let isGood = report.outcome == .committed || report.outcome == .unchanged
-            if isGood, !command.isQuiet { try console.line(ActionText.totals(report.summary, past: true)) }
+        do {
+            try show(report, command, &console)
+        } catch {
+            // The exit code tells of the target; what could not be printed does not change that.
+            Console.complain("\(error)")
         }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if let error = report.error { Console.complain("\(error)") }
@@ -31,10 +28,31 @@ enum ApplyCommand {
             Console.complain("the target is unchanged")
             if report.error == nil { Console.complain("to mirror the rest: \(command.command(adding: "--keep-going"))") }
         }
+        do {
+            try log(report, command)
+        } catch {
+            Console.complain("\(error)")
+        }
+        return ExitCode(report)
+    }
+
+    private static func log(_ report: Report, _ command: SyncCommand) throws {
         try command.log(
             "\(report.outcome.rawValue): \(ActionText.totals(report.summary, past: report.outcome == .committed))",
             report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                 + (report.error.map { ["\($0)"] } ?? []))
-        return ExitCode(report)
+    }
+
+    private static func show(_ report: Report, _ command: SyncCommand, _ console: inout Console) throws {
+        if command.isJSON {
+            try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
+        } else {
+            if command.invocation.has("--verbose") {
+                for action in report.actions { try console.line(ActionText.line(action)) }
+            }
+            let isGood = report.outcome == .committed || report.outcome == .unchanged
+            if isGood, !command.isQuiet { try console.line(ActionText.totals(report.summary, past: true)) }
+        }
+        try console.flush()
     }
 }
