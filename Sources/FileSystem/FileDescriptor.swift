@@ -63,6 +63,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes everything at an offset.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            written += try retrying {
+                Glibc.pwrite(rawValue, rest.baseAddress, rest.count, Int(offset) + written)
+            }
+        }
+    }
+
     /// Writes in a single call, as appenders that must not interleave have to; a part that the call left
     /// over, because the disk is full or a signal came, is an error.
     package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {

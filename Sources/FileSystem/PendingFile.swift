@@ -39,7 +39,8 @@ package struct PendingFile: ~Copyable {
     package func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
         try calling("copy_file_range", directory.path(of: temporaryName)) { () throws(Errno) in
             let status = try source.status()
-            return try FileCopy.copy(source, to: descriptor, size: status.size, allocated: status.allocated)
+            var copier = FileCopier()
+            return try copier.copy(source, to: descriptor, size: status.size, allocated: status.allocated)
         }
     }
 

@@ -16,6 +16,8 @@ package final class Stage {
     private let layout: Layout
     private let monitor: any Monitor
     private var progress = Progress(.staging)
+    private var copier = FileCopier()
+    private let setsOwner = Account.isRoot
 
     /// New directories that are being filled, the innermost last.
     private var open: [(index: Int, path: RelativePath, name: FileName, parent: Directory)] = []
@@ -156,10 +158,10 @@ package final class Stage {
         let staged = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         let path = parent.path(of: name)
         do {
-            for _ in 1...3 {
-                guard let source = try copy(file, to: staged, path) else { continue }
+            for attempt in 1...3 {
+                guard let source = try copy(file, to: staged, path, attempt) else { continue }
                 let target = try calling("fchmod", path) { () throws(Errno) -> FileStatus in
-                    if Account.isRoot { try staged.setOwner(source.owner, group: source.group) }
+                    if setsOwner { try staged.setOwner(source.owner, group: source.group) }
                     try staged.setPermissions(source.permissions)
                     try staged.setModified(source.modified)
                     return try staged.status()
@@ -181,7 +183,7 @@ package final class Stage {
 
     /// Copies the content once. nil when the source changed meanwhile: its status before and after differs.
     private func copy(
-        _ file: File, to staged: borrowing FileDescriptor, _ stagedPath: [UInt8]
+        _ file: File, to staged: borrowing FileDescriptor, _ stagedPath: [UInt8], _ attempt: Int
     ) throws -> FileStatus? {
         let source: FileDescriptor
         do {
@@ -199,9 +201,8 @@ package final class Stage {
         do throws(Errno) {
             before = try source.status()
             guard before.type == .file else { return nil }
-            try staged.truncate(to: 0)
-            try staged.seek(to: 0)
-            copied = try FileCopy.copy(source, to: staged, size: before.size, allocated: before.allocated)
+            if attempt > 1 { try staged.truncate(to: 0) }
+            copied = try copier.copy(source, to: staged, size: before.size, allocated: before.allocated)
             after = try source.status()
         } catch {
             switch error {

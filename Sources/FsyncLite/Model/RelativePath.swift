@@ -21,11 +21,28 @@ public struct RelativePath: Hashable, Sendable {
 
     /// nil when the bytes are not a relative path: an empty, `.` or `..` component, NUL, or `/` at an end.
     public init?(_ bytes: some Collection<UInt8>) {
-        self.bytes = Array(bytes)
-        guard !self.bytes.isEmpty else { return }
-        for component in self.bytes.split(separator: separator, omittingEmptySubsequences: false)
-        where !FileName.isValid(component) {
-            return nil
+        self.init(Array(bytes))
+    }
+
+    /// nil when the bytes are not a relative path.
+    package init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        guard !bytes.isEmpty else { return }
+        let span = bytes.span
+        let dot = UInt8(ascii: ".")
+        var start = 0
+        for index in 0...span.count {
+            guard index == span.count || span[index] == separator else {
+                if span[index] == 0 { return nil }
+                continue
+            }
+            switch index - start {
+            case 0: return nil
+            case 1: if span[start] == dot { return nil }
+            case 2: if span[start] == dot, span[start + 1] == dot { return nil }
+            default: break
+            }
+            start = index + 1
         }
     }
 

@@ -4,6 +4,8 @@ import FileSystem
 /// in the order of a scan cost one open per directory.
 package final class TreeWalker {
     private var chain: DirectoryChain
+    /// Where the last call led: neighbours come one after the other.
+    private var last: (path: RelativePath, directory: Directory)?
 
     package init(_ root: Directory) {
         chain = DirectoryChain(root: root)
@@ -11,6 +13,7 @@ package final class TreeWalker {
 
     /// The directory at a path.
     package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
+        if let last, last.path == path { return last.directory }
         let components = path.components
         var shared = 0
         while shared < min(components.count, chain.depth),
@@ -23,7 +26,9 @@ package final class TreeWalker {
             guard let name = FileName(component) else { break }
             try chain.descend(name)
         }
-        return try chain.current()
+        let directory = try chain.current()
+        last = (path, directory)
+        return directory
     }
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.

@@ -1,0 +1,88 @@
+import Glibc
+
+/// Copies what one open file holds into another: by clone where the file system shares blocks, by
+/// `copy_file_range`, and else by reading and writing. Holes stay holes on every rung.
+///
+/// It remembers which rungs the file systems at hand lack, so one copier serves one pair of trees.
+package struct FileCopier: ~Copyable {
+    private var canClone = true
+    private var canCopyRange = true
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
+
+    /// `FICLONE` of `linux/fs.h`, which the Glibc module does not show.
+    private static let clone: UInt = 0x4004_9409
+
+    package init() {}
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// Copies `size` bytes, or fewer where the source ends before. One that grew or shrank meanwhile shows in
+    /// its status, which the caller looks at again.
+    ///
+    /// - Parameters:
+    ///   - target: empty, and positioned at its start.
+    ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
+    /// - Returns: the size of the copy.
+    package mutating func copy(
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64, allocated: Int64
+    ) throws(Errno) -> Int64 {
+        if size > 0, canClone {
+            if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 { return try target.status().size }
+            canClone = false
+        }
+        guard allocated < size else { return try copyData(source, to: target, from: 0, to: size) }
+        var offset: Int64 = 0
+        while let data = try seek(source, offset, SEEK_DATA), data < size {
+            let hole = min(try seek(source, data, SEEK_HOLE) ?? size, size)
+            offset = try copyData(source, to: target, from: data, to: hole)
+            if offset < hole { return offset }
+        }
+        try target.truncate(to: size)
+        return size
+    }
+
+    /// The next data or hole at or after an offset; nil when there is none.
+    private func seek(
+        _ source: borrowing FileDescriptor, _ offset: Int64, _ whence: Int32
+    ) throws(Errno) -> Int64? {
+        do throws(Errno) {
+            return Int64(try retrying { lseek(source.rawValue, Int(offset), whence) })
+        } catch .noSuchDevice {
+            return nil
+        }
+    }
+
+    /// Copies a stretch and returns where it stopped: at `end`, or where the file ends before.
+    private mutating func copyData(
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64, to end: Int64
+    ) throws(Errno) -> Int64 {
+        var (readOffset, writeOffset) = (Int(start), Int(start))
+        // What fits the buffer is read and written in one call each, which no other rung does in fewer.
+        while canCopyRange, Int(end) - readOffset > buffer.count {
+            let length = min(Int(end) - readOffset, 1 << 30)
+            do throws(Errno) {
+                let count = try retrying {
+                    copy_file_range(source.rawValue, &readOffset, target.rawValue, &writeOffset, length, 0)
+                }
+                // The end of the file, or a file system that says 0 for a file with content (proc).
+                if count == 0 { break }
+            } catch where FileCopier.lacksCopyFileRange.contains(error) {
+                canCopyRange = false
+            }
+        }
+        while readOffset < end {
+            let room = min(buffer.count, Int(end) - readOffset)
+            let count = try source.read(into: .init(rebasing: buffer[..<room]), at: Int64(readOffset))
+            if count == 0 { break }
+            try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: Int64(readOffset))
+            readOffset += count
+        }
+        return Int64(readOffset)
+    }
+
+    private static let lacksCopyFileRange: Set<Errno> = [
+        .crossDevice, .invalid, .notSupported, .notImplemented, .notPermitted,
+    ]
+}
