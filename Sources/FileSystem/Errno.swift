@@ -18,6 +18,7 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
     package static let accessDenied = Errno(rawValue: EACCES)
     package static let busy = Errno(rawValue: EBUSY)
+    package static let cancelled = Errno(rawValue: ECANCELED)
     package static let fileTooLarge = Errno(rawValue: EFBIG)
     package static let exists = Errno(rawValue: EEXIST)
     package static let crossDevice = Errno(rawValue: EXDEV)

@@ -12,6 +12,9 @@ package struct FileCopier: ~Copyable {
     /// `FICLONE` of `linux/fs.h`, which the Glibc module does not show.
     private static let clone: UInt = 0x4004_9409
 
+    /// Bytes between two looks at whether to go on.
+    private static let stretch = 64 << 20
+
     package init() {}
 
     deinit {
@@ -24,19 +27,21 @@ package struct FileCopier: ~Copyable {
     /// - Parameters:
     ///   - target: empty, and positioned at its start.
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
+    ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy.
     package mutating func copy(
-        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64, allocated: Int64
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64, allocated: Int64,
+        isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
         if size > 0, canClone {
             if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 { return try target.status().size }
             canClone = false
         }
-        guard allocated < size else { return try copyData(source, to: target, from: 0, to: size) }
+        guard allocated < size else { return try copyData(source, to: target, from: 0, to: size, isCancelled) }
         var offset: Int64 = 0
         while let data = try seek(source, offset, SEEK_DATA), data < size {
             let hole = min(try seek(source, data, SEEK_HOLE) ?? size, size)
-            offset = try copyData(source, to: target, from: data, to: hole)
+            offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
         try target.truncate(to: size)
@@ -56,12 +61,14 @@ package struct FileCopier: ~Copyable {
 
     /// Copies a stretch and returns where it stopped: at `end`, or where the file ends before.
     private mutating func copyData(
-        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64, to end: Int64
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64, to end: Int64,
+        _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
         // What fits the buffer is read and written in one call each, which no other rung does in fewer.
         while canCopyRange, Int(end) - readOffset > buffer.count {
-            let length = min(Int(end) - readOffset, 1 << 30)
+            if isCancelled() { throw .cancelled }
+            let length = min(Int(end) - readOffset, FileCopier.stretch)
             do throws(Errno) {
                 let count = try retrying {
                     copy_file_range(source.rawValue, &readOffset, target.rawValue, &writeOffset, length, 0)
@@ -73,6 +80,7 @@ package struct FileCopier: ~Copyable {
             }
         }
         while readOffset < end {
+            if isCancelled() { throw .cancelled }
             let room = min(buffer.count, Int(end) - readOffset)
             let count = try source.read(into: .init(rebasing: buffer[..<room]), at: Int64(readOffset))
             if count == 0 { break }

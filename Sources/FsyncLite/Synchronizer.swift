@@ -153,21 +153,25 @@ public struct Synchronizer: Sendable {
         {
             policy.followsIdentity = false
         }
-        let sourceScan = try TreeScan(sourceRoot, .source)
+        let sourceScan = try TreeScan(sourceRoot, .source, monitor: monitor)
         var merge = TreeMerge(policy)
         var mounts: [RelativePath] = []
         if let directory = root.directory {
-            let targetScan = try TreeScan(directory, .target)
+            let targetScan = try TreeScan(directory, .target, monitor: monitor)
             try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
             mounts = targetScan.mounts
         } else {
             try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
         }
+        try monitor.checkCancellation()
         var difference = try Difference(matching: merge)
         var problems = sourceScan.problems
         if let directory = root.directory {
             let contents = ContentComparison(source: sourceRoot, target: directory)
-            try difference.settleContent { try contents.haveSameContent($0) }
+            try difference.settleContent { pair in
+                try monitor.checkCancellation()
+                return try contents.haveSameContent(pair)
+            }
             problems += contents.problems
         }
         if options.keepsDeleted { difference.keepDeleted() }
@@ -279,6 +283,7 @@ public struct Synchronizer: Sendable {
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
         monitor.report(Progress(.committing))
+        try monitor.checkCancellation()
         let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
         try Ballast.make(for: transaction, in: stage.directory)
         try Recovery(root: directory, state: state).commit(transaction)

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// What a run says to the script that called it: the one list, in help and documentation too.
@@ -13,6 +14,8 @@ enum ExitCode: Int32, CaseIterable {
     case invalidDocument = 65
     case inputMissing = 66
     case locked = 75
+    case interrupted = 130
+    case terminated = 143
 
     var meaning: String {
         switch self {
@@ -26,6 +29,8 @@ enum ExitCode: Int32, CaseIterable {
         case .usage: "the command line makes no sense"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing: "the source, or another input, is missing"
+        case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
+        case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"
         }
     }
@@ -39,12 +44,23 @@ enum ExitCode: Int32, CaseIterable {
         case .invalidDocument: self = .invalidDocument
         case .inputMissing: self = .inputMissing
         case .locked: self = .locked
+        case .interrupted: self = .stopped
         default: self = .failed
         }
     }
 
+    /// The code of the signal that came.
+    private static var stopped: ExitCode {
+        Interruption.signal == Interruption.terminate ? .terminated : .interrupted
+    }
+
     init(_ report: Report) {
+        if let error = report.error, error.code == .interrupted {
+            self = .stopped
+            return
+        }
         switch report.outcome {
+        case .committed where Interruption.signal != nil: self = .stopped
         case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused
         case .failed: self = .failed

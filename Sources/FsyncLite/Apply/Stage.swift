@@ -72,6 +72,7 @@ package final class Stage {
     package func fill() throws {
         outcomes.reserveCapacity(layout.arrivals.count)
         for (index, arrival) in layout.arrivals.enumerated() {
+            try monitor.checkCancellation()
             while let last = open.last, !arrival.file.path.isBelow(last.path) { try close() }
             outcomes.append(try stage(index, arrival))
             progress.entries += 1
@@ -202,10 +203,13 @@ package final class Stage {
             before = try source.status()
             guard before.type == .file else { return nil }
             if attempt > 1 { try staged.truncate(to: 0) }
-            copied = try copier.copy(source, to: staged, size: before.size, allocated: before.allocated)
+            copied = try copier.copy(
+                source, to: staged, size: before.size, allocated: before.allocated,
+                isCancelled: { monitor.isCancelled })
             after = try source.status()
         } catch {
             switch error {
+            case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
             case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
                 throw SystemError("write", stagedPath, error)
             default:

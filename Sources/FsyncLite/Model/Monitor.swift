@@ -17,9 +17,20 @@ public struct Progress: Hashable, Sendable {
     }
 }
 
-/// Is told how far a run has got: after each entry, so an answer must be quick.
+/// Is told how far a run has got, after each entry, and says whether it shall go on; so answers must be quick.
 public protocol Monitor: Sendable {
     func report(_ progress: Progress)
+    /// The run shall stop. It does so at once before its commit; a commit that has begun is finished first.
+    var isCancelled: Bool { get }
+}
+
+extension Monitor {
+    public var isCancelled: Bool { false }
+
+    /// - Throws: `SyncError` with code `interrupted` when the run shall stop.
+    func checkCancellation() throws {
+        if isCancelled { throw SyncError(.interrupted, "interrupted; the target is unchanged") }
+    }
 }
 
 /// Listens to nothing.

@@ -36,6 +36,7 @@ package final class TreeScan: EntryStream {
 
     private let rootDevice: DeviceNumber
     private let options: Options
+    private let monitor: any Monitor
     private var chain: DirectoryChain
     /// One for each directory of the chain, and one for the root.
     private var levels: [Level] = []
@@ -49,8 +50,9 @@ package final class TreeScan: EntryStream {
         var index = 0
     }
 
-    package init(_ root: Directory, _ options: Options) throws {
+    package init(_ root: Directory, _ options: Options, monitor: any Monitor = SilentMonitor()) throws {
         self.options = options
+        self.monitor = monitor
         chain = DirectoryChain(root: root)
         status = try root.status()
         rootDevice = status.device
@@ -119,7 +121,8 @@ package final class TreeScan: EntryStream {
             return true
         }
         guard let name = path.fileName else { return false }
-        do {
+        try monitor.checkCancellation()
+        do throws(SystemError) {
             let directory = try chain.current().directory(name)
             let opened = try directory.status()
             // Another directory took the name since the listing: what is here now counts.

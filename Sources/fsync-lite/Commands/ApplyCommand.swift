@@ -4,13 +4,14 @@ import FsyncLite
 enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let command = try SyncCommand(invocation)
-        let monitor = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
+        let display = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
+        Interruption.watch()
         let synchronizer = Synchronizer(
             source: command.source, target: command.target, options: command.options,
-            monitor: monitor ?? SilentMonitor())
+            monitor: RunMonitor(display: display))
         let report: Report
         do {
-            defer { monitor?.finish() }
+            defer { display?.finish() }
             report = try synchronizer.apply()
         } catch {
             try command.log("failed: \(error)", [])
@@ -23,8 +24,11 @@ enum ApplyCommand {
             Console.complain("\(error)")
         }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
+        if report.outcome == .committed, Interruption.signal != nil {
+            Console.complain("interrupted; the commit had begun and was finished: the new tree is there")
+        }
         if let error = report.error { Console.complain("\(error)") }
-        if report.outcome == .failed {
+        if report.outcome == .failed, report.error?.code != .interrupted {
             Console.complain("the target is unchanged")
             if report.error == nil { Console.complain("to mirror the rest: \(command.command(adding: "--keep-going"))") }
         }

@@ -1,0 +1,29 @@
+import Glibc
+import Synchronization
+
+/// Asks a run to stop: the signals INT and TERM set a flag that the run looks at where it can stop.
+///
+/// A second signal changes nothing, so it cannot tear a run apart either.
+package enum Interruption {
+    /// The signal's number; 0 while there is none.
+    private static let received = Atomic<Int32>(0)
+
+    package static let terminate = SIGTERM
+
+    /// From here on the signals no longer end the process by themselves.
+    package static func watch() {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { number in
+            _ = Interruption.received.compareExchange(
+                expected: 0, desired: number, ordering: .sequentiallyConsistent)
+        }
+        action.sa_flags = SA_RESTART
+        for number in [SIGINT, SIGTERM] { sigaction(number, &action, nil) }
+    }
+
+    /// The first signal that came; nil while there is none.
+    package static var signal: Int32? {
+        let number = received.load(ordering: .sequentiallyConsistent)
+        return number == 0 ? nil : number
+    }
+}
