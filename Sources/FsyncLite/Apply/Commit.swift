@@ -184,10 +184,10 @@ package final class Commit {
         for step in transaction.attributes {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                if status.owner != wanted.owner || status.group != wanted.group, Account.isRoot {
-                    try handle.setOwner(wanted.owner, group: wanted.group)
-                }
-                if status.type != .symlink, status.permissions != wanted.permissions || Account.isRoot {
+                let changesOwner = status.owner != wanted.owner || status.group != wanted.group
+                if changesOwner, Account.isRoot { try handle.setOwner(wanted.owner, group: wanted.group) }
+                // A change of owner takes setuid and setgid away.
+                if status.type != .symlink, changesOwner || status.permissions != wanted.permissions {
                     try handle.setPermissions(wanted.permissions)
                 }
                 if status.modified != wanted.modified { try handle.setModified(wanted.modified) }

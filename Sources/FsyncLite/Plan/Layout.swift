@@ -279,10 +279,10 @@ package struct Layout: Sendable {
         }
         let paths = directoryPaths()
         let created = Dictionary(uniqueKeysWithValues: arrivals.map { ($0.file.path, $0.file) })
-        for arrival in arrivals where arrival.file.isDirectory {
-            // Without these nobody but root can move it.
-            if let object = arrival.object, arrival.file.mode & 0o700 != 0o700 { touched.insert(object) }
-        }
+        // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
+        // the permissions without which nobody but root can move it.
+        touched.formUnion(arrivals.filter(\.file.isDirectory).compactMap(\.object))
+        touched.formUnion(explicitByOld.values.filter { objects[$0].seen?.type == .directory })
         for object in touched.sorted() where changes[object] == nil {
             guard let (path, isNew) = paths[object] else { continue }
             if isNew, let file = created[path] {
