@@ -127,7 +127,7 @@ package struct Difference: Sendable {
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
     /// directory, and the manifest keeps it.
     package mutating func keepDeleted() {
-        let taken = Set(created.map(\.file.path))
+        let taken = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
         var going: Set<RelativePath> = []
         var stay: [Pair] = []
         var newPaths: [RelativePath: RelativePath] = [:]
