@@ -155,6 +155,17 @@ package struct LayoutRun {
         for (step, old) in zip(layout.attributes, found) { set(ids[step.object], step.new ?? old) }
     }
 
+    /// A step that comes too late: a directory that holds its object may have lost its permissions by then.
+    package func misplacedStep() -> Layout.AttributeChange? {
+        for (index, step) in layout.attributes.enumerated() {
+            for earlier in layout.attributes[..<index]
+            where tree[ids[earlier.object]].isDirectory && tree.holds(ids[earlier.object], ids[step.object]) {
+                return step
+            }
+        }
+        return nil
+    }
+
     /// Takes back the operations, or the first so many of them, and the attributes.
     package mutating func revert(_ count: Int = .max) throws {
         for operation in layout.operations.prefix(count).reversed() {

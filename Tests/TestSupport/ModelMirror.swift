@@ -8,6 +8,8 @@ package struct ModelMirror {
     package private(set) var manifest: [RecordList.Entry]?
     package private(set) var trust: Trust?
     package var comparesOwner = true
+    /// Directories of the source that cannot be read at present.
+    package var unreadable: Set<RelativePath> = []
 
     package init(source: ModelTree, target: ModelTree) {
         self.source = source
@@ -40,7 +42,7 @@ package struct ModelMirror {
     package func difference() throws -> Difference {
         var merge = TreeMerge(policy)
         try merge.run(
-            source: FileList(source.files()), target: FileList(target.files()),
+            source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
             manifest: manifest.map { RecordList($0) })
         var difference = try Difference(matching: merge)
         difference.settleContent {
@@ -153,4 +155,26 @@ package final class RecordList: EntryStream {
     package var status: FileStatus { entries[index].file.status }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var destination: [UInt8] { entries[index].file.destination }
+}
+
+/// A tree of which some directories cannot be listed.
+package final class PartialList: EntryStream {
+    private let files: [File]
+    private let unreadable: Set<RelativePath>
+    private var index = -1
+
+    package init(_ files: [File], unreadable: Set<RelativePath>) {
+        self.files = files.filter { file in !unreadable.contains { file.path.isBelow($0) } }
+        self.unreadable = unreadable
+    }
+
+    package func advance() -> Bool {
+        index += 1
+        return index < files.count
+    }
+
+    package var path: RelativePath { files[index].path }
+    package var status: FileStatus { files[index].status }
+    package var destination: [UInt8] { files[index].destination }
+    package var isListed: Bool { !unreadable.contains(files[index].path) }
 }

@@ -28,6 +28,10 @@ struct MirrorLawTests {
         try check(400_000..<400_400, .omitting)
     }
 
+    @Test func nothingIsDeletedBelowWhatCannotBeRead() throws {
+        try check(500_000..<500_400, .unreadable)
+    }
+
     private func check(_ seeds: Range<UInt64>, _ kind: Course.Kind) throws {
         for seed in seeds {
             var course = try Course(seed: seed, kind)
@@ -38,7 +42,7 @@ struct MirrorLawTests {
 
 /// One random source and target through a few rounds of edits and applies.
 private struct Course {
-    enum Kind { case everything, movesOnly, adoption, keepingDeleted, omitting }
+    enum Kind { case everything, movesOnly, adoption, keepingDeleted, omitting, unreadable }
 
     private struct Broken: Error, CustomStringConvertible {
         var description: String
@@ -76,7 +80,12 @@ private struct Course {
                     if random.oneIn(3) { mirror.verify() }
                     edits = edit()
                 }
-                try kind == .keepingDeleted ? checkKeeping() : kind == .omitting ? checkOmitting() : check()
+                switch kind {
+                case .keepingDeleted: try checkKeeping()
+                case .omitting: try checkOmitting()
+                case .unreadable: try checkUnreadable()
+                case .everything, .movesOnly, .adoption: try check()
+                }
             } catch {
                 Issue.record("seed \(seed), round \(round)\(edits): \(error)")
                 return false
@@ -142,6 +151,7 @@ private struct Course {
         var run = staged
         try run.operate()
         run.setAttributes()
+        try expect(run.misplacedStep() == nil, "attributes are not set deepest first")
         let achieved = run.tree
         try run.revert()
         try expect(run.tree.state(), before, "undo")
@@ -247,5 +257,32 @@ private struct Course {
         try checkManifest()
         try checkUnchanged()
         try expect(content(mirror.target), content(mirror.source), "apply after an omission")
+    }
+
+    /// Below a directory that cannot be read everything stays; the rest is as it should be.
+    private mutating func checkUnreadable() throws {
+        let directories = mirror.source.entries().filter { mirror.source[$0.id].isDirectory }
+        mirror.unreadable = Set(directories.filter { _ in random.oneIn(4) }.map(\.path))
+        let unreadable = mirror.unreadable
+        func isBelow(_ path: RelativePath) -> Bool { unreadable.contains { path.isBelow($0) } }
+        func lines(_ tree: ModelTree, _ isWanted: (RelativePath) -> Bool) -> [String] {
+            zip(tree.entries(), content(tree).dropFirst()).filter { isWanted($0.0.path) }.map(\.1)
+        }
+        do {
+            let difference = try mirror.difference()
+            let achieved = try checkUndo(mirror.layout(difference))
+            try expect(lines(achieved) { !isBelow($0) }, lines(mirror.source) { !isBelow($0) }, "apply")
+            let kept = unreadable.filter { mirror.target.object(at: $0)?.isDirectory ?? false }
+            let wanted = lines(mirror.target) { path in
+                kept.contains { path.isBelow($0) } && !unreadable.contains(path)
+            }
+            try expect(lines(achieved) { isBelow($0) && !unreadable.contains($0) }, wanted, "below")
+            try mirror.apply(difference)
+        } catch let error as SyncError {
+            let path = error.path.flatMap { RelativePath($0) }
+            try expect(path.map { unreadable.contains($0) } ?? false, "\(error)")
+        }
+        mirror.unreadable = []
+        if random.oneIn(2) { try check() }
     }
 }
