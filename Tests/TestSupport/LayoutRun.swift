@@ -143,10 +143,10 @@ package struct LayoutRun {
 
     package var time: FileTime { tree.time }
 
-    /// Does the operations, or only so many of them; the clock goes on with each.
-    package mutating func operate(_ count: Int = .max) throws {
+    /// Does the operations, or only so many of them; the clock goes on with each, unless all is over too soon.
+    package mutating func operate(_ count: Int = .max, atOnce: Bool = false) throws {
         for operation in layout.operations.prefix(count) {
-            tree.now += 1
+            if !atOnce { tree.now += 1 }
             try perform(operation, isBackward: false)
         }
     }

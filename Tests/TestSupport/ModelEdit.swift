@@ -32,8 +32,8 @@ extension ModelTree {
     }
 
     /// Does one edit somewhere; nothing where the tree has no place for it.
-    package mutating func edit(_ edit: ModelEdit, _ random: inout SplitMix64) {
-        if !random.oneIn(3) { now += 1 }
+    package mutating func edit(_ edit: ModelEdit, atOnce: Bool = false, _ random: inout SplitMix64) {
+        if !atOnce, !random.oneIn(3) { now += 1 }
         switch edit {
         case .createFile: create(.file, &random)
         case .createDirectory: create(.directory, &random)

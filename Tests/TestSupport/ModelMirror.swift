@@ -8,6 +8,8 @@ package struct ModelMirror {
     package private(set) var manifest: [RecordList.Entry]?
     package private(set) var trust: Trust?
     package var comparesOwner = true
+    /// An apply takes no more than one tick of the clock.
+    package var isFast = false
     /// Directories of the source that cannot be read at present.
     package var unreadable: Set<RelativePath> = []
 
@@ -75,7 +77,7 @@ package struct ModelMirror {
         let layout = layout(difference, slots: slots)
         var run = try stage(layout)
         let began = run.time
-        try run.operate()
+        try run.operate(atOnce: isFast)
         run.setAttributes()
         record(difference, layout, run.tree)
         target = run.tree

@@ -219,6 +219,17 @@ struct MirrorHazardTests {
         #expect(swapped.difference.pairs.contains { $0.isRenamed })
     }
 
+    @Test func withoutBirthTimesNothingIsFollowed() throws {
+        var source = ModelTree(now: 100, firstInode: 10, hasBirthTimes: false)
+        source.add("a", 1)
+        var mirror = try ModelMirror(of: source)
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.move("a", "b")
+        let difference = try mirror.difference()
+        #expect(difference.created.map(\.file.path) == [RelativePath("b")])
+        #expect(difference.deleted.map(\.file.path) == [RelativePath("a")])
+    }
+
     @Test func driftUnderTheNewNameOfADirectory() throws {
         let result = try mirror([("old/x", 1)], drift: { $0.add("new/x", 8) }) { $0.move("old", "new") }
         #expect(result.difference.sourceCount == 2)

@@ -95,8 +95,14 @@ private struct Course {
     }
 
     private mutating func edit() -> String {
-        mirror.synchronizeClocks(advancing: random.oneIn(2) ? 1 : 0)
         var log = ""
+        if kind != .movesOnly, mirror.isFast {
+            // The clock has not moved since the last scan.
+            log += " writeKeepingTimes"
+            mirror.source.edit(.writeKeepingTimes, atOnce: true, &random)
+        }
+        mirror.synchronizeClocks(advancing: random.oneIn(2) ? 1 : 0)
+        mirror.isFast = random.oneIn(3)
         let edits = kind == .movesOnly ? ModelEdit.moves : ModelEdit.allCases
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let edit = edits.randomElement(using: &random)!
