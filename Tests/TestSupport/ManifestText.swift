@@ -40,9 +40,10 @@ package struct ManifestText {
     }
 
     package var bytes: [UInt8] {
+        let lines = entries.isEmpty ? "" : "\n" + entries.joined(separator: ",\n") + "\n"
         let start =
-            "{\"format\":\"\(format)\",\"version\":\(version),\(header)\n\"entries\":[\n"
-            + entries.joined(separator: ",\n") + "\n],\n\"summary\":\(summary),\"checksum\":"
+            "{\"format\":\"\(format)\",\"version\":\(version),\(header)\n\"entries\":[\(lines)],\n"
+            + "\"summary\":\(summary),\"checksum\":"
         return ManifestText.sealed(Array(start.utf8))
     }
 

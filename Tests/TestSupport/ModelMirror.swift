@@ -98,7 +98,18 @@ package struct ModelMirror {
             guard let object = achieved.object(at: arrival.file.path) else { continue }
             entries[arrival.file.path] = entry(arrival.file, object.status)
         }
-        manifest = entries.values.sorted { $0.file < $1.file }
+        manifest = entries.values.map(distrusted).sorted { $0.file < $1.file }
+    }
+
+    /// As `ManifestUpdate.distrust` does it.
+    private func distrusted(_ entry: RecordList.Entry) -> RecordList.Entry {
+        let file = entry.file
+        guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
+        var status = file.status
+        status.changed = FileTime(seconds: 0, nanoseconds: 0)
+        return RecordList.Entry(
+            file: File(path: file.path, status: status, destination: file.destination),
+            targetInode: entry.targetInode)
     }
 
     private func entry(_ file: File, _ target: FileStatus) -> RecordList.Entry {

@@ -264,6 +264,37 @@ struct MirrorHazardTests {
         #expect(mirror.target.content() == mirror.source.content())
     }
 
+    /// The new file at the old name of a moved directory cannot be copied: nothing of the directory is kept for it.
+    @Test func omittedFileAtTheOldNameOfAMovedDirectory() throws {
+        var mirror = try ModelMirror(of: ModelTree([("b/x", 1)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.move("b", "a")
+        mirror.source.remove("a/x")
+        mirror.source.add("a/x", 2)
+        mirror.source.add("b", 3)
+        var difference = try mirror.difference()
+        difference.omit(try #require(RelativePath("b")), keepingOld: true)
+        try mirror.apply(difference)
+        #expect(mirror.target.entries().map { "\($0.path)" } == ["a", "a/x"])
+        #expect(mirror.target.object("a/x")?.content == 2)
+    }
+
+    /// The manifest of a run that could not look does not vouch for what happened meanwhile.
+    @Test func driftBelowADirectoryThatOneRunCouldNotRead() throws {
+        var mirror = try ModelMirror(of: ModelTree([("d/a", 1), ("d/b", 2)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.target.write("d/a", 9)
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.add("new", 3)
+        mirror.unreadable = [try #require(RelativePath("d"))]
+        try mirror.apply()
+        #expect(mirror.target.object("d/a")?.content == 9)
+        mirror.unreadable = []
+        mirror.synchronizeClocks(advancing: 10)
+        try mirror.apply()
+        #expect(mirror.target.content() == mirror.source.content())
+    }
+
     @Test func moreArrivalsThanASlotDirectoryHolds() throws {
         var mirror = ModelMirror(
             source: ModelTree((0..<Layout.slotsPerDirectory + 3).map { ("\($0)", $0) }),

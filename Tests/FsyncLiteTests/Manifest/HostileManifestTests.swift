@@ -136,7 +136,7 @@ struct HostileManifestTests {
     func wrongSummary(_ summary: String) {
         var text = ManifestText()
         text.summary = summary
-        expectRefusal(text.bytes, line: 5, summary)
+        expectRefusal(text.bytes, line: 3, summary)
     }
 
     @Test(arguments: [
@@ -177,6 +177,11 @@ struct HostileManifestTests {
         expectRefusal(Array(text.replacing("\":", with: "\": ").utf8), line: 1, "spaces")
         expectRefusal(Array(text.replacing("xxh64:", with: "xxh64:0").utf8), "checksum")
         expectRefusal([UInt8](repeating: 0, count: 5000), "zeros")
+        let empty = String(decoding: ManifestText().bytes, as: UTF8.self)
+        for gap in ["[\n]", "[\n\n]", "[ ]"] {
+            let spread = empty.replacing("[]", with: gap).split(separator: "\"xxh64:")[0]
+            expectRefusal(ManifestText.sealed(Array(spread.utf8)), "an empty array as \(gap)")
+        }
     }
 
     @Test func nestingWithoutEnd() {
@@ -188,7 +193,7 @@ struct HostileManifestTests {
             ManifestText(path: String(repeating: "{\"path\":", count: 100_000)).bytes, line: 3, "objects")
         var text = ManifestText()
         text.summary = deep
-        expectRefusal(text.bytes, line: 5, "summary")
+        expectRefusal(text.bytes, line: 3, "summary")
         text = ManifestText()
         text.entries = [deep]
         expectRefusal(text.bytes, line: 3, "entry")

@@ -157,4 +157,19 @@ struct ManifestRoundTripTests {
         #expect(read.map(\.targetInode) == wanted.map(\.targetInode), "seed \(seed)")
         #expect(summary.files == wanted.count)
     }
+
+    @Test func whatNobodyLookedAtIsNotVouchedFor() throws {
+        let entries = Self.entries()
+        var update = ManifestUpdate()
+        update.distrust(try #require(RelativePath("d")))
+        for entry in entries.suffix(2) { update.set(entry.file, targetInode: entry.targetInode) }
+        var bytes: [UInt8] = []
+        _ = try update.write(Self.header, over: RecordList(entries), to: &bytes)
+        let never = FileTime(seconds: 0, nanoseconds: 0)
+        for (read, old) in zip(try ScratchDocument().files(bytes), entries) {
+            let isBelow = old.file.path.components[0].elementsEqual("d".utf8)
+            #expect(read.file.status.changed == (isBelow ? never : old.file.status.changed))
+            #expect(read.file.identity == old.file.identity)
+        }
+    }
 }
