@@ -274,7 +274,7 @@ public struct Synchronizer: Sendable {
 
         let header = ManifestHeader(
             id: id, root: target, created: Timestamp(examination.scanned), source: examination.source)
-        try writeManifest(header, plan.difference, staged.map { ($0.file, $1) }, state, stage)
+        try writeManifest(header, plan, staged.map { ($0.file, $1) }, state, stage)
         try HistoryRecord(
             id: id, created: header.created, previous: examination.header?.id, difference: plan.difference,
             root: plan.root, layout: steps, summary: plan.summary
@@ -296,7 +296,8 @@ public struct Synchronizer: Sendable {
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
     private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
         do {
-            try state.markRun(scanned: scanned)
+            // A run with problems has not looked at everything.
+            if report.problems.isEmpty { try state.markRun(scanned: scanned) }
             try Retention(state).apply()
         } catch {
             report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
@@ -326,10 +327,12 @@ public struct Synchronizer: Sendable {
     }
 
     private func writeManifest(
-        _ header: ManifestHeader, _ difference: Difference, _ outcomes: [(File, Stage.Outcome)],
+        _ header: ManifestHeader, _ plan: Plan, _ outcomes: [(File, Stage.Outcome)],
         _ state: TargetState, _ stage: Stage
     ) throws {
+        let difference = plan.difference
         var update = ManifestUpdate()
+        for problem in plan.problems { update.distrust(problem.path) }
         for path in difference.forgotten { update.remove(path) }
         for (file, _) in difference.deleted { update.remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { update.remove(pair.target.path) }

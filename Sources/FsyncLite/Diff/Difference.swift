@@ -109,7 +109,12 @@ package struct Difference: Sendable {
     package mutating func omit(_ path: RelativePath, keepingOld: Bool) {
         if let index = created.firstIndex(where: { $0.file.path == path }) {
             created.remove(at: index)
-            if keepingOld { deleted.removeAll { $0.file.path == path || $0.file.path.isBelow(path) } }
+            // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
+            if keepingOld, deleted.contains(where: { $0.file.path == path }),
+                MoveMap(self).newPath(of: path.parent) == path.parent
+            {
+                deleted.removeAll { $0.file.path == path || $0.file.path.isBelow(path) }
+            }
         } else if let index = pairs.firstIndex(where: { $0.source.path == path }) {
             let target = pairs[index].target
             if keepingOld {
@@ -127,7 +132,7 @@ package struct Difference: Sendable {
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
     /// directory, and the manifest keeps it.
     package mutating func keepDeleted() {
-        let taken = Set(created.map(\.file.path))
+        let taken = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
         var going: Set<RelativePath> = []
         var stay: [Pair] = []
         var newPaths: [RelativePath: RelativePath] = [:]

@@ -231,9 +231,13 @@ package struct DocumentReader: ~Copyable {
         return value
     }
 
-    /// A string in base 64.
+    /// A string in base 64, of bytes that have no other text.
     package mutating func base64() throws -> [UInt8] {
-        guard let data = Data(base64Encoded: Data(try string())) else { throw error("this is no base 64") }
+        let text = try string()
+        guard let data = Data(base64Encoded: Data(text)), data.base64EncodedData().elementsEqual(text) else {
+            throw error("this is no base 64")
+        }
+        guard String(validating: data, as: UTF8.self) == nil else { throw error("base 64 of what is UTF-8") }
         return Array(data)
     }
 
@@ -254,7 +258,7 @@ package struct DocumentReader: ~Copyable {
             index += 1
         }
         guard index > digits else { throw error("a whole number was expected") }
-        guard index == digits + 1 || buffer[digits] != UInt8(ascii: "0") else {
+        guard buffer[digits] != UInt8(ascii: "0") || (index == digits + 1 && !isNegative) else {
             throw error("a number with a leading zero")
         }
         guard index == lineEnd || !".eE".utf8.contains(buffer[index]) else {
@@ -275,10 +279,10 @@ package struct DocumentReader: ~Copyable {
     /// Four octal digits in quotes.
     package mutating func mode() throws -> UInt16 {
         let text = try string()
-        guard text.count == 4, let mode = UInt16(String(decoding: text, as: UTF8.self), radix: 8), text[0] != UInt8(ascii: "+") else {
+        guard text.count == 4, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
             throw error("a mode is four octal digits")
         }
-        return mode
+        return text.reduce(0) { $0 << 3 | UInt16($1 & 7) }
     }
 
     // MARK: Characters

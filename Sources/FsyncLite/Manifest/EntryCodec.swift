@@ -119,8 +119,10 @@ extension DocumentReader {
 
     /// `major:minor`.
     private mutating func deviceNumber() throws -> DeviceNumber {
-        let parts = String(decoding: try string(), as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]) else {
+        let text = String(decoding: try string(), as: UTF8.self)
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]), text == "\(major):\(minor)"
+        else {
             throw error("a device number is major:minor")
         }
         return DeviceNumber(major: major, minor: minor)

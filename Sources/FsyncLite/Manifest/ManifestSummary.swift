@@ -26,8 +26,11 @@ public struct ManifestSummary: Hashable, Sendable {
     }
 
     init(from reader: inout DocumentReader) throws {
+        var seen: Set<String> = []
         try reader.object { reader, key in
-            switch String(decoding: key, as: UTF8.self) {
+            let name = String(decoding: key, as: UTF8.self)
+            guard seen.insert(name).inserted else { throw reader.error("the key \"\(name)\" twice") }
+            switch name {
             case "files": files = try reader.integer()
             case "directories": directories = try reader.integer()
             case "symlinks": symlinks = try reader.integer()
@@ -37,6 +40,7 @@ public struct ManifestSummary: Hashable, Sendable {
             }
             return true
         }
+        guard seen.count == 5 else { throw reader.error("a total is missing") }
     }
 }
 

@@ -11,7 +11,26 @@ package struct ManifestUpdate: Sendable {
     /// nil: the path is gone.
     private var changes: [RelativePath: Entry?] = [:]
 
+    /// What could not be read: at and below these paths nobody looked.
+    private var unexamined: Set<RelativePath> = []
+
     package init() {}
+
+    /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
+    /// look at them, and would vouch for whatever has happened there since.
+    package mutating func distrust(_ path: RelativePath) {
+        unexamined.insert(path)
+    }
+
+    /// No file has this change time, so it never fits.
+    private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
+        guard !unexamined.isEmpty,
+            unexamined.contains(where: { $0 == path || path.isBelow($0) })
+        else { return status }
+        var status = status
+        status.changed = FileTime(seconds: 0, nanoseconds: 0)
+        return status
+    }
 
     package mutating func remove(_ path: RelativePath) {
         changes.updateValue(nil, forKey: path)
@@ -32,7 +51,7 @@ package struct ManifestUpdate: Sendable {
         func append(_ path: RelativePath) {
             guard let entry = changes[path] ?? nil else { return }
             writer.append(
-                path: path, status: entry.file.status, destination: entry.file.destination,
+                path: path, status: recorded(entry.file.status, at: path), destination: entry.file.destination,
                 targetInode: entry.targetInode)
         }
         if let old {
@@ -46,7 +65,7 @@ package struct ManifestUpdate: Sendable {
                     next += 1
                 } else {
                     writer.append(
-                        path: old.path, status: old.status, destination: old.destination,
+                        path: old.path, status: recorded(old.status, at: old.path), destination: old.destination,
                         targetInode: old.targetInode)
                 }
                 try writer.drain(to: &sink)

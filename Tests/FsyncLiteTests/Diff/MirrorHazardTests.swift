@@ -1,0 +1,305 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// The stories that have fooled tools of this kind. In all of them files look equal: one size, one time.
+struct MirrorHazardTests {
+    /// What an apply did after some edits of a tree and its exact mirror.
+    private struct Result {
+        var layout: Layout
+        var difference: Difference
+        /// Files whose bytes were copied.
+        var copied: [String] { layout.arrivals.filter { $0.file.isFile }.map { "\($0.file.path)" } }
+        /// Renames into and out of slots, without those of the manifest and the transaction.
+        var moves: Int { layout.operations.count - 2 }
+    }
+
+    private func mirror(
+        _ files: [(path: String, content: Int)], drift: (inout ModelTree) -> Void = { _ in },
+        _ edit: (inout ModelTree) -> Void
+    ) throws -> Result {
+        var mirror = try ModelMirror(of: ModelTree(files))
+        mirror.synchronizeClocks(advancing: 10)
+        edit(&mirror.source)
+        mirror.synchronizeClocks()
+        drift(&mirror.target)
+        let difference = try mirror.difference()
+        let layout = mirror.layout(difference)
+        let before = mirror.target.state()
+        var run = try mirror.stage(layout)
+        try run.operate()
+        run.setAttributes()
+        #expect(run.tree.content() == mirror.source.content())
+        try run.revert()
+        #expect(run.tree.state() == before)
+        try mirror.apply(difference)
+        let again = try mirror.difference()
+        #expect(again.pairs.allSatisfy(\.isUnchanged) && again.created.isEmpty && again.deleted.isEmpty)
+        return Result(layout: layout, difference: difference)
+    }
+
+    @Test func swappedFiles() throws {
+        let result = try mirror([("a", 1), ("b", 2)]) { $0.swap("a", "b") }
+        #expect(result.copied.isEmpty)
+        #expect(result.moves == 4)
+    }
+
+    @Test func cycleOfThreeNames() throws {
+        let result = try mirror([("a", 1), ("b", 2), ("c", 3)]) {
+            $0.swap("a", "b")
+            $0.swap("b", "c")
+        }
+        #expect(result.copied.isEmpty)
+        #expect(result.moves == 6)
+    }
+
+    @Test func swappedDirectoriesWithLookalikes() throws {
+        let result = try mirror([("a/f", 1), ("b/f", 2), ("a/g/h", 3), ("b/g/h", 4)]) { $0.swap("a", "b") }
+        #expect(result.copied.isEmpty)
+        #expect(result.moves == 4)
+    }
+
+    @Test func directoryTurnedInsideOut() throws {
+        let result = try mirror([("a/b/x", 1), ("a/y", 2)]) {
+            $0.move("a/b", "b")
+            $0.move("a", "b/a")
+        }
+        #expect(result.copied.isEmpty)
+        #expect(result.moves == 4)
+    }
+
+    @Test func directoryTakesTheNameOfItsParent() throws {
+        let result = try mirror([("a/a/a/x", 1), ("a/a/y", 2), ("a/z", 3)]) {
+            $0.move("a/a", "tmp")
+            $0.move("a", "tmp/b")
+            $0.move("tmp", "a")
+        }
+        #expect(result.copied.isEmpty)
+    }
+
+    @Test(arguments: [1, 10, 500])
+    func renamedDirectoryIsOneMove(files: Int) throws {
+        let result = try mirror((0..<files).map { ("old/sub/\($0)", $0) } + [("other", 1)]) {
+            $0.move("old", "new")
+        }
+        #expect(result.layout.arrivals.isEmpty)
+        #expect(result.layout.displaced.isEmpty)
+        #expect(result.moves == 2)
+        let actions = Plan(result.difference, root: nil).actions
+        #expect(actions.map(\.verb) == [.move])
+        #expect(actions.first?.entries == files + 1)
+    }
+
+    @Test func renamedDirectoryWithFileEditedByReplacement() throws {
+        let result = try mirror([("old/edited", 1), ("old/kept", 2)]) {
+            $0.move("old", "new")
+            $0.remove("new/edited")
+            $0.add("new/edited", 3)
+        }
+        #expect(result.copied == ["new/edited"])
+        #expect(result.moves == 3)
+    }
+
+    @Test func intoNewDirectoryAndOutOfDeletedOne() throws {
+        let result = try mirror([("gone/a", 1), ("gone/deep/b", 2), ("gone/lost", 3)]) {
+            $0.add("new/deeper/")
+            $0.move("gone/a", "new/a")
+            $0.move("gone/deep/b", "new/deeper/b")
+            $0.remove("gone")
+        }
+        #expect(result.copied.isEmpty)
+        #expect(result.layout.displaced.map { "\($0.path)" } == ["gone"])
+    }
+
+    @Test func fileBecomesDirectoryThatHoldsIt() throws {
+        let result = try mirror([("a", 1)]) {
+            $0.move("a", "tmp")
+            $0.add("a/")
+            $0.move("tmp", "a/was-a")
+        }
+        #expect(result.copied.isEmpty)
+    }
+
+    @Test func directoryBecomesFileAndItsChildrenLeave() throws {
+        let result = try mirror([("a/x", 1), ("a/d/y", 2), ("b/", 0)]) {
+            $0.move("a/x", "x")
+            $0.move("a/d", "b/d")
+            $0.remove("a")
+            $0.add("a", 7)
+        }
+        #expect(result.copied == ["a"])
+    }
+
+    @Test func recreatedDirectoryWithItsOldChildren() throws {
+        let result = try mirror([("a/x", 1), ("a/d/y", 2)]) {
+            $0.move("a/x", "x")
+            $0.move("a/d", "d")
+            $0.remove("a")
+            $0.add("a/", reusingInode: true)
+            $0.move("x", "a/x")
+            $0.move("d", "a/d")
+        }
+        #expect(result.copied.isEmpty)
+        #expect(result.moves == 0)
+    }
+
+    @Test func newFileWithTheInodeOfADeletedOne() throws {
+        let result = try mirror([("a", 1), ("b", 2)]) {
+            $0.remove("a")
+            $0.add("c", 3, reusingInode: true)
+        }
+        #expect(result.copied == ["c"])
+        #expect(result.difference.deleted.map { "\($0.file.path)" } == ["a"])
+    }
+
+    @Test func replacedBySameNameInodeSizeAndTime() throws {
+        let result = try mirror([("a", 1)]) {
+            $0.remove("a")
+            $0.add("a", 2, reusingInode: true)
+        }
+        #expect(result.copied == ["a"])
+        #expect(result.difference.pairs.map(\.causes) == [[.content]])
+    }
+
+    @Test func replacedByEqualContentIsNotCopied() throws {
+        let result = try mirror([("a", 1)]) {
+            $0.remove("a")
+            $0.add("a", 1)
+        }
+        #expect(result.copied.isEmpty)
+    }
+
+    @Test func editThatPutsSizeAndTimeBack() throws {
+        let result = try mirror([("a", 1), ("b", 2)]) { $0.write("a", 9) }
+        #expect(result.copied == ["a"])
+    }
+
+    @Test func editThatPutsSizeAndTimeBackInTheTarget() throws {
+        let result = try mirror([("a", 1), ("b", 2)], drift: { $0.write("a", 9) }) { _ in }
+        #expect(result.copied == ["a"])
+        #expect(result.difference.pairs.first { $0.replacesContent }?.causes == [.content])
+    }
+
+    @Test func lookalikesSwappedInTheTarget() throws {
+        let files = try mirror([("a", 1), ("b", 2)], drift: { $0.swap("a", "b") }) { _ in }
+        #expect(files.copied == ["a", "b"])
+        // The files' own change times do not move here.
+        let directories = try mirror([("a/f", 1), ("b/f", 2)], drift: { $0.swap("a", "b") }) { _ in }
+        #expect(directories.copied == ["a/f", "b/f"])
+    }
+
+    @Test func editAtTheInstantOfTheScan() throws {
+        var mirror = ModelMirror(
+            source: ModelTree([("a", 1)]), target: ModelTree(now: 100, firstInode: 10_000))
+        try mirror.apply()
+        // The clock stands still: not even the change time tells.
+        mirror.source.now = mirror.source[ModelTree.root].status.changed.seconds
+        mirror.source.write("a", 2)
+        #expect(try mirror.difference().pairs.map(\.causes) == [[.content]])
+    }
+
+    @Test func twoNamesOfOneFile() throws {
+        let files = [("a", 1), ("c", 3)]
+        let linked = try mirror(files) { $0.addLink("b", to: "a") }
+        #expect(linked.copied == ["b"])
+        let moved = try mirror(files) {
+            $0.addLink("b", to: "a")
+            $0.remove("a")
+        }
+        #expect(moved.copied.isEmpty)
+        #expect(moved.moves == 2)
+        let swapped = try mirror(files) {
+            $0.addLink("b", to: "a")
+            $0.remove("c")
+            $0.addLink("c", to: "a")
+            $0.remove("a")
+        }
+        #expect(swapped.difference.pairs.contains { $0.isRenamed })
+    }
+
+    @Test func withoutBirthTimesNothingIsFollowed() throws {
+        var source = ModelTree(now: 100, firstInode: 10, hasBirthTimes: false)
+        source.add("a", 1)
+        var mirror = try ModelMirror(of: source)
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.move("a", "b")
+        let difference = try mirror.difference()
+        #expect(difference.created.map(\.file.path) == [RelativePath("b")])
+        #expect(difference.deleted.map(\.file.path) == [RelativePath("a")])
+    }
+
+    @Test func driftUnderTheNewNameOfADirectory() throws {
+        let result = try mirror([("old/x", 1)], drift: { $0.add("new/x", 8) }) { $0.move("old", "new") }
+        #expect(result.difference.sourceCount == 2)
+    }
+
+    @Test func attributesOfALinkedTargetDoNotReachItsOtherName() throws {
+        var mirror = try ModelMirror(of: ModelTree([("a", 1)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.target.addLink("mine", to: "a")
+        let history = mirror.target.place("mine")
+        if let id = mirror.source.id(at: mirror.source.place("a")) {
+            mirror.source.change(id) { $0.status.permissions = 0o600 }
+        }
+        let layout = mirror.layout(try mirror.difference())
+        var run = try mirror.stage(layout)
+        let old = mirror.target.id(at: history)
+        try run.operate()
+        run.setAttributes()
+        #expect(old.map { run.tree[$0].status.permissions } == 0o644)
+        #expect(run.tree.object("a")?.status.permissions == 0o600)
+    }
+
+    /// A move out of what `keepDeleted` keeps, onto the name of something it would keep.
+    @Test func whatIsKeptMakesWayForWhatIsMovedThere() throws {
+        var mirror = try ModelMirror(of: ModelTree([("a", 1), ("b", 2)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.remove("a")
+        mirror.source.move("b", "a")
+        var difference = try mirror.difference()
+        difference.keepDeleted()
+        try mirror.apply(difference)
+        #expect(mirror.target.content() == mirror.source.content())
+    }
+
+    /// The new file at the old name of a moved directory cannot be copied: nothing of the directory is kept for it.
+    @Test func omittedFileAtTheOldNameOfAMovedDirectory() throws {
+        var mirror = try ModelMirror(of: ModelTree([("b/x", 1)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.move("b", "a")
+        mirror.source.remove("a/x")
+        mirror.source.add("a/x", 2)
+        mirror.source.add("b", 3)
+        var difference = try mirror.difference()
+        difference.omit(try #require(RelativePath("b")), keepingOld: true)
+        try mirror.apply(difference)
+        #expect(mirror.target.entries().map { "\($0.path)" } == ["a", "a/x"])
+        #expect(mirror.target.object("a/x")?.content == 2)
+    }
+
+    /// The manifest of a run that could not look does not vouch for what happened meanwhile.
+    @Test func driftBelowADirectoryThatOneRunCouldNotRead() throws {
+        var mirror = try ModelMirror(of: ModelTree([("d/a", 1), ("d/b", 2)]))
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.target.write("d/a", 9)
+        mirror.synchronizeClocks(advancing: 10)
+        mirror.source.add("new", 3)
+        mirror.unreadable = [try #require(RelativePath("d"))]
+        try mirror.apply()
+        #expect(mirror.target.object("d/a")?.content == 9)
+        mirror.unreadable = []
+        mirror.synchronizeClocks(advancing: 10)
+        try mirror.apply()
+        #expect(mirror.target.content() == mirror.source.content())
+    }
+
+    @Test func moreArrivalsThanASlotDirectoryHolds() throws {
+        var mirror = ModelMirror(
+            source: ModelTree((0..<Layout.slotsPerDirectory + 3).map { ("\($0)", $0) }),
+            target: ModelTree(now: 100, firstInode: 1_000_000))
+        try mirror.apply()
+        #expect(mirror.target.entries().count == Layout.slotsPerDirectory + 3)
+    }
+}

@@ -1,0 +1,175 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+struct ManifestRoundTripTests {
+    static let names: [[UInt8]] = [
+        Array("plain".utf8), [0xFF, 0xFE], [0x61, 0xC3], [0xED, 0xA0, 0x80], Array("line\nfeed\r\t".utf8),
+        Array("\"quoted\" \\back\\".utf8), [0x01, 0x1F, 0x7F], Array("\u{E9}".utf8), Array("e\u{301}".utf8),
+        Array("\u{1F469}\u{200D}\u{1F467}\u{202E}\u{2028}".utf8), [UInt8](repeating: 0x78, count: 255),
+        [UInt8](repeating: 0xFF, count: 255), Array(".fsync-lite-".utf8), Array(" ".utf8), Array("null".utf8),
+        Array("\\u0000".utf8), Array("{\"path\":".utf8), Array("-".utf8), [0xEF, 0xBB, 0xBF],
+    ]
+    static let times: [FileTime] = [
+        FileTime(seconds: 0, nanoseconds: 0), FileTime(seconds: -1, nanoseconds: 999_999_999),
+        FileTime(seconds: .min, nanoseconds: 0), FileTime(seconds: .max, nanoseconds: 999_999_999),
+        FileTime(seconds: 253_402_300_800, nanoseconds: 1),
+        FileTime(seconds: -62_167_219_201, nanoseconds: 1),
+    ]
+    static let numbers: [UInt64] = [0, 1, 1 << 32, 1 << 53 + 1, 1 << 63, .max]
+
+    /// Entries in which everything that can vary does.
+    static func entries() -> [RecordList.Entry] {
+        var entries: [RecordList.Entry] = []
+        let types = FileType.allCases.filter { $0 != .socket }
+        var directory = FileStatus(type: .directory, modified: times[0])
+        directory.permissions = 0o1777
+        entries.append(
+            .init(file: File(path: RelativePath("d")!, status: directory, destination: []), targetInode: 1))
+        for (index, name) in names.enumerated() {
+            var status = FileStatus(type: types[index % types.count], modified: times[index % times.count])
+            status.changed = times[(index + 1) % times.count]
+            status.created = index % 3 == 0 ? nil : times[(index + 2) % times.count]
+            status.permissions = [0, 0o7777, 0o644, 0o4755][index % 4]
+            status.owner = index % 2 == 0 ? .max : 0
+            status.group = index % 3 == 0 ? .max : 1000
+            status.inode = numbers[index % numbers.count]
+            var destination: [UInt8] = []
+            switch status.type {
+            case .file: status.size = index == 0 ? 0 : Int64.max / Int64(index + 20)
+            case .symlink:
+                destination = names[(index + 1) % names.count] + [0x2F]
+                status.size = Int64(destination.count)
+            case .characterDevice, .blockDevice:
+                status.represents = DeviceNumber(major: .max, minor: UInt32(index))
+            default: break
+            }
+            if status.type != .directory { status.links = index % 2 == 0 ? 1 : .max }
+            for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)] {
+                guard let path else { continue }
+                entries.append(
+                    .init(
+                        file: File(path: path, status: status, destination: destination),
+                        targetInode: numbers[(index + 1) % numbers.count]))
+            }
+        }
+        return entries.sorted { $0.file < $1.file }
+    }
+
+    static let header = ManifestHeader(
+        id: "20261121T090000Z", root: [0x2F, 0xFF], created: Timestamp(times[1]),
+        source: .init(
+            path: Array("/s\n".utf8), identity: FileIdentity(inode: .max, created: Timestamp(times[3])),
+            fileSystem: "ab\"c"))
+
+    static func text(_ header: ManifestHeader, _ entries: [RecordList.Entry]) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var writer = ManifestWriter(header)
+        for entry in entries {
+            writer.append(
+                path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
+                targetInode: entry.targetInode)
+            try writer.drain(to: &bytes)
+        }
+        writer.end()
+        try writer.drain(to: &bytes, all: true)
+        return bytes
+    }
+
+    @Test func everythingSurvives() throws {
+        let entries = Self.entries()
+        let scratch = try ScratchDocument()
+        let bytes = try Self.text(Self.header, entries)
+        let read = try scratch.files(bytes)
+        #expect(read.map(\.file) == entries.map(\.file))
+        #expect(read.map(\.targetInode) == entries.map(\.targetInode))
+        #expect(try scratch.manifest(bytes).header == Self.header)
+        #expect(try Self.text(Self.header, read) == bytes)
+        // One entry, one line.
+        #expect(bytes.count { $0 == 0x0A } == entries.count + 4)
+    }
+
+    @Test func headersSurviveWithoutWhatIsOptional() throws {
+        let scratch = try ScratchDocument()
+        var header = ManifestHeader(id: "", root: [], created: Timestamp(Self.times[2]))
+        #expect(try scratch.manifest(Self.text(header, [])).header == header)
+        header.source = .init(path: [0xFF], identity: FileIdentity(inode: 0, created: nil), fileSystem: "")
+        #expect(try scratch.manifest(Self.text(header, [])).header == header)
+        #expect(try scratch.files(Self.text(header, [])).isEmpty)
+    }
+
+    @Test func manyEntriesCrossTheBuffers() throws {
+        var status = FileStatus(type: .file, modified: Self.times[0])
+        status.size = 3
+        let entries = (0..<8000).map { number in
+            let digits = String(number)
+            let path = RelativePath("f" + String(repeating: "0", count: 5 - digits.utf8.count) + digits)!
+            return RecordList.Entry(
+                file: File(path: path, status: status, destination: []), targetInode: UInt64(number))
+        }
+        let scratch = try ScratchDocument()
+        let reader = try scratch.manifest(Self.text(Self.header, entries))
+        var count = 0
+        while try reader.advance() {
+            guard reader.path == entries[count].file.path, reader.targetInode == UInt64(count) else {
+                Issue.record("entry \(count)")
+                return
+            }
+            count += 1
+        }
+        #expect(count == 8000)
+        #expect(reader.summary.files == 8000 && reader.summary.bytes == 24_000)
+    }
+
+    /// The old manifest with changes laid over it.
+    @Test(arguments: UInt64(0)..<20)
+    func updatesAsADictionaryWould(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        func some(_ count: Int) -> [RecordList.Entry] {
+            (0..<count).map { _ in
+                var status = FileStatus(type: .file, modified: Self.times[0])
+                status.size = Int64.random(in: 0..<9, using: &random)
+                let name = ["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"].randomElement(
+                    using: &random)!
+                return .init(
+                    file: File(path: RelativePath(name)!, status: status, destination: []),
+                    targetInode: random.next())
+            }
+        }
+        var expected = Dictionary(some(6).map { ($0.file.path, $0) }) { $1 }
+        let old = RecordList(Array(expected.values))
+        var update = ManifestUpdate()
+        for entry in some(4) {
+            update.remove(entry.file.path)
+            expected[entry.file.path] = nil
+        }
+        for entry in some(4) {
+            update.set(entry.file, targetInode: entry.targetInode)
+            expected[entry.file.path] = entry
+        }
+        var bytes: [UInt8] = []
+        let summary = try update.write(Self.header, over: old, to: &bytes)
+        let read = try ScratchDocument().files(bytes)
+        let wanted = expected.values.sorted { $0.file < $1.file }
+        #expect(read.map(\.file) == wanted.map(\.file), "seed \(seed)")
+        #expect(read.map(\.targetInode) == wanted.map(\.targetInode), "seed \(seed)")
+        #expect(summary.files == wanted.count)
+    }
+
+    @Test func whatNobodyLookedAtIsNotVouchedFor() throws {
+        let entries = Self.entries()
+        var update = ManifestUpdate()
+        update.distrust(try #require(RelativePath("d")))
+        for entry in entries.suffix(2) { update.set(entry.file, targetInode: entry.targetInode) }
+        var bytes: [UInt8] = []
+        _ = try update.write(Self.header, over: RecordList(entries), to: &bytes)
+        let never = FileTime(seconds: 0, nanoseconds: 0)
+        for (read, old) in zip(try ScratchDocument().files(bytes), entries) {
+            let isBelow = old.file.path.components[0].elementsEqual("d".utf8)
+            #expect(read.file.status.changed == (isBelow ? never : old.file.status.changed))
+            #expect(read.file.identity == old.file.identity)
+        }
+    }
+}

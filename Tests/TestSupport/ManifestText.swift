@@ -1,0 +1,87 @@
+import FileSystem
+import FsyncLite
+
+/// A manifest as text, valid unless a test makes it otherwise; the checksum is always right.
+package struct ManifestText {
+    package var format = "fsync-lite-manifest"
+    package var version = "1"
+    package var header = #""id":"20261121T090000Z","root":"/mirror","created":"2026-11-21T09:00:00Z","#
+    package var entries: [String] = []
+    package var summary = #"{"files":0,"directories":0,"symlinks":0,"others":0,"bytes":0}"#
+
+    package init() {}
+
+    /// One empty file whose fields are all there.
+    package init(path: String) {
+        self.init(fields: [("path", path)])
+    }
+
+    /// One empty file with some fields in other words: raw JSON, or nil to leave one out.
+    package init(fields: [(key: String, value: String?)]) {
+        entries = [ManifestText.entry(fields)]
+        summary = summary.replacing("\"files\":0", with: "\"files\":1")
+    }
+
+    package static func entry(_ fields: [(key: String, value: String?)]) -> String {
+        var all: [(String, String?)] = [
+            ("path", "\"a\""), ("type", "\"file\""), ("size", "0"), ("modified", "\"2026-11-20T10:00:00Z\""),
+            ("mode", "\"0644\""), ("owner", "0"), ("group", "0"), ("inode", "7"),
+            ("changed", "\"2026-11-20T10:00:00Z\""),
+        ]
+        for (key, value) in fields {
+            if let index = all.firstIndex(where: { $0.0 == key }) {
+                all[index].1 = value
+            } else {
+                all.append((key, value))
+            }
+        }
+        return "{" + all.compactMap { key, value in value.map { "\"\(key)\":\($0)" } }.joined(separator: ",")
+            + "}"
+    }
+
+    package var bytes: [UInt8] {
+        let lines = entries.isEmpty ? "" : "\n" + entries.joined(separator: ",\n") + "\n"
+        let start =
+            "{\"format\":\"\(format)\",\"version\":\(version),\(header)\n\"entries\":[\(lines)],\n"
+            + "\"summary\":\(summary),\"checksum\":"
+        return ManifestText.sealed(Array(start.utf8))
+    }
+
+    /// The right checksum and the end.
+    package static func sealed(_ start: [UInt8]) -> [UInt8] {
+        var checksum = Checksum()
+        checksum.update(start[...])
+        return start + Array("\"\(checksum.text)\"}\n".utf8)
+    }
+}
+
+/// A file that holds one document after the other.
+package final class ScratchDocument {
+    private let temporary: TemporaryDirectory
+    private let directory: Directory
+    private let name = FileName("document")
+
+    package init() throws {
+        temporary = try TemporaryDirectory()
+        directory = try temporary.open()
+    }
+
+    package func write(_ bytes: [UInt8]) throws {
+        let file = try directory.open(name, [.write, .create], permissions: 0o600)
+        try file.truncate(to: 0)
+        try file.write(bytes)
+    }
+
+    package func manifest(_ bytes: [UInt8]) throws -> ManifestReader {
+        try write(bytes)
+        return try ManifestReader(try directory.open(name, [.read]), path: directory.path(of: name))
+    }
+
+    /// Reads a manifest to its end.
+    package func files(_ bytes: [UInt8]) throws -> [RecordList.Entry] {
+        let reader = try manifest(bytes)
+        var files: [RecordList.Entry] = []
+        while try reader.advance() { files.append(.init(file: reader.file, targetInode: reader.targetInode)) }
+        return files
+    }
+}

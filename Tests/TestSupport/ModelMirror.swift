@@ -1,0 +1,193 @@
+import FileSystem
+import FsyncLite
+
+/// A source, its target and the manifest between them, in memory: what plan and apply do without a disk.
+package struct ModelMirror {
+    package var source: ModelTree
+    package var target: ModelTree
+    package private(set) var manifest: [RecordList.Entry]?
+    package private(set) var trust: Trust?
+    package var comparesOwner = true
+    /// An apply takes no more than one tick of the clock.
+    package var isFast = false
+    /// Directories of the source that cannot be read at present.
+    package var unreadable: Set<RelativePath> = []
+
+    package init(source: ModelTree, target: ModelTree) {
+        self.source = source
+        self.target = target
+        synchronizeClocks()
+    }
+
+    /// A target that an apply just made from nothing.
+    package init(of source: ModelTree) throws {
+        self.init(source: source, target: ModelTree(now: source.now, firstInode: 10_000))
+        _ = try apply()
+        synchronizeClocks()
+    }
+
+    /// Both trees are on one machine.
+    package mutating func synchronizeClocks(advancing: Int64 = 0) {
+        source.now = max(source.now, target.now) + advancing
+        target.now = source.now
+    }
+
+    package var policy: ComparisonPolicy {
+        var policy = ComparisonPolicy()
+        policy.trust = trust
+        policy.alwaysComparesContent = manifest == nil
+        policy.followsIdentity = manifest != nil
+        policy.comparesOwner = comparesOwner
+        return policy
+    }
+
+    package func difference() throws -> Difference {
+        var merge = TreeMerge(policy)
+        try merge.run(
+            source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
+            manifest: manifest.map { RecordList($0) })
+        var difference = try Difference(matching: merge)
+        difference.settleContent {
+            source.object(at: $0.source.path)?.content == target.object(at: $0.target.path)?.content
+        }
+        return difference
+    }
+
+    /// - Parameter slots: where arrivals were staged already.
+    package func layout(_ difference: Difference, slots: [RelativePath: Int] = [:]) -> Layout {
+        var wanted = Attributes(source.rootStatus)
+        if !comparesOwner {
+            (wanted.owner, wanted.group) = (target.rootStatus.owner, target.rootStatus.group)
+        }
+        return Layout(
+            difference, root: (target.rootStatus, wanted), transaction: LayoutRun.transaction,
+            replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, slots: slots)
+    }
+
+    /// Stages; nothing that people see has changed.
+    package func stage(_ layout: Layout) throws -> LayoutRun {
+        try LayoutRun(staging: layout, from: source, into: target, setsOwner: comparesOwner)
+    }
+
+    /// Makes the target the mirror of the source, as far as the difference says, and records it.
+    package mutating func apply(_ given: Difference? = nil, slots: [RelativePath: Int] = [:]) throws {
+        synchronizeClocks()
+        let scanned = source.time
+        let difference = try given ?? self.difference()
+        let layout = layout(difference, slots: slots)
+        var run = try stage(layout)
+        let began = run.time
+        try run.operate(atOnce: isFast)
+        run.setAttributes()
+        record(difference, layout, run.tree)
+        target = run.tree
+        trust = Trust(scanned: scanned, verified: scanned, committed: began...run.time)
+        discardHistory()
+    }
+
+    /// The manifest after an apply: the old one with the changes laid over it.
+    private mutating func record(_ difference: Difference, _ layout: Layout, _ achieved: ModelTree) {
+        var entries = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
+        for path in difference.forgotten { entries[path] = nil }
+        for (file, _) in difference.deleted { entries[file.path] = nil }
+        for pair in difference.pairs where pair.isRenamed { entries[pair.target.path] = nil }
+        for pair in difference.pairs where !pair.replacesContent {
+            entries[pair.source.path] = entry(pair.source, pair.target.status)
+        }
+        for arrival in layout.arrivals {
+            guard let object = achieved.object(at: arrival.file.path) else { continue }
+            entries[arrival.file.path] = entry(arrival.file, object.status)
+        }
+        manifest = entries.values.map(distrusted).sorted { $0.file < $1.file }
+    }
+
+    /// As `ManifestUpdate.distrust` does it.
+    private func distrusted(_ entry: RecordList.Entry) -> RecordList.Entry {
+        let file = entry.file
+        guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
+        var status = file.status
+        status.changed = FileTime(seconds: 0, nanoseconds: 0)
+        return RecordList.Entry(
+            file: File(path: file.path, status: status, destination: file.destination),
+            targetInode: entry.targetInode)
+    }
+
+    private func entry(_ file: File, _ target: FileStatus) -> RecordList.Entry {
+        var status = file.status
+        if !comparesOwner { (status.owner, status.group) = (target.owner, target.group) }
+        return RecordList.Entry(
+            file: File(path: file.path, status: status, destination: file.destination),
+            targetInode: target.inode)
+    }
+
+    /// A run that looked at everything and found nothing to do.
+    package mutating func verify() {
+        synchronizeClocks()
+        guard let last = trust else { return }
+        trust = Trust(scanned: last.scanned, verified: source.time, committed: last.committed)
+    }
+
+    private mutating func discardHistory() {
+        let root = target.rootStatus
+        for name in ["history", "stage"] {
+            guard let state = target.id(at: ModelTree.Place(ModelTree.root, ModelTree.reservedName)),
+                let place = FileName(name.utf8).map({ ModelTree.Place(state, $0) }),
+                target.id(at: place) != nil
+            else { continue }
+            target.remove(place)
+        }
+        target.set(ModelTree.root, root)
+    }
+}
+
+/// A manifest in memory.
+package final class RecordList: EntryStream {
+    package struct Entry: Sendable {
+        package var file: File
+        package var targetInode: UInt64
+
+        package init(file: File, targetInode: UInt64) {
+            self.file = file
+            self.targetInode = targetInode
+        }
+    }
+
+    private let entries: [Entry]
+    private var index = -1
+
+    package init(_ entries: [Entry]) {
+        self.entries = entries.sorted { $0.file < $1.file }
+    }
+
+    package func advance() -> Bool {
+        index += 1
+        return index < entries.count
+    }
+
+    package var path: RelativePath { entries[index].file.path }
+    package var status: FileStatus { entries[index].file.status }
+    package var targetInode: UInt64 { entries[index].targetInode }
+    package var destination: [UInt8] { entries[index].file.destination }
+}
+
+/// A tree of which some directories cannot be listed.
+package final class PartialList: EntryStream {
+    private let files: [File]
+    private let unreadable: Set<RelativePath>
+    private var index = -1
+
+    package init(_ files: [File], unreadable: Set<RelativePath>) {
+        self.files = files.filter { file in !unreadable.contains { file.path.isBelow($0) } }
+        self.unreadable = unreadable
+    }
+
+    package func advance() -> Bool {
+        index += 1
+        return index < files.count
+    }
+
+    package var path: RelativePath { files[index].path }
+    package var status: FileStatus { files[index].status }
+    package var destination: [UInt8] { files[index].destination }
+    package var isListed: Bool { !unreadable.contains(files[index].path) }
+}
