@@ -181,7 +181,8 @@ package final class Commit {
     // MARK: Attributes
 
     private func setAttributes(_ direction: Direction) throws {
-        for step in transaction.attributes {
+        // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
+        for step in transaction.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
                 let changesOwner = status.owner != wanted.owner || status.group != wanted.group
@@ -221,6 +222,16 @@ package final class Commit {
                 "somebody replaced this during the commit")
         }
         try body(handle, status)
+    }
+
+    private func depth(of object: Int) -> Int {
+        var depth = 0
+        var current = object
+        while let place = place(current, locations[current]), depth <= transaction.objects.count {
+            depth += 1
+            current = place.parent
+        }
+        return depth
     }
 
     // MARK: Finding
