@@ -163,15 +163,29 @@ package struct DocumentReader: ~Copyable {
 
     /// A string with its escapes resolved.
     package mutating func string() throws -> [UInt8] {
-        try expect("\"")
-        guard let end = buffer[position..<lineEnd].firstIndex(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 < 0x20 || $0 >= 0x80 })
-        else { throw error("a string without end") }
-        if buffer[end] == UInt8(ascii: "\"") {
-            let text = Array(buffer[position..<end])
-            position = end + 1
-            return text
-        }
+        if let text = try plainString() { return Array(text) }
         return try stringWithEscapes()
+    }
+
+    /// A string of ASCII without escapes, where it lies; nil for any other, with the cursor after its quote.
+    private mutating func plainString() throws -> ArraySlice<UInt8>? {
+        try expect("\"")
+        var end = position
+        while end < lineEnd, isPlain(buffer[end]) { end += 1 }
+        guard end < lineEnd else { throw error("a string without end") }
+        guard buffer[end] == UInt8(ascii: "\"") else { return nil }
+        defer { position = end + 1 }
+        return buffer[position..<end]
+    }
+
+    private func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// One of a few words, which need no escapes.
+    package mutating func word() throws -> ArraySlice<UInt8> {
+        guard let text = try plainString() else { throw error("an unknown word") }
+        return text
     }
 
     private mutating func stringWithEscapes() throws -> [UInt8] {
@@ -269,8 +283,8 @@ package struct DocumentReader: ~Copyable {
     }
 
     package mutating func timestamp() throws -> Timestamp {
-        let text = try string()
-        guard let time = Timestamp(iso8601: text[...]) else {
+        let text = try word()
+        guard let time = Timestamp(iso8601: text) else {
             throw error("\"\(escapedText(text))\" is no time such as 2026-11-20T10:00:00Z")
         }
         return time
@@ -278,7 +292,7 @@ package struct DocumentReader: ~Copyable {
 
     /// Four octal digits in quotes.
     package mutating func mode() throws -> UInt16 {
-        let text = try string()
+        let text = try word()
         guard text.count == 4, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
             throw error("a mode is four octal digits")
         }

@@ -72,9 +72,9 @@ extension DocumentReader {
             case .path: record.path = try reader.string()
             case .path_base64: record.path = try reader.base64()
             case .type:
-                let text = String(decoding: try reader.string(), as: UTF8.self)
-                guard let known = FileType(documentName: text), known != .socket else {
-                    throw reader.error("\"\(text)\" is no type of entry")
+                let word = try reader.word()
+                guard let known = FileType(documentName: word), known != .socket else {
+                    throw reader.error("\"\(escapedText(word))\" is no type of entry")
                 }
                 type = known
             case .size:

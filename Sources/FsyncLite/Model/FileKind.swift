@@ -38,8 +38,11 @@ extension FileType {
         }
     }
 
-    package init?(documentName: String) {
-        guard let type = FileType.allCases.first(where: { $0.documentName == documentName }) else { return nil }
-        self = type
+    package init?(documentName: some Collection<UInt8>) {
+        for type in FileType.allCases where documentName.elementsEqual(type.documentName.utf8) {
+            self = type
+            return
+        }
+        return nil
     }
 }

@@ -77,37 +77,27 @@ extension Timestamp: CustomStringConvertible {
     /// Reads what `appendISO8601` writes and nothing else: a time has one text.
     package init?(iso8601 text: ArraySlice<UInt8>) {
         var rest = text
-        var sign: Int64 = 1
-        var yearDigits = 4
-        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
-            sign = rest.removeFirst() == UInt8(ascii: "-") ? -1 : 1
-            yearDigits = rest.prefix { $0 != UInt8(ascii: "-") }.count
-        }
-        guard (4...12).contains(yearDigits),
-            let year = rest.takeDecimal(digits: yearDigits), rest.take("-"),
+        guard let year = rest.takeYear(), rest.take("-"),
             let month = rest.takeDecimal(digits: 2), (1...12).contains(month), rest.take("-"),
-            let day = rest.takeDecimal(digits: 2), (1...31).contains(day), rest.take("T"),
+            let day = rest.takeDecimal(digits: 2), day >= 1, day <= daysInMonth(month, year: year), rest.take("T"),
             let hour = rest.takeDecimal(digits: 2), hour < 24, rest.take(":"),
             let minute = rest.takeDecimal(digits: 2), minute < 60, rest.take(":"),
             let second = rest.takeDecimal(digits: 2), second < 60
         else { return nil }
         nanoseconds = 0
         if rest.take(".") {
-            guard let fraction = rest.takeDecimal(digits: 9) else { return nil }
+            // Whole seconds have no fraction.
+            guard let fraction = rest.takeDecimal(digits: 9), fraction > 0 else { return nil }
             nanoseconds = Int32(fraction)
         }
         guard rest.take("Z"), rest.isEmpty else { return nil }
-        let days = daysSince1970(year: sign * year, month: month, day: day)
+        let days = daysSince1970(year: year, month: month, day: day)
         // The first second of the range lies within its first day: the day itself begins before the range.
         let (scaled, overflow) = (days + (days < 0 ? 1 : 0)).multipliedReportingOverflow(by: 86_400)
         let rising = hour * 3600 + minute * 60 + second - (days < 0 ? 86_400 : 0)
         let (sum, overflowAgain) = scaled.addingReportingOverflow(rising)
         guard !overflow, !overflowAgain else { return nil }
         seconds = sum
-        // 31 February, or a fraction of zero that has a shorter text.
-        var canonical: [UInt8] = []
-        appendISO8601(to: &canonical)
-        guard canonical.elementsEqual(text) else { return nil }
     }
 }
 
@@ -127,6 +117,14 @@ private func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+}
+
+private func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
 }
 
 extension Int64 {
@@ -154,6 +152,18 @@ extension ArraySlice<UInt8> {
         guard first == UInt8(ascii: character) else { return false }
         removeFirst()
         return true
+    }
+
+    /// Four digits for 0 to 9999; else a sign and as many digits as the year has, four at least.
+    fileprivate mutating func takeYear() -> Int64? {
+        guard first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return takeDecimal(digits: 4) }
+        let isNegative = removeFirst() == UInt8(ascii: "-")
+        let digits = prefix { $0 != UInt8(ascii: "-") }.count
+        let hasLeadingZero = first == UInt8(ascii: "0")
+        guard (4...12).contains(digits), !hasLeadingZero || digits == 4, let year = takeDecimal(digits: digits),
+            isNegative ? year > 0 : year > 9999
+        else { return nil }
+        return isNegative ? -year : year
     }
 
     fileprivate mutating func takeDecimal(digits: Int) -> Int64? {
