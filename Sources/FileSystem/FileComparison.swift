@@ -22,7 +22,9 @@ package enum FileComparison {
                         same = true
                         return
                     }
-                    guard memcmp(left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, count) == 0
+                    guard
+                        memcmp(left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, count)
+                            == 0
                     else { return }
                     offset += Int64(count)
                 }

@@ -30,14 +30,19 @@ package struct FileCopier: ~Copyable {
     ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy.
     package mutating func copy(
-        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64, allocated: Int64,
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
+        allocated: Int64,
         isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
         if size > 0, canClone {
-            if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 { return try target.status().size }
+            if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 {
+                return try target.status().size
+            }
             canClone = false
         }
-        guard allocated < size else { return try copyData(source, to: target, from: 0, to: size, isCancelled) }
+        guard allocated < size else {
+            return try copyData(source, to: target, from: 0, to: size, isCancelled)
+        }
         var offset: Int64 = 0
         while let data = try seek(source, offset, SEEK_DATA), data < size {
             let hole = min(try seek(source, data, SEEK_HOLE) ?? size, size)
@@ -61,7 +66,8 @@ package struct FileCopier: ~Copyable {
 
     /// Copies a stretch and returns where it stopped: at `end`, or where the file ends before.
     private mutating func copyData(
-        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64, to end: Int64,
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64,
+        to end: Int64,
         _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
@@ -75,7 +81,7 @@ package struct FileCopier: ~Copyable {
                 }
                 // The end of the file, or a file system that says 0 for a file with content (proc).
                 if count == 0 { break }
-            } catch where FileCopier.lacksCopyFileRange.contains(error) {
+            } catch  where FileCopier.lacksCopyFileRange.contains(error) {
                 canCopyRange = false
             }
         }

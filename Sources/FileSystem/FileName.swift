@@ -58,7 +58,8 @@ package func withCString<Result, Failure: Error>(
     try terminated.withUnsafeBufferPointer { (buffer) throws(Failure) -> Result in
         // The array holds at least the NUL, so its buffer has an address.
         guard let base = buffer.baseAddress else { preconditionFailure("a C string without its NUL") }
-        return try base.withMemoryRebound(to: CChar.self, capacity: buffer.count) { (pointer) throws(Failure) -> Result in
+        return try base.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
+            (pointer) throws(Failure) -> Result in
             try body(pointer)
         }
     }

@@ -108,7 +108,9 @@ package struct FileStatus: Sendable, Hashable {
     }
 
     /// The corresponding C function is `statx`; an empty name with `AT_EMPTY_PATH` asks for the descriptor itself.
-    static func of(_ descriptor: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileStatus {
+    static func of(_ descriptor: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno)
+        -> FileStatus
+    {
         var raw = statx()
         _ = try retrying { statx(descriptor, name, flags, wanted, &raw) }
         guard let status = FileStatus(raw) else { throw .notSupported }

@@ -33,7 +33,8 @@ package struct FileSystemFacts: Sendable, Equatable {
         let magic = UInt32(truncatingIfNeeded: raw.f_type)
         name = FileSystemFacts.names[magic] ?? "0x" + String(magic, radix: 16)
         let (high, low) = raw.f_fsid.__val
-        identifier = String(UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
+        identifier = String(
+            UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
         blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
         let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
         availableBytes = available.overflow ? .max : available.partialValue

@@ -39,7 +39,10 @@ package struct StandardStream: Sendable {
             written += try calling("write", Array(name.utf8)) { () throws(Errno) -> Int in
                 try bytes.withUnsafeBytes { buffer in
                     Result { () throws(Errno) -> Int in
-                        try retrying { Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written) }
+                        try retrying {
+                            Glibc.write(
+                                descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written)
+                        }
                     }
                 }.get()
             }

@@ -113,7 +113,7 @@ public struct Synchronizer: Sendable {
     private func openSource() throws -> Directory {
         do {
             return try LocalFile(bytes: source).directory()
-        } catch where error.isNotFound {
+        } catch  where error.isNotFound {
             throw SyncError(.inputMissing, path: source, "the source does not exist")
         }
     }
@@ -184,10 +184,13 @@ public struct Synchronizer: Sendable {
             source: sourceFacts, facts: try FileSystemFacts(of: root.anchor()), mounts: mounts
         ).refusals()
         return Examination(
-            plan: plan, sourceRoot: sourceRoot, header: manifest?.header, source: sourceFacts, scanned: scanned)
+            plan: plan, sourceRoot: sourceRoot, header: manifest?.header, source: sourceFacts,
+            scanned: scanned)
     }
 
-    private func rootPair(_ source: FileStatus, _ root: TargetRoot, _ policy: ComparisonPolicy) throws -> Pair? {
+    private func rootPair(_ source: FileStatus, _ root: TargetRoot, _ policy: ComparisonPolicy) throws
+        -> Pair?
+    {
         guard let target = try root.directory?.status() else { return nil }
         var pair = Pair(
             source: File(path: .root, status: source, destination: []),
@@ -198,7 +201,9 @@ public struct Synchronizer: Sendable {
 
     private func notes(_ scan: TreeScan, _ policy: ComparisonPolicy) -> [String] {
         var notes: [String] = []
-        if scan.omittedSockets > 0 { notes.append("\(scan.omittedSockets) sockets hold no data and are left out") }
+        if scan.omittedSockets > 0 {
+            notes.append("\(scan.omittedSockets) sockets hold no data and are left out")
+        }
         if scan.metReservedName { notes.append("the source's own .fsync-lite is left out") }
         if !policy.comparesOwner { notes.append("owners are left alone: only root can set them") }
         return notes
@@ -250,14 +255,16 @@ public struct Synchronizer: Sendable {
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
-            var wanted = try Attributes(examination.plan.root?.source.status ?? examination.sourceRoot.status())
+            var wanted = try Attributes(
+                examination.plan.root?.source.status ?? examination.sourceRoot.status())
             if !Account.isRoot { (wanted.owner, wanted.group) = (status.owner, status.group) }
             return Layout(
                 plan.difference, root: (status, wanted), transaction: name,
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
-        let stage = try Stage(name, in: state, layout: steps, source: examination.sourceRoot, monitor: monitor)
+        let stage = try Stage(
+            name, in: state, layout: steps, source: examination.sourceRoot, monitor: monitor)
         try stage.fill()
 
         let staged = zip(steps.arrivals, stage.outcomes)

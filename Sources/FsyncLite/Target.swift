@@ -36,7 +36,9 @@ public struct Target: Sendable {
     public func status() throws -> Status {
         let (_, state) = try open()
         var status = Status(isPending: try state.hasJournal(), history: [])
-        status.lastRun = try state.directory.status(of: TargetState.Name.lastRun).map { Timestamp($0.modified) }
+        status.lastRun = try state.directory.status(of: TargetState.Name.lastRun).map {
+            Timestamp($0.modified)
+        }
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
             while try manifest.advance() {}
@@ -74,7 +76,9 @@ public struct Target: Sendable {
         try root.lock()
         guard let directory = root.directory else { return .nothingToDo }
         let recovery = Recovery(root: directory, state: state)
-        guard let (direction, displaced) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
+        guard
+            let (direction, displaced) = try recovery.run(
+                undo: undo, displacingConflicts: displacingConflicts)
         else { return .nothingToDo }
         return direction == .forward ? .finished(displaced: displaced) : .undone(displaced: displaced)
     }

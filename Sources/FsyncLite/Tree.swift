@@ -17,7 +17,9 @@ public struct Tree: Sendable {
     public init(path: [UInt8]) throws {
         self.path = path
         let file = LocalFile(bytes: path)
-        guard try file.exists else { throw SyncError(.inputMissing, path: path, "there is no such file or directory") }
+        guard try file.exists else {
+            throw SyncError(.inputMissing, path: path, "there is no such file or directory")
+        }
         guard try file.isDirectory else {
             kind = .manifest
             return
@@ -27,7 +29,8 @@ public struct Tree: Sendable {
             return
         }
         if try state.hasJournal() {
-            throw SyncError(.pending, path: path, "a commit was begun and not ended; run: fsync-lite recover TARGET")
+            throw SyncError(
+                .pending, path: path, "a commit was begun and not ended; run: fsync-lite recover TARGET")
         }
         kind = try state.manifest() == nil ? .directory : .target(state)
     }
@@ -64,9 +67,11 @@ public struct Tree: Sendable {
     package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let started = Timestamp.now
         let scan = try TreeScan(try LocalFile(bytes: path).directory(), .source)
-        var writer = ManifestWriter(ManifestHeader(id: TransactionID.next(now: started), root: path, created: started))
+        var writer = ManifestWriter(
+            ManifestHeader(id: TransactionID.next(now: started), root: path, created: started))
         while try scan.advance() {
-            writer.append(path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)
+            writer.append(
+                path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)
             try writer.drain(to: &sink)
         }
         writer.end()

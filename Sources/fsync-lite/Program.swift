@@ -5,7 +5,8 @@ extension ProgramDescription {
         summary: "Mirror a directory into another as one transaction, and take it back.",
         version: "0.1.0",
         commands: [
-            .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff, .help,
+            .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
+            .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -23,7 +24,8 @@ extension CommandDescription {
         .flag("--change-source", "accept another source than last time", section: "Guards"),
         .flag("--create-parents", "make the directories that lead to the target", section: "Guards"),
         .value(
-            "--max-delete", "N", "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
+            "--max-delete", "N",
+            "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
             section: "Guards"),
         .flag("--no-delete", "delete nothing", section: "Guards"),
         .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
@@ -39,7 +41,8 @@ extension CommandDescription {
 
     static let plan = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
-        discussion: "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
+        discussion:
+            "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
         arguments: sourceAndTarget,
         options: [.flag("--exit-code", "exit 2 when there is something to do")] + guards + output)
 

@@ -91,7 +91,8 @@ package final class Commit {
     }
 
     private func move(_ object: Int, from: Location, to: Location) throws {
-        guard locations[object] == from, let place = place(object, from), let goal = self.place(object, to) else { return }
+        guard locations[object] == from, let place = place(object, from), let goal = self.place(object, to)
+        else { return }
         let directory = try handle(place.parent)
         let goalDirectory = try handle(goal.parent)
         try expect(object, at: place, in: directory)
@@ -107,7 +108,8 @@ package final class Commit {
     }
 
     private func exchange(
-        _ object: Int, _ from: Location, _ to: Location, _ other: Int, _ otherFrom: Location, _ otherTo: Location
+        _ object: Int, _ from: Location, _ to: Location, _ other: Int, _ otherFrom: Location,
+        _ otherTo: Location
     ) throws {
         guard locations[object] == from else { return }
         guard locations[other] == otherFrom else {
@@ -208,7 +210,8 @@ package final class Commit {
         }
     }
 
-    private func withObject(_ object: Int, _ body: (borrowing ObjectHandle, FileStatus) throws -> Void) throws {
+    private func withObject(_ object: Int, _ body: (borrowing ObjectHandle, FileStatus) throws -> Void) throws
+    {
         guard object != Layout.root else {
             let handle = try ObjectHandle(of: root)
             return try body(handle, try handle.status())
@@ -243,8 +246,10 @@ package final class Commit {
         var current = object
         var found = try openHandle(current)
         while found == nil {
-            guard let place = place(current, locations[current]), missing.count < transaction.objects.count else {
-                throw SyncError(.pending, path: root.path, "object \(current) of the journal is nowhere to be found")
+            guard let place = place(current, locations[current]), missing.count < transaction.objects.count
+            else {
+                throw SyncError(
+                    .pending, path: root.path, "object \(current) of the journal is nowhere to be found")
             }
             missing.append((current, place))
             current = place.parent
@@ -253,8 +258,10 @@ package final class Commit {
         guard var directory = found else { return root }
         while let (next, place) = missing.popLast() {
             directory = try directory.directory(place.name)
-            if let identity = transaction.objects[next].identity, try directory.status().identity != identity {
-                throw SyncError(.failed, path: directory.path, "somebody replaced this directory during the commit")
+            if let identity = transaction.objects[next].identity, try directory.status().identity != identity
+            {
+                throw SyncError(
+                    .failed, path: directory.path, "somebody replaced this directory during the commit")
             }
             keep(directory, next)
         }
@@ -316,7 +323,9 @@ package final class Commit {
             guard let place = place(object, location), isFound(place.parent) else { continue }
             guard let status = try handle(place.parent).status(of: place.name) else { continue }
             // Only our own directories in the state have no identity in the journal.
-            guard item.identity == nil ? status.type == .directory : isObject(object, status) else { continue }
+            guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
+                continue
+            }
             locations[object] = location
             return true
         }
@@ -350,6 +359,7 @@ package final class Commit {
             names.append(Array(above.name.bytes))
             parent = above.parent
         }
-        return root.path + [UInt8(ascii: "/")] + Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
+        return root.path + [UInt8(ascii: "/")]
+            + Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
     }
 }

@@ -15,7 +15,8 @@ extension Commit {
         for index in layout.objects.indices where index > Layout.state {
             let (status, path) = try commit.look(index)
             if let seen = layout.objects[index].seen, !seen.isSameState(as: status) {
-                throw SyncError(.failed, path: path, "somebody changed this in the target since it was looked at")
+                throw SyncError(
+                    .failed, path: path, "somebody changed this in the target since it was looked at")
             }
             transaction.objects[index].identity = status.identity
         }
@@ -33,8 +34,11 @@ extension Commit {
     /// transaction then, so that they are put right at the end.
     private static func addMovedDirectories(to transaction: inout Transaction) {
         let known = Set(transaction.attributes.map(\.object))
-        for (index, object) in transaction.objects.enumerated() where !known.contains(index) && object.slot != nil {
-            guard let seen = object.seen, seen.type == .directory, seen.permissions & 0o700 != 0o700 else { continue }
+        for (index, object) in transaction.objects.enumerated()
+        where !known.contains(index) && object.slot != nil {
+            guard let seen = object.seen, seen.type == .directory, seen.permissions & 0o700 != 0o700 else {
+                continue
+            }
             transaction.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))
         }
     }

@@ -12,7 +12,8 @@ struct Recovery {
     ///   - displacingConflicts: move foreign objects out of the way, to the history.
     /// - Returns: the direction in which it went, and what was displaced; nil without a journal.
     /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
-    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, [SyncError])? {
+    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, [SyncError])?
+    {
         guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
         let path = state.directory.path(of: TargetState.Name.journal)
         guard transaction.root == (try root.status().identity) else {

@@ -27,7 +27,8 @@ package final class Stage {
 
     /// Makes the stage of a transaction.
     package init(
-        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, monitor: any Monitor
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory,
+        monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
@@ -57,11 +58,13 @@ package final class Stage {
         do {
             try directory.rename(first, to: directory, second, .exchange)
         } catch {
-            throw SyncError(.refused, path: directory.path, "this file system cannot exchange two names: \(error.errno)")
+            throw SyncError(
+                .refused, path: directory.path, "this file system cannot exchange two names: \(error.errno)")
         }
         do {
             try directory.rename(first, to: directory, second, .noReplace)
-            throw SyncError(.refused, path: directory.path, "this file system replaces a name that it was told to keep")
+            throw SyncError(
+                .refused, path: directory.path, "this file system replaces a name that it was told to keep")
         } catch let error as SystemError where error.errno == .exists {
             try directory.removeDirectory(first)
             try directory.removeDirectory(second)
@@ -102,9 +105,10 @@ package final class Stage {
         case .characterDevice, .blockDevice:
             do {
                 try parent.makeDevice(name, type: arrival.file.status.type, arrival.file.status.represents)
-            } catch where error.errno == .notPermitted {
+            } catch  where error.errno == .notPermitted {
                 return .failed(
-                    Problem(path: arrival.file.path, code: .unsupported, message: "only root makes device nodes"))
+                    Problem(
+                        path: arrival.file.path, code: .unsupported, message: "only root makes device nodes"))
             }
         }
         return .staged(
@@ -174,7 +178,8 @@ package final class Stage {
             return problem.outcome
         }
         try parent.unlink(name)
-        return .failed(Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+        return .failed(
+            Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
     }
 
     /// An outcome on its way out of a copy.

@@ -49,7 +49,7 @@ struct TargetRoot {
         guard let directory else { return }
         do {
             try directory.lock()
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
         }
         // RACE: the path led to another directory before the lock was taken. Two runs would then write to

@@ -88,7 +88,9 @@ package struct TargetState: Sendable {
             return (.forward, try Transaction(reading: descriptor, path: directory.path(of: Name.journal)))
         }
         if let descriptor = try open(Name.journalBack) {
-            return (.backward, try Transaction(reading: descriptor, path: directory.path(of: Name.journalBack)))
+            return (
+                .backward, try Transaction(reading: descriptor, path: directory.path(of: Name.journalBack))
+            )
         }
         return nil
     }
@@ -133,7 +135,8 @@ package struct TargetState: Sendable {
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {
-        let descriptor = try directory.open(name, [.write, .create, .noFollow, .nonBlocking], permissions: 0o600)
+        let descriptor = try directory.open(
+            name, [.write, .create, .noFollow, .nonBlocking], permissions: 0o600)
         try calling("futimens", directory.path(of: name)) { () throws(Errno) in
             try descriptor.setModified(modified)
         }

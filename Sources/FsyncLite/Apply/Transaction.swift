@@ -99,7 +99,9 @@ extension Transaction {
         operations = []
         attributes = []
         try document.beginArray("objects")
-        while try document.nextElement(isFirst: objects.isEmpty) { objects.append(try document.journalObject()) }
+        while try document.nextElement(isFirst: objects.isEmpty) {
+            objects.append(try document.journalObject())
+        }
         try document.expect(",")
         try document.beginArray("operations")
         while try document.nextElement(isFirst: operations.isEmpty) {
@@ -112,7 +114,9 @@ extension Transaction {
         }
         try document.beginTrailer()
         try document.end()
-        guard objects.count > Layout.transaction else { throw SyncError(.invalidDocument, path: path, "objects are missing") }
+        guard objects.count > Layout.transaction else {
+            throw SyncError(.invalidDocument, path: path, "objects are missing")
+        }
         for object in objects {
             for place in [object.old, object.slot, object.new] {
                 guard place.map({ objects.indices.contains($0.parent) }) ?? true else {
@@ -192,15 +196,21 @@ extension DocumentReader {
         var numbers: [String: Int] = [:]
         try object { reader, key in
             let name = String(decoding: key, as: UTF8.self)
-            guard ["detach", "attach", "rename", "exchange", "with"].contains(name), numbers[name] == nil else {
+            guard ["detach", "attach", "rename", "exchange", "with"].contains(name), numbers[name] == nil
+            else {
                 return false
             }
             let number: Int = try reader.integer()
-            guard (0..<count).contains(number) else { throw reader.error("no object has the number \(number)") }
+            guard (0..<count).contains(number) else {
+                throw reader.error("no object has the number \(number)")
+            }
             numbers[name] = number
             return true
         }
-        switch (numbers.count, numbers["detach"], numbers["attach"], numbers["rename"], numbers["exchange"], numbers["with"]) {
+        switch (
+            numbers.count, numbers["detach"], numbers["attach"], numbers["rename"], numbers["exchange"],
+            numbers["with"]
+        ) {
         case (1, let object?, _, _, _, _): return .detach(object)
         case (1, _, let object?, _, _, _): return .attach(object)
         case (1, _, _, let object?, _, _): return .rename(object)

@@ -24,7 +24,9 @@ enum TransactionID {
         }
         text.insert(contentsOf: "000".utf8, at: text.count - 1)
         // Whole seconds have one text, without a fraction.
-        if text.suffix(11).elementsEqual(".000000000Z".utf8) { text.replaceSubrange((text.count - 11)..., with: "Z".utf8) }
+        if text.suffix(11).elementsEqual(".000000000Z".utf8) {
+            text.replaceSubrange((text.count - 11)..., with: "Z".utf8)
+        }
         guard let time = Timestamp(iso8601: text[...]) else { return nil }
         return time.seconds * 1_000_000 + Int64(time.nanoseconds / 1000)
     }

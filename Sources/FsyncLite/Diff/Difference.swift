@@ -79,7 +79,8 @@ package struct Difference: Sendable {
     }
 
     private mutating func add(
-        _ source: File, _ departure: (file: File, record: Record?), _ causes: Set<Cause>, _ policy: ComparisonPolicy
+        _ source: File, _ departure: (file: File, record: Record?), _ causes: Set<Cause>,
+        _ policy: ComparisonPolicy
     ) {
         var pair = Pair(source: source, target: departure.file, record: departure.record)
         policy.compare(&pair)

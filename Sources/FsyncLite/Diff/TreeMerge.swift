@@ -79,17 +79,21 @@ package struct TreeMerge {
         }
     }
 
-    private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?) {
+    private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?)
+    {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
-        let isOther = policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? false
+        let isOther =
+            policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? false
         if source.status.type != target.status.type || (isOther && source.isListed) {
             arrivals.append((source.file, record, source.isListed))
             departures.append((target.file, record))
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
-        if isUnmistakablyEqual(source.status, target.status, record), !isBelowUnsettled(source.path) { return }
+        if isUnmistakablyEqual(source.status, target.status, record), !isBelowUnsettled(source.path) {
+            return
+        }
         var pair = Pair(source: source.file, target: target.file, record: record)
         policy.compare(&pair)
         if !pair.causes.isEmpty || pair.needsContentComparison || pair.isRecordStale
@@ -107,7 +111,8 @@ package struct TreeMerge {
             !policy.comparesOwner || (source.owner == target.owner && source.group == target.group),
             !policy.alwaysComparesContent, !record.differs(from: target),
             record.status.changed == source.changed, record.status.inode == source.inode,
-            record.status.created == source.created, record.status.links == source.links || source.type == .directory
+            record.status.created == source.created,
+            record.status.links == source.links || source.type == .directory
         else { return false }
         guard let trust = policy.trust, source.type == .file else { return true }
         return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)

@@ -216,7 +216,9 @@ package struct DocumentReader: ~Copyable {
             }
         }
         guard index < lineEnd else { throw error("a string without end") }
-        guard String(validating: text, as: UTF8.self) != nil else { throw error("a string that is not UTF-8") }
+        guard String(validating: text, as: UTF8.self) != nil else {
+            throw error("a string that is not UTF-8")
+        }
         position = index + 1
         return text
     }
@@ -266,7 +268,8 @@ package struct DocumentReader: ~Copyable {
             let digit = Number(buffer[index] - UInt8(ascii: "0"))
             let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
             let (sum, overflowAgain) =
-                isNegative ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
+                isNegative
+                ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
             guard !overflow, !overflowAgain else { throw error("a number is out of range") }
             number = sum
             index += 1
@@ -293,7 +296,8 @@ package struct DocumentReader: ~Copyable {
     /// Four octal digits in quotes.
     package mutating func mode() throws -> UInt16 {
         let text = try word()
-        guard text.count == 4, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }) else {
+        guard text.count == 4, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) })
+        else {
             throw error("a mode is four octal digits")
         }
         return text.reduce(0) { $0 << 3 | UInt16($1 & 7) }

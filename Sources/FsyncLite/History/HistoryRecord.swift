@@ -33,13 +33,16 @@ package struct HistoryRecord: Sendable {
     private let root: Pair?
 
     package init(
-        id: String, created: Timestamp, previous: String?, difference: Difference, root: Pair?, layout: Layout,
+        id: String, created: Timestamp, previous: String?, difference: Difference, root: Pair?,
+        layout: Layout,
         summary: ActionSummary
     ) {
-        let displaced = difference.deleted.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.target)
+        let displaced =
+            difference.deleted.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.target)
         header = Header(
             id: id, created: created.description, previous: previous, create: summary.create,
-            update: summary.update, attributes: summary.attributes, move: summary.move, delete: summary.delete,
+            update: summary.update, attributes: summary.attributes, move: summary.move,
+            delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
         self.difference = difference
         self.root = root
@@ -67,13 +70,16 @@ package struct HistoryRecord: Sendable {
         for pair in difference.pairs {
             let from = pair.isRenamed ? pair.source.path : nil
             if pair.replacesContent {
-                found.append(Inverse(verb: .update, old: pair.target, from: from, slot: slots[pair.target.path]))
+                found.append(
+                    Inverse(verb: .update, old: pair.target, from: from, slot: slots[pair.target.path]))
                 continue
             }
             if from != nil, !moves.isCarried(pair) {
                 found.append(Inverse(verb: .move, old: pair.target, from: from))
             }
-            if pair.changesAttributes { found.append(Inverse(verb: .attributes, old: pair.target, from: from)) }
+            if pair.changesAttributes {
+                found.append(Inverse(verb: .attributes, old: pair.target, from: from))
+            }
         }
         found += difference.deleted.map { Inverse(verb: .create, old: $0.file, slot: slots[$0.file.path]) }
         found += difference.created.map { Inverse(verb: .delete, old: $0.file) }

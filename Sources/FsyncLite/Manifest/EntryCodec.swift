@@ -108,7 +108,9 @@ extension DocumentReader {
         for key in [EntryKey.modified, .mode, .owner, .group, .inode, .changed] where !has(key) {
             throw error("\"\(key)\" is missing")
         }
-        guard has(.size) == (type == .file) else { throw error("a size belongs to a file, and a file has one") }
+        guard has(.size) == (type == .file) else {
+            throw error("a size belongs to a file, and a file has one")
+        }
         guard (has(.destination) != has(.destination_base64)) == (type == .symlink),
             !(has(.destination) && has(.destination_base64))
         else { throw error("a destination belongs to a symlink, and a symlink has one") }
@@ -121,7 +123,8 @@ extension DocumentReader {
     private mutating func deviceNumber() throws -> DeviceNumber {
         let text = String(decoding: try string(), as: UTF8.self)
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]), text == "\(major):\(minor)"
+        guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]),
+            text == "\(major):\(minor)"
         else {
             throw error("a device number is major:minor")
         }

@@ -81,7 +81,9 @@ extension ManifestHeader.Source {
             identity.created = try reader.timestamp()
             try reader.expect(",")
         }
-        guard try reader.key("source_file_system") else { throw reader.error("\"source_file_system\" is missing") }
+        guard try reader.key("source_file_system") else {
+            throw reader.error("\"source_file_system\" is missing")
+        }
         fileSystem = String(decoding: try reader.string(), as: UTF8.self)
         try reader.expect(",")
     }

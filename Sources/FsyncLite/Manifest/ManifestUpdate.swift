@@ -51,7 +51,8 @@ package struct ManifestUpdate: Sendable {
         func append(_ path: RelativePath) {
             guard let entry = changes[path] ?? nil else { return }
             writer.append(
-                path: path, status: recorded(entry.file.status, at: path), destination: entry.file.destination,
+                path: path, status: recorded(entry.file.status, at: path),
+                destination: entry.file.destination,
                 targetInode: entry.targetInode)
         }
         if let old {
@@ -65,7 +66,8 @@ package struct ManifestUpdate: Sendable {
                     next += 1
                 } else {
                     writer.append(
-                        path: old.path, status: recorded(old.status, at: old.path), destination: old.destination,
+                        path: old.path, status: recorded(old.status, at: old.path),
+                        destination: old.destination,
                         targetInode: old.targetInode)
                 }
                 try writer.drain(to: &sink)

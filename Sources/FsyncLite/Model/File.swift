@@ -51,7 +51,8 @@ public struct File: Hashable, Sendable, NamedFile {
         case .directory: .directory
         case .symlink: .symlink(destination: destination)
         case .fifo: .fifo
-        case .characterDevice: .characterDevice(major: status.represents.major, minor: status.represents.minor)
+        case .characterDevice:
+            .characterDevice(major: status.represents.major, minor: status.represents.minor)
         case .blockDevice: .blockDevice(major: status.represents.major, minor: status.represents.minor)
         case .socket: .socket
         }

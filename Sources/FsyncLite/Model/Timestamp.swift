@@ -79,7 +79,8 @@ extension Timestamp: CustomStringConvertible {
         var rest = text
         guard let year = rest.takeYear(), rest.take("-"),
             let month = rest.takeDecimal(digits: 2), (1...12).contains(month), rest.take("-"),
-            let day = rest.takeDecimal(digits: 2), day >= 1, day <= daysInMonth(month, year: year), rest.take("T"),
+            let day = rest.takeDecimal(digits: 2), day >= 1, day <= daysInMonth(month, year: year),
+            rest.take("T"),
             let hour = rest.takeDecimal(digits: 2), hour < 24, rest.take(":"),
             let minute = rest.takeDecimal(digits: 2), minute < 60, rest.take(":"),
             let second = rest.takeDecimal(digits: 2), second < 60
@@ -160,7 +161,8 @@ extension ArraySlice<UInt8> {
         let isNegative = removeFirst() == UInt8(ascii: "-")
         let digits = prefix { $0 != UInt8(ascii: "-") }.count
         let hasLeadingZero = first == UInt8(ascii: "0")
-        guard (4...12).contains(digits), !hasLeadingZero || digits == 4, let year = takeDecimal(digits: digits),
+        guard (4...12).contains(digits), !hasLeadingZero || digits == 4,
+            let year = takeDecimal(digits: digits),
             isNegative ? year > 0 : year > 9999
         else { return nil }
         return isNegative ? -year : year

@@ -65,7 +65,8 @@ struct GuardFacts {
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
-        if difference.sourceCount == 0, let recorded, recorded.summary.entries > 0, !options.allowEmptySource {
+        if difference.sourceCount == 0, let recorded, recorded.summary.entries > 0, !options.allowEmptySource
+        {
             found.append(
                 Refusal(
                     "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
@@ -94,7 +95,8 @@ struct GuardFacts {
         for mount in mounts {
             found.append(Refusal("something is mounted in the target, at \(mount); unmount it"))
         }
-        for file in (difference.pairs.filter { !$0.isUnchanged }.map(\.target) + difference.deleted.map(\.file))
+        for file
+            in (difference.pairs.filter { !$0.isUnchanged }.map(\.target) + difference.deleted.map(\.file))
         where file.status.isImmutable || file.status.isAppendOnly {
             let flag = file.status.isImmutable ? ("immutable", "i") : ("append-only", "a")
             found.append(Refusal("\(file.path) in the target is \(flag.0); chattr -\(flag.1) it"))
@@ -112,16 +114,20 @@ struct GuardFacts {
                         + "use ext4, xfs, btrfs or tmpfs"))
         }
         if facts.isReadOnly { found.append(Refusal("the target's file system is mounted read-only")) }
-        let staged = plan.difference.created.map(\.file) + plan.difference.pairs.filter(\.replacesContent).map(\.source)
+        let staged =
+            plan.difference.created.map(\.file)
+            + plan.difference.pairs.filter(\.replacesContent).map(\.source)
         // Content, a block for each small object, and the new manifest.
         let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
         let manifest = Int64(plan.difference.sourceCount) * 512
         let needed = content + manifest + Int64(staged.count) * 256
         if needed > facts.availableBytes {
-            found.append(Refusal("\(needed) bytes are needed and \(facts.availableBytes) are free in the target"))
+            found.append(
+                Refusal("\(needed) bytes are needed and \(facts.availableBytes) are free in the target"))
         }
         if let inodes = facts.availableInodes, Int64(staged.count) + 16 > inodes {
-            found.append(Refusal("\(staged.count + 16) inodes are needed and \(inodes) are free in the target"))
+            found.append(
+                Refusal("\(staged.count + 16) inodes are needed and \(inodes) are free in the target"))
         }
         return found
     }

@@ -256,7 +256,8 @@ package struct Layout: Sendable {
 
     // MARK: Attributes
 
-    private mutating func addAttributes(_ difference: Difference, _ root: (old: FileStatus, new: Attributes)) {
+    private mutating func addAttributes(_ difference: Difference, _ root: (old: FileStatus, new: Attributes))
+    {
         var changes: [Int: (path: RelativePath, old: Attributes?, new: Attributes?)] = [:]
         let rootOld = Attributes(root.old)
         if rootOld != root.new { changes[Layout.root] = (.root, rootOld, root.new) }
@@ -265,7 +266,9 @@ package struct Layout: Sendable {
             if pair.target.isDirectory { valuesByOld[pair.target.path] = pair }
             guard pair.changesAttributes else { continue }
             let object = explicitByOld[pair.target.path] ?? objectFor(pair.target)
-            changes[object] = (pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status))
+            changes[object] = (
+                pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status)
+            )
         }
         // Whatever enters or leaves a directory moves its modification time, which is put right last.
         var touched: Set<Int> = []
@@ -289,7 +292,9 @@ package struct Layout: Sendable {
                 changes[object] = (path, nil, Attributes(file.status))
                 deferredDirectories.insert(path)
             } else if let pair = valuesByOld[path] {
-                changes[object] = (pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status))
+                changes[object] = (
+                    pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status)
+                )
             } else {
                 changes[object] = (path, nil, nil)
             }

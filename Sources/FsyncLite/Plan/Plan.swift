@@ -40,7 +40,9 @@ extension Action {
     static func all(of difference: Difference, root: Pair?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
         var actions: [Action] = []
-        if let root, root.changesAttributes { actions.append(Action(.attributes, root.source, causes: root.causes)) }
+        if let root, root.changesAttributes {
+            actions.append(Action(.attributes, root.source, causes: root.causes))
+        }
 
         // Explicitly moved directories on the way to the present path, as indices of their actions.
         var moved: [Int] = []
@@ -51,7 +53,8 @@ extension Action {
             if pair.isRenamed, !moves.isCarried(pair) {
                 actions.append(
                     Action(
-                        .move, pair.source, from: pair.target.path, entries: pair.source.isDirectory ? 0 : nil,
+                        .move, pair.source, from: pair.target.path,
+                        entries: pair.source.isDirectory ? 0 : nil,
                         causes: [.renamed]))
                 if pair.source.isDirectory { moved.append(actions.count - 1) }
             } else if pair.isRenamed, !pair.replacesContent, !pair.changesAttributes {

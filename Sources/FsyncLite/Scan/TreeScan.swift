@@ -109,7 +109,7 @@ package final class TreeScan: EntryStream {
         do {
             destination = try chain.current().destination(of: name)
             return true
-        } catch where [.noSuchFile, .invalid].contains(error.errno) {
+        } catch  where [.noSuchFile, .invalid].contains(error.errno) {
             // Gone, or another object by now: a scan a moment later would not have met this one.
             return false
         }

@@ -30,7 +30,9 @@ enum ApplyCommand {
         if let error = report.error { Console.complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted {
             Console.complain("the target is unchanged")
-            if report.error == nil { Console.complain("to mirror the rest: \(command.command(adding: "--keep-going"))") }
+            if report.error == nil {
+                Console.complain("to mirror the rest: \(command.command(adding: "--keep-going"))")
+            }
         }
         do {
             try log(report, command)

@@ -5,7 +5,9 @@ enum ManifestCreateCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument("TREE")
         let file = LocalFile(bytes: path)
-        guard try file.exists else { throw SyncError(.inputMissing, path: path, "there is no such directory") }
+        guard try file.exists else {
+            throw SyncError(.inputMissing, path: path, "there is no such directory")
+        }
         let tree = try Tree(path: path)
         let problems: [Problem]
         if let output = invocation.value("--output") {
@@ -15,7 +17,9 @@ enum ManifestCreateCommand {
         } else {
             problems = try tree.writeManifest(to: &console)
         }
-        for problem in problems { Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
+        for problem in problems {
+            Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
+        }
         return problems.isEmpty ? .done : .committedWithOmissions
     }
 }
@@ -45,7 +49,9 @@ enum ManifestShowCommand {
             try console.line("manifest     \(header.id)")
             try console.line("root         \(LocalFile(bytes: header.root))")
             try console.line("created      \(header.created)")
-            if let source = header.source { try console.line("source       \(LocalFile(bytes: source.path))") }
+            if let source = header.source {
+                try console.line("source       \(LocalFile(bytes: source.path))")
+            }
         }
         try console.line("files        \(summary.files)")
         try console.line("directories  \(summary.directories)")
@@ -92,7 +98,8 @@ enum ManifestListCommand {
             }
         let size = String(file.size)
         let padding = String(repeating: " ", count: max(0, 12 - size.count))
-        return "\(letter)\(permissions(file.mode)) \(file.owner):\(file.group) \(padding)\(size) \(file.modified) \(file.path)\(rest)"
+        return
+            "\(letter)\(permissions(file.mode)) \(file.owner):\(file.group) \(padding)\(size) \(file.modified) \(file.path)\(rest)"
     }
 
     private static func permissions(_ mode: UInt16) -> String {
@@ -102,7 +109,9 @@ enum ManifestListCommand {
             text += bits & 4 != 0 ? "r" : "-"
             text += bits & 2 != 0 ? "w" : "-"
             let isExecutable = bits & 1 != 0
-            text += Int(mode) & special != 0 ? (isExecutable ? letter : letter.uppercased()) : isExecutable ? "x" : "-"
+            text +=
+                Int(mode) & special != 0
+                ? (isExecutable ? letter : letter.uppercased()) : isExecutable ? "x" : "-"
         }
         return text
     }

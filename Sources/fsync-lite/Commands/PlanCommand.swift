@@ -3,7 +3,8 @@ import FsyncLite
 enum PlanCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let command = try SyncCommand(invocation)
-        let plan = try Synchronizer(source: command.source, target: command.target, options: command.options).plan()
+        let plan = try Synchronizer(source: command.source, target: command.target, options: command.options)
+            .plan()
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
         } else {

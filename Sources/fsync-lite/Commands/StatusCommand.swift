@@ -10,7 +10,8 @@ enum StatusCommand {
             try write(status, to: &console)
         }
         if status.isPending {
-            Console.complain("a commit was begun and not ended; run: fsync-lite recover \(QuotedBytes(target.path))")
+            Console.complain(
+                "a commit was begun and not ended; run: fsync-lite recover \(QuotedBytes(target.path))")
         }
         return status.isPending ? .pending : .done
     }

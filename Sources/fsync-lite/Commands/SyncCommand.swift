@@ -24,7 +24,9 @@ struct SyncCommand {
         options.keepGoing = invocation.has("--keep-going")
         if let text = try invocation.text("--max-delete") {
             guard let limit = DeleteLimit(text) else {
-                throw UsageError("\"\(text)\" is not a value for --max-delete", wayOut: "give a number, a percentage such as 20%, or unlimited")
+                throw UsageError(
+                    "\"\(text)\" is not a value for --max-delete",
+                    wayOut: "give a number, a percentage such as 20%, or unlimited")
             }
             options.deleteLimit = limit
         }
@@ -36,7 +38,9 @@ struct SyncCommand {
     private static func directory(_ invocation: Invocation, _ name: String) throws -> [UInt8] {
         let path = try invocation.argument(name)
         let head = path.prefix { $0 != UInt8(ascii: "/") }
-        guard !path.isEmpty else { throw UsageError("\(name) is empty", wayOut: "give the path of a directory") }
+        guard !path.isEmpty else {
+            throw UsageError("\(name) is empty", wayOut: "give the path of a directory")
+        }
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
                 "\(QuotedBytes(path)) names another machine, which does not work yet",
@@ -53,7 +57,8 @@ struct SyncCommand {
 
     private static func quoted(_ path: [UInt8]) -> String {
         let isPlain = path.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/._-+,@%=".utf8.contains(byte)
         }
         return isPlain ? String(decoding: path, as: UTF8.self) : "\(QuotedBytes(path))"
@@ -62,7 +67,9 @@ struct SyncCommand {
     /// Notes, problems and refusals, on standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { Console.complain("note: \(note)") } }
-        for problem in problems { Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
+        for problem in problems {
+            Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
+        }
         for refusal in refusals {
             Console.complain("refused: \(refusal.reason)")
             if let option = refusal.option { Console.complain("to go ahead: \(command(adding: option))") }

@@ -31,12 +31,15 @@ struct ActionText {
     /// The closing line, such as `1 create, 2 update; 7 unchanged; 4.2 MB to copy`.
     static func totals(_ summary: ActionSummary, past: Bool) -> String {
         let counts = [
-            (summary.create, past ? "created" : "to create"), (summary.update, past ? "updated" : "to update"),
+            (summary.create, past ? "created" : "to create"),
+            (summary.update, past ? "updated" : "to update"),
             (summary.attributes, past ? "with new attributes" : "to set attributes of"),
             (summary.move, past ? "moved" : "to move"), (summary.delete, past ? "deleted" : "to delete"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let changes = counts.isEmpty ? "nothing to do" : counts.joined(separator: ", ")
-        let copied = summary.bytesToCopy > 0 ? "; \(byteCount(summary.bytesToCopy)) \(past ? "copied" : "to copy")" : ""
+        let copied =
+            summary.bytesToCopy > 0
+            ? "; \(byteCount(summary.bytesToCopy)) \(past ? "copied" : "to copy")" : ""
         return "\(changes); \(summary.unchanged) unchanged\(copied)"
     }
 

@@ -42,7 +42,8 @@ final class TerminalMonitor: Monitor {
         guard seconds > 0.5, progress.bytes > 0 else { return text }
         let rate = Double(progress.bytes) / seconds
         let left = Int(Double(bytes - progress.bytes) / rate)
-        return text + ", \(ActionText.byteCount(Int64(rate)))/s, \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+        return text
+            + ", \(ActionText.byteCount(Int64(rate)))/s, \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
     }
 
     private func show(_ text: String) {
