@@ -1,0 +1,150 @@
+import FileSystem
+
+/// What a look at source, target and manifest found: scan, diff, plan and guards, in order. `plan` and `apply`
+/// both do just this; it writes nothing.
+struct Examination {
+    let plan: Plan
+    let sourceRoot: Directory
+    /// The manifest's, where there is one.
+    private(set) var header: ManifestHeader?
+    let source: ManifestHeader.Source
+    /// When the scan began.
+    let scanned = FileTime.now
+
+    init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
+        sourceRoot = try Examination.openSource(path)
+        let status = try sourceRoot.status()
+        source = ManifestHeader.Source(
+            path: path, identity: status.identity, fileSystem: try FileSystemFacts(of: sourceRoot).identifier)
+        let refusals = try Examination.refusals(sourceRoot, root, options)
+        guard refusals.isEmpty else {
+            // A scan of such a pair makes no sense.
+            var plan = Plan(Difference(), root: nil)
+            plan.refusals = refusals
+            self.plan = plan
+            return
+        }
+
+        monitor.report(Progress(.scanning))
+        let manifest = try root.state?.manifest()
+        header = manifest?.header
+        let policy = try Examination.policy(manifest?.header, source, root)
+        let sourceScan = try TreeScan(sourceRoot, .source, monitor: monitor)
+        var merge = TreeMerge(policy)
+        var mounts: [RelativePath] = []
+        if let directory = root.directory {
+            let targetScan = try TreeScan(directory, .target, monitor: monitor)
+            try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
+            mounts = targetScan.mounts
+        } else {
+            try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
+        }
+
+        var difference = try Difference(matching: merge)
+        var problems = sourceScan.problems
+        if let directory = root.directory {
+            let contents = ContentComparison(source: sourceRoot, target: directory)
+            try difference.settleContent { pair in
+                try monitor.checkCancellation()
+                return try contents.haveSameContent(pair)
+            }
+            problems += contents.problems
+        }
+        if options.keepsDeleted { difference.keepDeleted() }
+
+        var plan = Plan(difference, root: try Examination.rootPair(status, root, policy))
+        plan.problems = problems.sorted { $0.path < $1.path }
+        plan.notes = Examination.notes(sourceScan, policy)
+        plan.refusals = GuardFacts(
+            plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
+            facts: try FileSystemFacts(of: root.anchor()), mounts: mounts
+        ).refusals()
+        self.plan = plan
+    }
+
+    private static func openSource(_ path: [UInt8]) throws -> Directory {
+        do {
+            return try LocalFile(bytes: path).directory()
+        } catch  where error.isNotFound {
+            throw SyncError(.inputMissing, path: path, "the source does not exist")
+        }
+    }
+
+    private static func policy(
+        _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot
+    ) throws -> ComparisonPolicy {
+        var policy = ComparisonPolicy()
+        policy.comparesOwner = Account.isRoot
+        if let header, let state = root.state { policy.trust = try state.trust(header) }
+        // Without a manifest, or the mark of its commit, nothing says that equal times mean equal content.
+        policy.alwaysComparesContent = policy.trust == nil
+        // The inodes of another disk are other inodes.
+        policy.followsIdentity =
+            header?.source.map { $0.fileSystem == source.fileSystem || $0.identity == source.identity }
+            ?? false
+        return policy
+    }
+
+    private static func rootPair(
+        _ source: FileStatus, _ root: TargetRoot, _ policy: ComparisonPolicy
+    ) throws -> Pair? {
+        guard let target = try root.directory?.status() else { return nil }
+        var pair = Pair(
+            source: File(path: .root, status: source, destination: []),
+            target: File(path: .root, status: target, destination: []))
+        policy.compare(&pair)
+        return pair
+    }
+
+    private static func notes(_ scan: TreeScan, _ policy: ComparisonPolicy) -> [String] {
+        var notes: [String] = []
+        if scan.omittedSockets > 0 {
+            notes.append("\(scan.omittedSockets) sockets hold no data and are left out")
+        }
+        if scan.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if !policy.comparesOwner { notes.append("owners are left alone: only root can set them") }
+        return notes
+    }
+
+    // MARK: Where source and target lie
+
+    private static func refusals(
+        _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
+    ) throws -> [Refusal] {
+        var found = try overlap(source, root).map { [Refusal($0)] } ?? []
+        if try !root.hasParent(), !options.createParents {
+            found.append(
+                Refusal(
+                    "neither the target nor the directory that would hold it exists: is a disk missing?",
+                    option: "--create-parents"))
+        }
+        return found
+    }
+
+    /// Neither may lie inside the other. Compared are the directories themselves, up to the top, so neither
+    /// a symlink nor a second mount of one hides it.
+    private static func overlap(_ source: Directory, _ root: TargetRoot) throws -> String? {
+        let target = try root.anchor()
+        if root.directory != nil {
+            if try isSame(source, target) { return "source and target are the same directory" }
+            if try isInside(source, target) { return "the source lies inside the target" }
+        }
+        return try isInside(target, source) ? "the target lies inside the source" : nil
+    }
+
+    private static func isSame(_ left: Directory, _ right: Directory) throws -> Bool {
+        let (left, right) = (try left.status(), try right.status())
+        return left.inode == right.inode && left.device == right.device
+    }
+
+    /// The directory itself counts as inside.
+    private static func isInside(_ directory: Directory, _ other: Directory) throws -> Bool {
+        var current = directory
+        while true {
+            if try isSame(current, other) { return true }
+            let parent = try current.parent()
+            if try isSame(parent, current) { return false }
+            current = parent
+        }
+    }
+}
