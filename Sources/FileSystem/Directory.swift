@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// An open directory, and every call on the names in it.
 ///
@@ -9,6 +10,8 @@ import Glibc
 package final class Directory: Sendable {
     package let path: [UInt8]
     private let descriptor: FileDescriptor
+    /// The first sync of the file system that failed.
+    private let syncFailure = Mutex<SystemError?>(nil)
 
     private init(path: [UInt8], descriptor: consuming FileDescriptor) {
         self.path = path
@@ -162,9 +165,21 @@ package final class Directory: Sendable {
     }
 
     /// Makes everything on this file system durable: all that was written since the directory was opened,
-    /// or the error that kept it from being so. An error is final.
+    /// or the error that kept it from being so.
+    ///
+    /// An error is final: the kernel tells it once and then says success, so this handle keeps it.
     package func syncFileSystem() throws(SystemError) {
-        try calling("syncfs", path) { () throws(Errno) in _ = try retrying { syncfs(descriptor.rawValue) } }
+        try syncFailure.withLock { (failure) throws(SystemError) in
+            if let failure { throw failure }
+            do throws(SystemError) {
+                try calling("syncfs", path) { () throws(Errno) in
+                    _ = try retrying { syncfs(descriptor.rawValue) }
+                }
+            } catch {
+                failure = error
+                throw error
+            }
+        }
     }
 
     /// Takes the exclusive lock on this directory, which ends with this object; `wouldBlock` when it is taken.

@@ -78,6 +78,8 @@ public struct Synchronizer: Sendable {
             report.error = Synchronizer.syncError(error)
         }
         guard report.outcome == .failed else { return report }
+        // What is staged serves the next run.
+        if report.error?.code == .interrupted { return report }
         do {
             try root.withdraw()
         } catch {
@@ -112,7 +114,7 @@ public struct Synchronizer: Sendable {
             throw SyncError(.failed, path: target, "it does not exist")
         }
         _ = try state.settings()
-        try state.clean()
+        let previous = try PreviousStage(state)
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
@@ -127,8 +129,10 @@ public struct Synchronizer: Sendable {
         }
         var steps = try layout(plan)
         let stage = try Stage(
-            name, in: state, layout: steps, source: examination.sourceRoot, monitor: monitor)
+            name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
+            previous: previous, monitor: monitor)
         try stage.fill()
+        try previous?.discard(from: state)
 
         let staged = zip(steps.arrivals, stage.outcomes)
         if let reduced = plan.withoutOmissions(among: staged.map { ($0.file.path, $1) }) {

@@ -1,9 +1,10 @@
 import FileSystem
+import FoundationEssentials
 
 /// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.
-package final class Stage {
+final class Stage {
     /// What became of an arrival.
-    package enum Outcome: Sendable {
+    enum Outcome: Sendable {
         /// The source's status as it was copied, and the staged object's.
         case staged(source: FileStatus, target: FileStatus)
         /// It is no longer in the source.
@@ -11,7 +12,9 @@ package final class Stage {
         case failed(Problem)
     }
 
-    package let directory: Directory
+    let directory: Directory
+    private let recorder: StageRecorder
+    private let previous: PreviousStage?
     private let source: TreeWalker
     private let layout: Layout
     private let monitor: any Monitor
@@ -23,17 +26,23 @@ package final class Stage {
     private var open: [(index: Int, path: RelativePath, name: FileName, parent: Directory)] = []
     private var chain: DirectoryChain?
     private var slotDirectories: [Int: Directory] = [:]
-    package private(set) var outcomes: [Outcome] = []
+    private(set) var outcomes: [Outcome] = []
 
     /// Makes the stage of a transaction.
-    package init(
-        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory,
-        monitor: any Monitor
+    ///
+    /// - Parameters:
+    ///   - root: the target's, opened before anything was staged.
+    ///   - previous: what runs that were cut short left.
+    init(
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
+        previous: PreviousStage?, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
         try stages.makeDirectory(transaction)
         directory = try stages.directory(transaction)
+        recorder = try StageRecorder(transaction, in: directory, root: root, monitor: monitor)
+        self.previous = previous
         self.layout = layout
         self.source = TreeWalker(source)
         self.monitor = monitor
@@ -44,7 +53,7 @@ package final class Stage {
     }
 
     /// Makes the slot directories that are missing.
-    package func makeSlotDirectories(_ count: Int) throws {
+    func makeSlotDirectories(_ count: Int) throws {
         for number in 0..<count where try directory.status(of: FileName(number: number)) == nil {
             try directory.makeDirectory(FileName(number: number))
         }
@@ -71,8 +80,18 @@ package final class Stage {
         }
     }
 
-    /// Stages every arrival. What cannot be read is an outcome; what cannot be written is an error.
-    package func fill() throws {
+    /// Stages every arrival, and when it is interrupted leaves a record of what it has. What cannot be read is an outcome; what cannot be written is an error.
+    func fill() throws {
+        do {
+            try fillAll()
+            try recorder.close()
+        } catch let error as SyncError where error.code == .interrupted {
+            try recorder.save()
+            throw error
+        }
+    }
+
+    private func fillAll() throws {
         outcomes.reserveCapacity(layout.arrivals.count)
         for (index, arrival) in layout.arrivals.enumerated() {
             try monitor.checkCancellation()
@@ -160,6 +179,10 @@ package final class Stage {
     // MARK: Files
 
     private func stageFile(_ file: File, _ parent: Directory, _ name: FileName) throws -> Outcome {
+        if let status = try previous?.take(file, to: parent, name) {
+            note(file.status, status, file, parent, name)
+            return .staged(source: file.status, target: status)
+        }
         let staged = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         let path = parent.path(of: name)
         do {
@@ -171,6 +194,7 @@ package final class Stage {
                     try staged.setModified(source.modified)
                     return try staged.status()
                 }
+                note(source, target, file, parent, name)
                 return .staged(source: source, target: target)
             }
         } catch let problem as Unstageable {
@@ -180,6 +204,15 @@ package final class Stage {
         try parent.unlink(name)
         return .failed(
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+    }
+
+    /// For a later run, should this one be cut short.
+    private func note(
+        _ source: FileStatus, _ target: FileStatus, _ file: File, _ parent: Directory, _ name: FileName
+    ) {
+        let place = parent.path(of: name).dropFirst(directory.path.count + 1)
+        recorder.note(
+            .init(path: Data(file.path.bytes), place: Data(place), source: .init(source), inode: target.inode))
     }
 
     /// An outcome on its way out of a copy.

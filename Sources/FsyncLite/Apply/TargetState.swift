@@ -17,6 +17,7 @@ package struct TargetState: Sendable {
         static let stage = FileName("stage")
         static let history = FileName("history")
         static let trash = FileName("trash")
+        static let record = FileName("record.json")
         static let ballast = FileName("ballast")
         static let conflicts = FileName("conflicts")
     }

@@ -20,8 +20,8 @@ struct Retention {
             for name in transactions.dropLast(keepLast) { try state.discard(name, in: history) }
             for name in transactions.suffix(keepLast) {
                 let directory = try history.directory(name)
-                // The old manifest: the record holds what changed.
-                for leftover in [TargetState.Name.manifest, TargetState.Name.ballast]
+                // The old manifest, for the history's own record holds what changed; and the stage's.
+                for leftover in [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record]
                 where try directory.status(of: leftover) != nil {
                     try directory.unlink(leftover)
                 }

@@ -22,10 +22,13 @@ public protocol Monitor: Sendable {
     func report(_ progress: Progress)
     /// The run shall stop. It does so at once before its commit; a commit that has begun is finished first.
     var isCancelled: Bool { get }
+    /// Something went wrong that the run can do without.
+    func warn(_ message: String)
 }
 
 extension Monitor {
     public var isCancelled: Bool { false }
+    public func warn(_ message: String) {}
 
     /// - Throws: `SyncError` with code `interrupted` when the run shall stop.
     func checkCancellation() throws {

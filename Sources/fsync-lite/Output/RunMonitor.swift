@@ -9,5 +9,9 @@ struct RunMonitor: Monitor {
         display?.report(progress)
     }
 
+    func warn(_ message: String) {
+        Console.complain(message)
+    }
+
     var isCancelled: Bool { Interruption.signal != nil }
 }
