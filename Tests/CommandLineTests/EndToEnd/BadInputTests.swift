@@ -178,7 +178,7 @@ struct DamagedManifestTests {
         ] {
             let run = try scene.run(arguments)
             #expect(run.code == 65, "\(arguments): \(run.errors)")
-            let place = damage.line.map { "manifest.json:\($0)" } ?? "manifest.json:"
+            let place = damage.line.map { "manifest.json: line \($0): " } ?? "manifest.json: line "
             #expect(run.errors.contains(place), "\(arguments): \(run.errors)")
         }
         #expect(try scene.wholeTarget().touched(since: before) == [])
