@@ -63,6 +63,8 @@ package final class RunningCommand {
         try process.run()
     }
 
+    package var isRunning: Bool { process.isRunning }
+
     /// Ends it as a power cut would, if it still runs.
     package func kill() {
         if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }

@@ -11,15 +11,15 @@ struct KillTests {
 
     /// Starts an apply and kills it after some time.
     ///
-    /// - Returns: whether it was still running.
-    private func killedApply(_ scene: MirrorScene, after delay: Duration) throws -> Bool {
+    /// - Parameter isCommitting: that time begins when the journal is there.
+    private func killedApply(_ scene: MirrorScene, after delay: Duration, isCommitting: Bool = false) throws {
         let running = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+        if isCommitting { while running.isRunning, !scene.exists("target/.fsync-lite/journal") {} }
         let start = ContinuousClock.now
         while ContinuousClock.now - start < delay {}
         running.kill()
         let run = try running.finish()
         #expect(run.code == 0 || run.code == -9, "\(run.errors)")
-        return run.code == -9
     }
 
     private func duration(of body: () throws -> Void) rethrows -> Duration {
@@ -33,9 +33,9 @@ struct KillTests {
         ])
         try scene.mirror()
         var random = SplitMix64(seed: 2)
-        var (killed, old, new) = (0, 0, 0)
+        var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)
-        for round in 0..<30 {
+        for round in 0..<36 {
             // Every kind of change: edits, a moved directory, new and deleted ones, a swap of a file and a directory.
             for index in (0..<100).shuffled(using: &random).prefix(60) {
                 try scene.append(" \(round)", to: "source/edited/file \(index)")
@@ -48,16 +48,26 @@ struct KillTests {
 
             let before = try TreeSnapshot(scene.target)
             let after = try TreeSnapshot(scene.source)
+            let isCommitting = !round.isMultiple(of: 3)
+            let range = isCommitting ? Duration.milliseconds(12) : longest
             let delay = Duration.microseconds(
-                Int.random(in: 0...Int(longest / .microseconds(1)), using: &random))
-            if try killedApply(scene, after: delay) { killed += 1 }
+                Int.random(in: 0...Int(range / .microseconds(1)), using: &random))
+            try killedApply(scene, after: delay, isCommitting: isCommitting)
 
-            let recovery = try scene.run("recover", "target")
+            let isPending = scene.exists("target/.fsync-lite/journal")
+            if isPending {
+                pending += 1
+                #expect(try scene.plan().code == 6)
+                #expect(try scene.run("status", "target").code == 6)
+            }
+            let goesBack = round.isMultiple(of: 4)
+            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
             #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
             let found = try TreeSnapshot(scene.target)
-            if found == before { old += 1 } else if found == after { new += 1 }
+            if found == before { old += 1 } else { new += 1 }
+            let wanted = isPending ? [goesBack ? before : after] : [before, after]
             #expect(
-                found == before || found == after,
+                wanted.contains(found),
                 "round \(round), killed after \(delay): \(found.differences(from: after).prefix(9))")
 
             let time = try duration { _ = try scene.mirror() }
@@ -69,7 +79,18 @@ struct KillTests {
             }
             #expect(kept.count == 1, "round \(round)")
         }
-        #expect(killed > 0 && old > 0, "no run was killed in time")
+        #expect(pending > 0 && old > 0 && new > 0, "\(pending) pending, \(old) old, \(new) new")
+    }
+
+    @Test func applyItselfFinishesWhatWasCutShort() throws {
+        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")])
+        try scene.mirror()
+        for round in 0..<6 {
+            for index in 0..<150 { try scene.append(" \(round)", to: "source/d/file \(index)") }
+            try killedApply(scene, after: .microseconds(round * 1500), isCommitting: true)
+            try scene.append("later", to: "source/d/file \(round)")
+            try scene.mirror()
+        }
     }
 
     @Test func duringTheFirstApply() throws {

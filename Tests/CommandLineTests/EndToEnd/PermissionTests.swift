@@ -40,6 +40,24 @@ struct PermissionTests {
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
     }
 
+    @Test func planListsWhatCannotBeRead() throws {
+        let scene = try closedScene()
+        let run = try scene.plan("--json")
+        #expect(run.code == 1)
+        #expect(try run.json().objects("problems").compactMap { $0.text("path") } == unreadable)
+        #expect(try scene.plan("--keep-going").code == 0)
+    }
+
+    @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        try scene.mirror()
+        try scene.build(["shut": ["x": "x"]], at: "source")
+        try scene.setMode(0, of: "source/shut")
+        for _ in 0..<2 { #expect(try scene.apply("--keep-going").code == 3) }
+        try scene.setMode(0o755, of: "source/shut")
+        try scene.mirror()
+    }
+
     @Test func firstApplyFromAnUnreadableSourceLeavesNothing() throws {
         let scene = try MirrorScene(["a": "1", "secret": "2", "shut": ["x": "x"]], as: .ordinary)
         for name in ["secret", "shut"] { try scene.setMode(0, of: "source/\(name)") }
