@@ -157,6 +157,14 @@ package final class Directory: Sendable {
         try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
+    /// A descriptor of this directory that is a place only, and its own.
+    func openPlace() throws(SystemError) -> FileDescriptor {
+        let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
+            try FileDescriptor.open(descriptor.rawValue, ".", [.pathOnly, .directory])
+        }
+        return FileDescriptor(owning: opened)
+    }
+
     // MARK: Durability and locking
 
     /// Makes the names in this directory durable. An error is final.

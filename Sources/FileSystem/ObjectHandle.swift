@@ -14,13 +14,10 @@ package struct ObjectHandle: ~Copyable, Sendable {
 
     /// Holds a directory that is open.
     package init(of directory: Directory) throws(SystemError) {
+        // Nothing is assigned before the call that can fail: Swift 6.3 closes descriptor 0 otherwise, when it
+        // destroys what was never there.
+        descriptor = try directory.openPlace()
         path = directory.path
-        let held = try calling("openat", path) { () throws(Errno) -> Int32 in
-            try directory.withRawDescriptor { (descriptor) throws(Errno) -> Int32 in
-                try FileDescriptor.open(descriptor, ".", [.pathOnly])
-            }
-        }
-        descriptor = FileDescriptor(owning: held)
     }
 
     package func status() throws(SystemError) -> FileStatus {

@@ -50,6 +50,10 @@ struct Examination {
             }
             problems += contents.problems
         }
+        // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
+        // would stop the next scan of the target.
+        for problem in sourceScan.problems { difference.omit(problem.path, keepingOld: true) }
+        problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
 
         var plan = Plan(difference, root: try Examination.rootPair(status, root, policy))
@@ -94,6 +98,31 @@ struct Examination {
             target: File(path: .root, status: target, destination: []))
         policy.compare(&pair)
         return pair
+    }
+
+    /// Files that an ordinary user may not read are found before anything is staged, so that the plan shows
+    /// them and all are listed at once.
+    private static func omitUnreadable(
+        from difference: inout Difference, in source: Directory
+    ) throws -> [Problem] {
+        guard !Account.isRoot else { return [] }
+        let walker = TreeWalker(source)
+        var problems: [Problem] = []
+        let copied =
+            difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
+        for file in copied.sorted() where file.isFile {
+            do throws(SystemError) {
+                guard let (directory, name) = try walker.place(of: file.path) else { continue }
+                _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
+            } catch {
+                // What went meanwhile, the stage will miss.
+                guard error.errno == .accessDenied else { continue }
+                problems.append(
+                    Problem(path: file.path, code: .unreadable, message: error.errno.description))
+            }
+        }
+        for problem in problems { difference.omit(problem.path, keepingOld: true) }
+        return problems
     }
 
     private static func notes(_ scan: TreeScan, _ policy: ComparisonPolicy) -> [String] {

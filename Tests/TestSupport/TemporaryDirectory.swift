@@ -6,8 +6,12 @@ import FsyncLite
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
-    package init() throws {
-        let parent = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+    /// - Parameter inMemory: where a sync costs nothing, if there is such a place: for tests of many commits.
+    package init(inMemory: Bool = false) throws {
+        let shared = "/dev/shm"
+        let parent =
+            inMemory && FileManager.default.isWritableFile(atPath: shared)
+            ? URL(fileURLWithPath: shared) : FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
         let directory = parent.appendingPathComponent("fsync-lite-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
         path = directory.path

@@ -93,7 +93,7 @@ struct TargetRoot {
         }
         if wasMade {
             try LocalFile(bytes: path).delete()
-        } else if let original {
+        } else if let original, stateWasMade {
             let handle = try ObjectHandle(of: directory)
             try handle.setModified(original.modified)
         }

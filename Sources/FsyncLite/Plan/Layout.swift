@@ -259,8 +259,9 @@ package struct Layout: Sendable {
     private mutating func addAttributes(_ difference: Difference, _ root: (old: FileStatus, new: Attributes))
     {
         var changes: [Int: (path: RelativePath, old: Attributes?, new: Attributes?)] = [:]
-        let rootOld = Attributes(root.old)
-        if rootOld != root.new { changes[Layout.root] = (.root, rootOld, root.new) }
+        // Always: the names that come and go, and the making of the state, move its time, which may have been
+        // right before.
+        changes[Layout.root] = (.root, Attributes(root.old), root.new)
         var valuesByOld: [RelativePath: Pair] = [:]
         for pair in difference.pairs where !pair.replacesContent {
             if pair.target.isDirectory { valuesByOld[pair.target.path] = pair }

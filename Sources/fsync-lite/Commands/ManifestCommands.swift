@@ -67,10 +67,9 @@ enum ManifestListCommand {
         let tree = try Tree(path: try invocation.argument("MANIFEST"))
         let (isLong, isJSON) = (invocation.has("--long"), invocation.has("--json"))
         let endsWithNUL = invocation.has("--null")
-        var text = JSONText()
         try tree.forEach { file in
             if isJSON {
-                text.clear()
+                var text = JSONText()
                 text.object(file)
                 try console.write(text.bytes + [UInt8(ascii: "\n")])
             } else if endsWithNUL {

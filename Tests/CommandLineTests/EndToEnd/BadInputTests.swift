@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What a command says to input that it cannot use")
+struct BadInputTests {
+    @Test func missingSourceIs66AndMakesNothing() throws {
+        let scene = try MirrorScene(["a": "1"])
+        for command in ["plan", "apply"] {
+            let run = try scene.run(command, "nowhere", "target")
+            #expect(run.code == 66)
+            #expect(run.errors.contains("nowhere"))
+            #expect(run.output.isEmpty)
+        }
+        #expect(!scene.exists("target"))
+    }
+
+    @Test(arguments: [
+        [], ["--keep-going", "--allow-empty-source", "--change-source", "--max-delete", "unlimited"],
+    ])
+    func vanishedSourceIs66WhateverTheOptionsAndTouchesNothing(options: [String]) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.move("source", to: "unplugged")
+        let before = try scene.wholeTarget()
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 66)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
+    @Test func missingParentIsRefusedWithTheWayOutThatWorks() throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.run("apply", "source", "some/new place/target")
+        #expect(run.code == 4)
+        #expect(!scene.exists("some"))
+        let wayOut = "fsync-lite apply source 'some/new place/target' --create-parents"
+        #expect(run.errors.contains(wayOut) || run.errors.contains(wayOut.replacing("'", with: "\"")))
+        let again = try scene.run("apply", "source", "some/new place/target", "--create-parents")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(
+            try TreeSnapshot(scene.path("some/new place/target")).differences(
+                from: TreeSnapshot(scene.source)) == [])
+    }
+
+    @Test func fileAsSourceOrTargetIs1() throws {
+        let scene = try MirrorScene(["file": "1"])
+        try scene.build(["x": "x"], at: "other")
+        for arguments in [["source/file", "target"], ["source", "other/x"]] {
+            for command in ["plan", "apply"] {
+                let run = try scene.run([command] + arguments)
+                #expect(run.code == 1)
+                #expect(run.errors.lowercased().contains("not a directory"))
+            }
+        }
+        #expect(!scene.exists("target"))
+        #expect(try scene.text("other/x") == "x")
+    }
+
+    @Test func unknownWordsAre64WithASuggestion() throws {
+        let scene = try MirrorScene(["a": "1"])
+        for (arguments, suggestion) in [
+            (["aply", "source", "target"], "'apply'"),
+            (["apply", "--kep-going", "source", "target"], "'--keep-going'"),
+            (["manifest", "lst", "source"], "list"), (["plan", "--jsn", "source", "target"], "'--json'"),
+        ] {
+            let run = try scene.run(arguments)
+            #expect(run.code == 64)
+            #expect(run.errors.contains("did you mean"), "\(run.errors)")
+            #expect(run.errors.contains(suggestion), "\(run.errors)")
+        }
+        #expect(!scene.exists("target"))
+    }
+
+    @Test(arguments: [
+        ["apply", "source"], ["apply", "source", "target", "third"], ["apply", "", "target"],
+        ["apply", "source", ""],
+        ["apply", "source", "target", "--max-delete", "many"], ["apply", "source", "target", "--max-delete"],
+        ["apply", "source", "target", "--json=yes"], [],
+    ])
+    func commandLineWithoutSenseIs64(arguments: [String]) throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.run(arguments)
+        #expect(run.code == 64)
+        #expect(!run.errors.isEmpty)
+        #expect(!scene.exists("target"))
+    }
+
+    @Test(arguments: [["host:dir", "target"], ["source", "user@host:/dir"], ["source", "host:"]])
+    func anotherMachineIs64(arguments: [String]) throws {
+        let scene = try MirrorScene(["a": "1"])
+        for command in ["plan", "apply"] {
+            let run = try scene.run([command] + arguments)
+            #expect(run.code == 64)
+            #expect(run.errors.contains("./"))
+        }
+        #expect(!scene.exists("target"))
+        let local = try scene.run("apply", "source", "./host:dir")
+        #expect(local.code == 0, "\(local.errors)")
+        #expect(scene.exists("host:dir/a"))
+    }
+
+    @Test func secondApplyIs75WhileOneHoldsTheTarget() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        let before = try scene.wholeTarget()
+        let descriptor = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        for arguments in [["apply", "source", "target"], ["recover", "target"]] {
+            let run = try scene.run(arguments)
+            #expect(run.code == 75)
+            #expect(run.errors.contains("target"))
+        }
+        #expect(try scene.plan().code == 0)
+        #expect(try scene.run("status", "target").code == 0)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        close(descriptor)
+        try scene.mirror()
+    }
+}
+
+@Suite("A manifest that is damaged or foreign")
+struct DamagedManifestTests {
+    private struct Damage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let line: Int?
+        let change: @Sendable (inout [String]) -> Void
+    }
+
+    private static let damages: [Damage] = [
+        Damage(testDescription: "cut short", line: nil) { $0.removeLast(2) },
+        Damage(testDescription: "empty", line: 1) { $0 = [] },
+        Damage(testDescription: "not JSON", line: 1) { $0 = ["hello"] },
+        Damage(testDescription: "another format", line: 1) {
+            $0[0] = $0[0].replacing("fsync-lite-manifest", with: "fsync-lite-plan")
+        },
+        Damage(testDescription: "a later version", line: 1) {
+            $0[0] = $0[0].replacing("\"version\":1", with: "\"version\":2")
+        },
+        Damage(testDescription: "a changed digit", line: nil) {
+            $0[2] = $0[2].replacing("\"size\":1", with: "\"size\":2")
+        },
+        Damage(testDescription: "a path that climbs out", line: 3) {
+            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\"..\"")
+        },
+        Damage(testDescription: "an absolute path", line: 3) {
+            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\"/a\"")
+        },
+        Damage(testDescription: "an entry twice", line: 4) { $0.insert($0[2], at: 3) },
+        Damage(testDescription: "entries out of order", line: 4) { $0.swapAt(2, 3) },
+        Damage(testDescription: "a number that overflows", line: 3) {
+            $0[2] = $0[2].replacing("\"size\":1", with: "\"size\":99999999999999999999")
+        },
+        Damage(testDescription: "an unknown type", line: 3) {
+            $0[2] = $0[2].replacing("\"type\":\"file\"", with: "\"type\":\"door\"")
+        },
+        Damage(testDescription: "nesting without end", line: 3) {
+            $0[2] = "{\"path\":" + String(repeating: "[", count: 100_000)
+        },
+        Damage(testDescription: "a reserved path", line: 3) {
+            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\".fsync-lite\"")
+        },
+    ]
+
+    @Test(arguments: damages)
+    private func is65NamingFileAndLineAndNothingIsTouched(damage: Damage) throws {
+        let scene = try MirrorScene(["a": "1", "b": "2"])
+        try scene.mirror()
+        let manifest = scene.path("target/.fsync-lite/manifest.json")
+        var lines = try String(contentsOfFile: manifest, encoding: .utf8).components(separatedBy: "\n")
+        damage.change(&lines)
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: manifest))
+        try scene.append("more", to: "source/a")
+        let before = try scene.wholeTarget()
+        for arguments in [
+            ["apply", "source", "target"], ["plan", "source", "target"], ["status", "target"],
+            ["manifest", "list", "target"], ["manifest", "show", "target/.fsync-lite/manifest.json"],
+        ] {
+            let run = try scene.run(arguments)
+            #expect(run.code == 65, "\(arguments): \(run.errors)")
+            let place = damage.line.map { "manifest.json: line \($0): " } ?? "manifest.json: line "
+            #expect(run.errors.contains(place), "\(arguments): \(run.errors)")
+        }
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+}

@@ -1,0 +1,123 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The first apply, and one with nothing to do")
+struct FirstApplyTests {
+    private static let everything: TreeLiteral = .directory(
+        [
+            "a.txt": .file("hello", mode: 0o640, modified: TreeTime(1_600_000_000, 123_456_789)),
+            "before 1970": .file("old", modified: TreeTime(-86_400, 1)),
+            "after 2038": .file("new", modified: TreeTime(4_000_000_000, 999_999_999)),
+            "empty": .file("", mode: 0o400),
+            "set-id": .file("#!/bin/sh\n", mode: 0o6755, modified: TreeTime(1_500_000_000, 5)),
+            "hollow": .directory([:], mode: 0o711, modified: TreeTime(1_400_000_000, 77)),
+            "sticky": .directory(["x": "x"], mode: 0o1777, modified: TreeTime(1_400_000_001, 1)),
+            "deep": ["er": ["and": ["deeper": .directory([:], modified: TreeTime(1, 2))]]],
+            "pipe": .fifo(mode: 0o622),
+            "link": .symlink("a.txt", modified: TreeTime(1_300_000_000, 42)),
+            "dangling": .symlink("../no/such place", modified: TreeTime(1_300_000_001, 43)),
+            TreeName([0x66, 0xFF, 0xFE]): "bytes",
+            TreeName([0xC3, 0xA9]): "composed",
+            TreeName([0x65, 0xCC, 0x81]): "decomposed",
+            TreeName([0x80]): .directory([TreeName([0xC0, 0xAF]): .symlink(TreeName([0xFF, 0x2F, 0xFE]))]),
+            "line\nbreak": "control",
+            "-rf": "an option?",
+            "with \"quotes\" and \\": "text",
+        ], mode: 0o750, modified: TreeTime(1_450_000_000, 250))
+
+    @Test func mirrorsEveryKindOfEntryWithItsModeAndTime() throws {
+        let scene = try MirrorScene(Self.everything)
+        let run = try scene.mirror()
+        #expect(run.output.contains("created"))
+    }
+
+    @Test func leavesNoStateBehindThatIsNotDescribed() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
+        try scene.mirror()
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+        #expect(try scene.wholeTarget()[".fsync-lite"]?.mode == 0o700)
+    }
+
+    @Test func saysNothingToDoTheSecondTimeAndTouchesOnlyLastRun() throws {
+        let scene = try MirrorScene(Self.everything)
+        try scene.mirror()
+        let before = try scene.wholeTarget()
+        let run = try scene.mirror()
+        #expect(run.output.contains("nothing to do"))
+        let after = try scene.wholeTarget()
+        #expect(after.touched(since: before, except: [".fsync-lite/last-run"]) == [])
+        #expect(after.inode(".fsync-lite/last-run") == before.inode(".fsync-lite/last-run"))
+        #expect(try scene.apply("--json").json().text("outcome") == "unchanged")
+    }
+
+    @Test func makesAMirrorOfAnEmptySource() throws {
+        let scene = try MirrorScene([:])
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test func fillsAnEmptyDirectoryThatIsThere() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build([:], at: "target")
+        try scene.mirror()
+    }
+
+    @Test func followsASymlinkGivenAsSource() throws {
+        let scene = try MirrorScene(["a": "1"])
+        #expect(symlink("source", scene.path("alias")) == 0)
+        let run = try scene.run("apply", "alias", "target")
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    @Test func leavesTheReservedNameOfASourceOutAndSaysSo() throws {
+        let scene = try MirrorScene([
+            "a": "1", ".fsync-lite": ["manifest.json": "not ours"], "d": [".fsync-lite": "kept"],
+        ])
+        let run = try scene.mirror()
+        #expect(run.errors.contains(".fsync-lite"))
+        #expect(try scene.text("target/d/.fsync-lite") == "kept")
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test func leavesSocketsOutAndSaysSo() throws {
+        let scene = try MirrorScene(["a": "1"])
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) {
+            $0.copyBytes(from: scene.path("source/s").utf8.prefix(107))
+        }
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound)
+        let run = try scene.apply()
+        #expect(run.code == 0)
+        #expect(run.errors.contains("socket"))
+        #expect(!scene.exists("target/s"))
+        #expect(try scene.apply().output.contains("nothing to do"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func mirrorsOwnersAsRoot() throws {
+        let scene = try MirrorScene(["a": .file("1", mode: 0o4755), "d": ["b": "2"], "l": .symlink("a")])
+        for name in ["a", "d", "l"] { try #require(lchown(scene.path("source/\(name)"), 1234, 4321) == 0) }
+        try #require(chmod(scene.path("source/a"), 0o4755) == 0)
+        try scene.mirror()
+        try #require(lchown(scene.path("source/l"), 1, 1) == 0)
+        #expect(try scene.planned().actionLines == ["attributes l (owner, group)"])
+        try scene.mirror()
+    }
+}
+
+extension MirrorScene {
+    /// The names in the target's `.fsync-lite`.
+    func stateNames() throws -> [String] {
+        try TreeSnapshot(path("target/.fsync-lite")).paths.filter { !$0.contains("/") }
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What an apply refuses, before it writes anything")
+struct GuardTests {
+    private func numbered(_ range: Range<Int>) -> TreeLiteral {
+        .directory(range.map { (TreeName(Array("\($0)".utf8)), .file("\($0)")) }, mode: 0o755, modified: nil)
+    }
+
+    /// Refused by plan and apply alike, naming what goes ahead; nothing is touched.
+    private func expectRefused(
+        _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], wayOut: String?,
+        saying text: String = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try TreeSnapshot(scene.directory.path, withState: true)
+        for command in ["plan", "apply"] {
+            let run = try scene.run([command] + arguments)
+            #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
+            #expect(run.errors.contains("refused"), sourceLocation: sourceLocation)
+            #expect(
+                text.isEmpty || run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
+            if let wayOut {
+                #expect(
+                    run.errors.contains("fsync-lite \(command) \(arguments[0])"), "\(run.errors)",
+                    sourceLocation: sourceLocation)
+                #expect(run.errors.contains(wayOut), "\(run.errors)", sourceLocation: sourceLocation)
+            }
+        }
+        let report = try scene.run(["apply", "--json"] + arguments).json()
+        #expect(report.text("outcome") == "refused", sourceLocation: sourceLocation)
+        let after = try TreeSnapshot(scene.directory.path, withState: true)
+        #expect(after.touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
+    @Test func emptySourceOverAMirrorWithEntries() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2"])
+        try scene.mirror()
+        for name in ["a", "b"] { try scene.remove("source/\(name)") }
+        try expectRefused(scene, wayOut: "--allow-empty-source")
+        try scene.mirror("--allow-empty-source")
+        #expect(try scene.historyKeeps("1"))
+    }
+
+    @Test func deletingMoreThanHalf() throws {
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)])
+        try scene.mirror()
+        try scene.remove("source/d")
+        try expectRefused(scene, wayOut: "--max-delete 21", saying: "21")
+        for option in ["20", "50%", "0"] { #expect(try scene.apply("--max-delete", option).code == 4) }
+        try scene.mirror("--max-delete", "21")
+    }
+
+    @Test(arguments: ["96%", "unlimited"])
+    func deletingMoreThanHalfGoesAheadWhenTold(limit: String) throws {
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)])
+        try scene.mirror()
+        try scene.remove("source/d")
+        try scene.mirror("--max-delete", limit)
+    }
+
+    @Test func tenDeletionsAreNeverTooMany() throws {
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<9)])
+        try scene.mirror()
+        try scene.remove("source/d")
+        try scene.mirror()
+    }
+
+    @Test func movesAreNoDeletions() throws {
+        let scene = try MirrorScene(["d": numbered(0..<30)])
+        try scene.mirror()
+        try scene.move("source/d", to: "source/e")
+        try scene.mirror("--max-delete", "0")
+    }
+
+    @Test func strictLimitHoldsForFewDeletionsToo() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"])
+        try scene.mirror()
+        try scene.remove("source/a")
+        #expect(try scene.apply("--max-delete", "0").code == 4)
+        #expect(scene.exists("target/a"))
+    }
+
+    @Test func noDeleteDeletesNothing() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x", "y": "y"], "gone": ["z": "z"]])
+        try scene.mirror()
+        try scene.remove("source/a")
+        try scene.remove("source/gone")
+        try scene.move("source/d", to: "source/e")
+        try scene.remove("source/e/x")
+        try scene.append("2", to: "source/b")
+        let report = try scene.apply("--no-delete", "--json").json()
+        #expect(report.text("outcome") == "committed")
+        #expect(report.object("summary")?.number("delete") == 0)
+        #expect(try scene.text("target/a") == "1")
+        #expect(try scene.text("target/gone/z") == "z")
+        #expect(try scene.text("target/b") == "22")
+        #expect(try scene.text("target/e/y") == "y")
+        #expect(try scene.text("target/e/x") == "x")
+        #expect(try scene.apply("--no-delete").output.contains("nothing to do"))
+        try scene.mirror()
+    }
+
+    @Test func somebodysFilesInTheTarget() throws {
+        let scene = try MirrorScene(["a": "1", "same": .file("s", modified: TreeTime(9, 9))])
+        try scene.build(["theirs": "precious", "same": .file("s", modified: TreeTime(9, 9))], at: "target")
+        let inode = try TreeSnapshot(scene.target).inode("same")
+        try expectRefused(scene, wayOut: "--adopt")
+        #expect(!scene.exists("target/.fsync-lite"))
+        try scene.mirror("--adopt")
+        #expect(try scene.historyKeeps("precious"))
+        #expect(try TreeSnapshot(scene.target).inode("same") == inode)
+    }
+
+    @Test func adoptedFileOfEqualSizeAndTimeIsComparedByContent() throws {
+        let scene = try MirrorScene(["a": .file("right", modified: TreeTime(9, 9))])
+        try scene.build(["a": .file("wrong", modified: TreeTime(9, 9))], at: "target")
+        try scene.mirror("--adopt")
+        #expect(try scene.historyKeeps("wrong"))
+    }
+
+    @Test func sameDirectory() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try expectRefused(scene, ["source", "source"], wayOut: nil, saying: "same directory")
+        try expectRefused(scene, ["source", "./source/../source/"], wayOut: nil)
+        try #require(symlink("source", scene.path("alias")) == 0)
+        try expectRefused(scene, ["source", "alias"], wayOut: nil)
+        try expectRefused(scene, ["alias", "source"], wayOut: nil)
+    }
+
+    @Test func targetInsideSource() throws {
+        let scene = try MirrorScene(["a": "1", "sub": ["b": "2"]])
+        for target in ["source/sub", "source/new", "source/sub/new"] {
+            try expectRefused(scene, ["source", target], wayOut: nil, saying: "inside")
+        }
+        let run = try scene.run("apply", "source", "source/x/y/z", "--create-parents")
+        #expect(run.code == 4)
+        #expect(!scene.exists("source/x"))
+    }
+
+    @Test func sourceInsideTarget() throws {
+        let scene = try MirrorScene(["a": "1", "sub": ["b": "2"]])
+        try expectRefused(scene, ["source/sub", "source"], wayOut: nil, saying: "inside")
+        let run = try scene.run("apply", "source/sub", "source", "--adopt", "--max-delete", "unlimited")
+        #expect(run.code == 4)
+    }
+
+    @Test(
+        .enabled(
+            if: TemporaryDirectory.onOtherFileSystem != nil, "there is no second file system to write to"))
+    func anotherSourceThanLastTime() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        let other = try TemporaryDirectory(inMemory: true)
+        try (["a": "2", "b": "3"] as TreeLiteral).build(at: other.path)
+        try expectRefused(scene, [other.path, "target"], wayOut: "--change-source", saying: "source")
+        let run = try scene.run("apply", other.path, "target", "--change-source")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(other.path)) == [])
+    }
+
+    @Test func copyOfTheSourceOnTheSameFileSystemIsAccepted() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
+        try scene.mirror()
+        try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
+        let run = try scene.run("apply", "second", "target")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.path("second"))) == [])
+    }
+
+    @Test func allRefusalsAreNamedAtOnce() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build(numbered(0..<30), at: "target")
+        let run = try scene.apply()
+        #expect(run.code == 4)
+        #expect(run.errors.contains("--adopt"))
+        #expect(run.errors.contains("--max-delete"))
+    }
+
+    @Test func stateThatOthersMayWriteTo() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.setMode(0o777, of: "target/.fsync-lite")
+        let before = try scene.wholeTarget()
+        #expect(try scene.apply().code == 4)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        try scene.setMode(0o700, of: "target/.fsync-lite")
+        try scene.mirror()
+    }
+}

@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+
+@Suite("Changes that size and time do not show, and changes that others made in the target")
+struct HiddenChangeTests {
+    @Test func sourceEditThatRestoresSizeAndTimeIsCaught() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
+        try scene.mirror()
+        try scene.editInSecret("source/a", "after.")
+        #expect(try scene.planned().actionLines == ["update a (content)"])
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "after.")
+        #expect(try scene.historyKeeps("before"))
+    }
+
+    @Test func sourceEditIsCaughtAfterARunWithNothingToDo() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1))])
+        try scene.mirror()
+        try scene.mirror()
+        try scene.editInSecret("source/a", "after.")
+        try scene.mirror()
+    }
+
+    @Test func targetEditThatRestoresSizeAndTimeIsRepairedAndKept() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
+        try scene.mirror()
+        try scene.editInSecret("target/a", "wrong.")
+        #expect(try scene.planned().actionLines == ["update a (content)"])
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "before")
+        #expect(try scene.historyKeeps("wrong."))
+    }
+
+    @Test func targetEditRightAfterAnApplyIsCaughtEveryTime() throws {
+        let scene = try MirrorScene(
+            ["a": .file("0000", modified: TreeTime(1_600_000_000, 1))], inMemory: true)
+        try scene.mirror()
+        for round in 1...20 {
+            let text = String(repeating: "\(round % 10)", count: 4)
+            try scene.editInSecret(round.isMultiple(of: 2) ? "source/a" : "target/a", text)
+            try scene.mirror()
+        }
+    }
+
+    @Test func filesThatLookEqualAndSwappedPlacesEndRight() throws {
+        let time = TreeTime(1_600_000_000, 500)
+        let scene = try MirrorScene([
+            "a": .file("first.", modified: time), "b": .file("second", modified: time),
+            "d": ["c": .file("third.", modified: time)],
+        ])
+        try scene.mirror()
+        try scene.swap("source/a", "source/b")
+        try scene.swap("source/a", "source/d/c")
+        try scene.mirror()
+        // The bytes trade places, the objects stay.
+        try scene.editInSecret("source/a", "SECOND")
+        try scene.editInSecret("source/b", "FIRST.")
+        try scene.mirror()
+    }
+
+    @Test func targetFilesThatSomebodySwappedAreRepaired() throws {
+        let time = TreeTime(1_600_000_000, 500)
+        let scene = try MirrorScene([
+            "a": .file("first.", modified: time), "b": .file("second", modified: time),
+        ])
+        try scene.mirror()
+        try scene.swap("target/a", "target/b")
+        try scene.mirror()
+    }
+
+    @Test func filesOfEqualSizeAndTimeAreNoMovesOfEachOther() throws {
+        let time = TreeTime(1_600_000_000, 500)
+        let scene = try MirrorScene(["a": .file("first.", modified: time)])
+        try scene.mirror()
+        try scene.remove("source/a")
+        try scene.build(["b": .file("second", modified: time)], at: "source")
+        try scene.mirror()
+    }
+
+    @Test func driftIsShownRepairedAndKept() throws {
+        let scene = try MirrorScene([
+            "edited": "one", "removed": "two", "mode": "three", "dir": ["x": "four"],
+        ])
+        try scene.mirror()
+        try scene.append(" and more", to: "target/edited")
+        try scene.remove("target/removed")
+        try scene.setMode(0o600, of: "target/mode")
+        try scene.build(["added": "somebody's"], at: "target/dir")
+        let actions = try scene.planned().objects("actions")
+        for (name, verb) in [
+            ("edited", "update"), ("removed", "create"), ("mode", "attributes"), ("dir/added", "delete"),
+        ] {
+            let action = actions.first { $0.text("path") == name }
+            #expect(action?.text("action") == verb, "\(name)")
+            #expect(action?.texts("causes").contains("drift") == true, "\(name)")
+        }
+        try scene.mirror()
+        #expect(try scene.historyKeeps("one and more"))
+        #expect(try scene.historyKeeps("somebody's"))
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test func targetEntriesThatSomebodyMovedComeBack() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["x": "two", "y": "three"]])
+        try scene.mirror()
+        try scene.move("target/d", to: "target/elsewhere")
+        try scene.move("target/a", to: "target/elsewhere/a")
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test func targetEntryReplacedByAnotherKindIsRepaired() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["x": "two"], "l": .symlink("a")])
+        try scene.mirror()
+        for name in ["a", "d", "l"] { try scene.remove("target/\(name)") }
+        try scene.build(["a": ["theirs": "kept"], "d": .symlink("/etc"), "l": .fifo()], at: "target")
+        try scene.mirror()
+        #expect(try scene.historyKeeps("kept"))
+    }
+
+    @Test func onlyTheLastApplyIsKept() throws {
+        let scene = try MirrorScene(["a": "one"])
+        try scene.mirror()
+        for text in ["two", "three", "four"] {
+            try scene.append(text, to: "source/a")
+            try scene.mirror()
+        }
+        #expect(
+            try TreeSnapshot(scene.path("target/.fsync-lite/history")).paths.filter { !$0.contains("/") }
+                .count == 1)
+        #expect(try scene.historyKeeps("onetwothree"))
+    }
+}

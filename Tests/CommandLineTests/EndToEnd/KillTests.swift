@@ -1,0 +1,117 @@
+import TestSupport
+import Testing
+
+@Suite("A run that is killed leaves the old tree or the new one")
+struct KillTests {
+    private func manyFiles(_ range: Range<Int>, _ text: String) -> TreeLiteral {
+        .directory(
+            range.map { (TreeName(Array("file \($0)".utf8)), .file("\(text) \($0)")) }, mode: 0o755,
+            modified: nil)
+    }
+
+    /// Starts an apply and kills it after some time.
+    ///
+    /// - Parameter isCommitting: that time begins when the journal is there.
+    private func killedApply(_ scene: MirrorScene, after delay: Duration, isCommitting: Bool = false) throws {
+        let running = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+        if isCommitting { while running.isRunning, !scene.exists("target/.fsync-lite/journal") {} }
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < delay {}
+        running.kill()
+        let run = try running.finish()
+        #expect(run.code == 0 || run.code == -9, "\(run.errors)")
+    }
+
+    private func duration(of body: () throws -> Void) rethrows -> Duration {
+        try ContinuousClock().measure(body)
+    }
+
+    @Test func atRandomMomentsOfAnApply() throws {
+        let scene = try MirrorScene([
+            "edited": manyFiles(0..<100, "old"), "moved": manyFiles(0..<100, "moving"), "flip": ["x": "x"],
+            "flop": "f",
+        ])
+        try scene.mirror()
+        var random = SplitMix64(seed: 2)
+        var (pending, old, new) = (0, 0, 0)
+        var longest = Duration.milliseconds(50)
+        for round in 0..<36 {
+            // Every kind of change: edits, a moved directory, new and deleted ones, a swap of a file and a directory.
+            for index in (0..<100).shuffled(using: &random).prefix(60) {
+                try scene.append(" \(round)", to: "source/edited/file \(index)")
+            }
+            let (here, there) = round.isMultiple(of: 2) ? ("moved", "elsewhere") : ("elsewhere", "moved")
+            try scene.move("source/\(here)", to: "source/\(there)")
+            try scene.build(manyFiles(0..<40, "round \(round)"), at: "source/new \(round)")
+            if round > 0 { try scene.remove("source/new \(round - 1)") }
+            try scene.swap("source/flip", "source/flop")
+
+            let before = try TreeSnapshot(scene.target)
+            let after = try TreeSnapshot(scene.source)
+            let isCommitting = !round.isMultiple(of: 3)
+            let range = isCommitting ? Duration.milliseconds(12) : longest
+            let delay = Duration.microseconds(
+                Int.random(in: 0...Int(range / .microseconds(1)), using: &random))
+            try killedApply(scene, after: delay, isCommitting: isCommitting)
+
+            let isPending = scene.exists("target/.fsync-lite/journal")
+            if isPending {
+                pending += 1
+                #expect(try scene.plan().code == 6)
+                #expect(try scene.run("status", "target").code == 6)
+            }
+            let goesBack = round.isMultiple(of: 4)
+            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
+            #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+            let found = try TreeSnapshot(scene.target)
+            if found == before { old += 1 } else { new += 1 }
+            let wanted = isPending ? [goesBack ? before : after] : [before, after]
+            #expect(
+                wanted.contains(found),
+                "round \(round), killed after \(delay): \(found.differences(from: after).prefix(9))")
+
+            let time = try duration { _ = try scene.mirror() }
+            if found == before { longest = max(longest, time) }
+            #expect(
+                try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"], "round \(round)")
+            let kept = try TreeSnapshot(scene.path("target/.fsync-lite/history")).paths.filter {
+                !$0.contains("/")
+            }
+            #expect(kept.count == 1, "round \(round)")
+        }
+        #expect(pending > 0 && old > 0 && new > 0, "\(pending) pending, \(old) old, \(new) new")
+    }
+
+    @Test func applyItselfFinishesWhatWasCutShort() throws {
+        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")])
+        try scene.mirror()
+        for round in 0..<6 {
+            for index in 0..<150 { try scene.append(" \(round)", to: "source/d/file \(index)") }
+            try killedApply(scene, after: .microseconds(round * 1500), isCommitting: true)
+            try scene.append("later", to: "source/d/file \(round)")
+            try scene.mirror()
+        }
+    }
+
+    @Test func duringTheFirstApply() throws {
+        let scene = try MirrorScene(["d": manyFiles(0..<150, "one"), "e": ["f": manyFiles(0..<50, "two")]])
+        var random = SplitMix64(seed: 3)
+        let first = try duration { _ = try scene.mirror() }
+        let whole = try TreeSnapshot(scene.source)
+        for round in 0..<10 {
+            try scene.remove("target")
+            let delay = Duration.microseconds(
+                Int.random(in: 0...Int(first / .microseconds(1)), using: &random))
+            _ = try killedApply(scene, after: delay)
+            if scene.exists("target"), scene.exists("target/.fsync-lite") {
+                let recovery = try scene.run("recover", "target")
+                #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+                let found = try TreeSnapshot(scene.target)
+                #expect(found.paths.isEmpty || found == whole, "round \(round): \(found.paths.prefix(9))")
+            }
+            try scene.mirror()
+            #expect(
+                try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"], "round \(round)")
+        }
+    }
+}

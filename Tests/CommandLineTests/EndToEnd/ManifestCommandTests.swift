@@ -1,0 +1,210 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Manifests, status and what the output is good for")
+struct ManifestCommandTests {
+    private let tree: TreeLiteral = [
+        "a": .file("hello", mode: 0o640, modified: TreeTime(1_600_000_000, 123_456_789)),
+        "d": ["x": "x", "y": .fifo()],
+        "l": .symlink("a"), TreeName([0x66, 0xFF]): "bytes",
+    ]
+
+    /// Runs a tool of the system.
+    private func tool(_ words: [String]) throws -> (code: Int32, output: String) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    private static let hasJQ = FileManager.default.isExecutableFile(atPath: "/usr/bin/jq")
+
+    @Test func createWritesToStandardOutputAndNothingElse() throws {
+        let scene = try MirrorScene(tree)
+        let before = try TreeSnapshot(scene.source, withState: true)
+        let run = try scene.run("manifest", "create", "source")
+        #expect(run.code == 0)
+        let manifest = try run.json()
+        #expect(manifest.text("format") == "fsync-lite-manifest")
+        #expect(manifest.objects("entries").count == 6)
+        #expect(manifest.object("summary")?.number("bytes") == 11)
+        #expect(run.output.split(separator: "\n").filter { $0.hasPrefix("{\"path") }.count == 6)
+        #expect(try TreeSnapshot(scene.source, withState: true).touched(since: before) == [])
+    }
+
+    @Test func createWritesTheSameBytesToAFile() throws {
+        let scene = try MirrorScene(tree)
+        let printed = try scene.run("manifest", "create", "source")
+        let run = try scene.run("manifest", "create", "source", "-o", "m.json")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.isEmpty)
+        #expect(Self.lasting(printed.output) == Self.lasting(try scene.text("m.json")))
+    }
+
+    @Test func twoManifestsOfOneTreeDifferInIdDateAndChecksumOnly() throws {
+        let scene = try MirrorScene(tree)
+        let runs = try (0..<2).map { _ in try scene.run("manifest", "create", "source").output }
+        #expect(runs[0] != runs[1])
+        #expect(Self.lasting(runs[0]) == Self.lasting(runs[1]))
+    }
+
+    /// Without what is new in every manifest.
+    private static func lasting(_ manifest: String) -> String {
+        var lines = manifest.components(separatedBy: "\n")
+        lines[0] = lines[0].replacing(#/"(id|created)":"[^"]*"/#, with: "")
+        lines = lines.map { $0.replacing(#/"checksum":"[^"]*"/#, with: "") }
+        return lines.joined(separator: "\n")
+    }
+
+    @Test func showsANonUTF8NameAsBase64() throws {
+        let scene = try MirrorScene(tree)
+        let entries = try scene.run("manifest", "create", "source").json().objects("entries")
+        #expect(entries.contains { $0.text("path_base64") == Data([0x66, 0xFF]).base64EncodedString() })
+        try scene.mirror()
+        let text = try scene.run("manifest", "list", "target").output
+        #expect(text.contains("f\\xFF"))
+    }
+
+    @Test func keepsEveryFactOfAnEntry() throws {
+        let scene = try MirrorScene(tree)
+        let entries = try scene.run("manifest", "create", "source").json().objects("entries")
+        let file = try #require(entries.first { $0.text("path") == "a" })
+        #expect(file.text("type") == "file")
+        #expect(file.number("size") == 5)
+        #expect(file.text("mode") == "0640")
+        #expect(file.text("modified") == "2020-09-13T12:26:40.123456789Z")
+        #expect(entries.first { $0.text("path") == "l" }?.text("destination") == "a")
+        #expect(entries.first { $0.text("path") == "d/y" }?.text("type") == "fifo")
+        #expect(
+            entries.compactMap { $0.text("path") ?? $0.text("path_base64") } == [
+                "a", "d", "d/x", "d/y", "Zv8=", "l",
+            ])
+    }
+
+    @Test(.enabled(if: hasJQ, "jq is not installed"))
+    func jqAndGrepReadTheManifestOfATarget() throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror()
+        let manifest = scene.path("target/.fsync-lite/manifest.json")
+        #expect(
+            try tool(["jq", "-r", ".entries[] | select(.type == \"file\") | .path // \"-\"", manifest]).output
+                == "a\nd/x\n-\n")
+        #expect(
+            try tool([
+                "jq", "[.entries[].size // 0] | add == $m[0].summary.bytes", "--slurpfile", "m", manifest,
+                manifest,
+            ]).output == "true\n")
+        let found = try tool(["grep", "-c", "\"path\":\"d/", manifest])
+        #expect(found.output == "2\n")
+    }
+
+    @Test func listGivesPathsInEveryShape() throws {
+        let scene = try MirrorScene(["a\nb": "1", "c": "2"])
+        try scene.mirror()
+        #expect(try scene.run("manifest", "list", "target").output.split(separator: "\n").count == 2)
+        #expect(try scene.run("manifest", "list", "-0", "target").output == "a\nb\0c\0")
+        #expect(try scene.run("manifest", "list", "--long", "target").output.contains("-rw-r--r--"))
+        let lines = try scene.run("manifest", "list", "--json", "target").output.split(separator: "\n")
+        #expect(try lines.map { try JSONObject(text: String($0)).text("path") } == ["a\nb", "c"])
+    }
+
+    @Test func diffFindsWhatChangedBetweenTreesTargetsAndFiles() throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror()
+        #expect(try scene.run("manifest", "create", "source", "-o", "old.json").code == 0)
+        for other in ["source", "target"] {
+            let run = try scene.run("manifest", "diff", "old.json", other)
+            #expect(run.code == 0, "\(other): \(run.output)")
+        }
+        try scene.append("!", to: "source/a")
+        try scene.move("source/d/x", to: "source/z")
+        let run = try scene.run("manifest", "diff", "old.json", "source")
+        #expect(run.code == 2)
+        #expect(run.output.contains("~ a"))
+        #expect(run.output.contains("> d/x -> z"))
+        let lines = try scene.run("manifest", "diff", "--json", "old.json", "source").json()
+            .actionLinesButTimes
+        #expect(lines == ["update a (size, modified)", "move d/x -> z (renamed)"])
+        #expect(try scene.run("manifest", "diff", "source", "nowhere").code == 66)
+    }
+
+    @Test func showGivesTotals() throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror()
+        let totals = try scene.run("manifest", "show", "--json", "target").json()
+        #expect(totals.object("summary")?.number("files") == 3)
+        #expect(totals.object("summary")?.number("directories") == 1)
+        #expect(
+            try scene.run("manifest", "show", "target/.fsync-lite/manifest.json").output.contains(
+                "files        3"))
+    }
+
+    @Test func statusTellsWhatTheTargetHolds() throws {
+        let scene = try MirrorScene(tree)
+        #expect(try scene.run("status", "target").code == 66)
+        try scene.mirror()
+        try scene.append("!", to: "source/a")
+        try scene.mirror()
+        let status = try scene.run("status", "--json", "target").json()
+        #expect(status.text("state") == "committed")
+        #expect(status.object("summary")?.number("files") == 3)
+        #expect(status.objects("history").count == 1)
+        #expect(status.objects("history").first?.number("bytes_held") == 5)
+        let text = try scene.run("status", "target").output
+        #expect(text.contains("3 files"))
+    }
+
+    @Test func quietSaysNothingWhenAllWentWell() throws {
+        let scene = try MirrorScene(tree)
+        for _ in 0..<2 {
+            let run = try scene.mirror("--quiet")
+            #expect(run.output.isEmpty)
+            #expect(run.errors.isEmpty)
+        }
+        #expect(!(try scene.run("apply", "--quiet", "nowhere", "target").errors.isEmpty))
+    }
+
+    @Test func withoutQuietThereIsOneLine() throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.mirror()
+        #expect(run.output.split(separator: "\n").count == 1)
+        #expect(!run.output.contains("\u{1B}") && !run.errors.contains("\u{1B}"))
+    }
+
+    @Test func logFileGrowsByARun() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror("--log-file", "runs/log")
+        let first = try scene.text("runs/log")
+        #expect(first.split(separator: "\n").count == 1)
+        #expect(first.contains("committed"))
+        try scene.mirror("--log-file", "runs/log", "--quiet")
+        let second = try scene.text("runs/log")
+        #expect(second.hasPrefix(first))
+        #expect(second.split(separator: "\n").count == 2)
+        #expect(second.contains("unchanged"))
+        #expect(try scene.run("apply", "nowhere", "target", "--log-file", "runs/log").code == 66)
+        #expect(try scene.text("runs/log").split(separator: "\n").count == 3)
+    }
+
+    @Test func helpAndVersionGoToStandardOutput() throws {
+        let scene = try MirrorScene([:])
+        let version = try scene.run("--version")
+        #expect(version.code == 0)
+        #expect(version.output.hasPrefix("fsync-lite "))
+        for arguments in [
+            ["--help"], ["help"], ["help", "apply"], ["apply", "--help"], ["manifest", "diff", "--help"],
+        ] {
+            let help = try scene.run(arguments)
+            #expect(help.code == 0)
+            #expect(help.output.contains("fsync-lite"))
+            #expect(help.errors.isEmpty)
+        }
+    }
+}

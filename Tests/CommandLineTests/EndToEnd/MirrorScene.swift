@@ -1,0 +1,163 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A source and a target beside each other in a directory of their own, and the command that is run on them.
+///
+/// Paths are relative to that directory: `source/a`, `target/a`.
+final class MirrorScene {
+    let directory: TemporaryDirectory
+    let identity: CommandRun.Identity
+
+    var source: String { path("source") }
+    var target: String { path("target") }
+
+    /// - Parameter identity: who runs the command and owns both trees.
+    init(_ tree: TreeLiteral, as identity: CommandRun.Identity = .current, inMemory: Bool = false) throws {
+        directory = try TemporaryDirectory(inMemory: inMemory)
+        self.identity = identity
+        try build(tree, at: "source")
+        if case .ordinary = identity { OrdinaryUser.own(directory.path) }
+    }
+
+    deinit {
+        // The directory's own removal stops where nobody may list or write.
+        guard let enumerator = FileManager.default.enumerator(atPath: directory.path) else { return }
+        for case let name as String in enumerator {
+            var status = stat()
+            guard lstat(path(name), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
+            if status.st_mode & 0o700 != 0o700 { _ = Glibc.chmod(path(name), 0o700) }
+        }
+    }
+
+    func path(_ name: String) -> String { "\(directory.path)/\(name)" }
+
+    // MARK: Running
+
+    func run(_ arguments: [String]) throws -> CommandRun {
+        try CommandRun(arguments, as: identity, in: directory.path)
+    }
+
+    func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }
+
+    func apply(_ options: String...) throws -> CommandRun {
+        try run(["apply", "source", "target"] + options)
+    }
+
+    func plan(_ options: String...) throws -> CommandRun { try run(["plan", "source", "target"] + options) }
+
+    /// Applies, and that has to work and make the trees equal.
+    @discardableResult
+    func mirror(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandRun
+    {
+        let run = try run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try expectMirrored(sourceLocation: sourceLocation)
+        return run
+    }
+
+    /// What `plan --json` says now.
+    func planned(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
+        let run = try plan("--json")
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        return try run.json()
+    }
+
+    // MARK: Looking
+
+    func expectMirrored(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let differences = try TreeSnapshot(target).differences(from: TreeSnapshot(source))
+        #expect(differences == [], sourceLocation: sourceLocation)
+    }
+
+    /// The target, its state included.
+    func wholeTarget() throws -> TreeSnapshot { try TreeSnapshot(target, withState: true) }
+
+    func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+    func exists(_ name: String) -> Bool {
+        var status = stat()
+        return lstat(path(name), &status) == 0
+    }
+
+    /// Whether the history keeps a file with this content.
+    func historyKeeps(_ content: String) throws -> Bool {
+        try wholeTarget().entries.contains { name, entry in
+            name.starts(with: ".fsync-lite/history/".utf8) && entry.type == "-"
+                && entry.content == Array(content.utf8)
+        }
+    }
+
+    // MARK: Changing
+
+    func build(_ tree: TreeLiteral, at name: String) throws {
+        try tree.build(at: path(name))
+        if case .ordinary = identity { OrdinaryUser.own(path(name)) }
+    }
+
+    func move(_ name: String, to other: String) throws {
+        guard rename(path(name), path(other)) == 0 else { throw failure("rename", name) }
+    }
+
+    func swap(_ name: String, _ other: String) throws {
+        try move(name, to: "aside")
+        try move(other, to: name)
+        try move("aside", to: other)
+    }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+
+    func setMode(_ mode: UInt32, of name: String) throws {
+        guard Glibc.chmod(path(name), mode) == 0 else { throw failure("chmod", name) }
+    }
+
+    func append(_ text: String, to name: String) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path(name)))
+        defer { handle.closeFile() }
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Writes other bytes of the same number into a file and puts its modification time back.
+    func editInSecret(_ name: String, _ content: String) throws {
+        var status = stat()
+        guard lstat(path(name), &status) == 0, Int(status.st_size) == content.utf8.count else {
+            throw failure("the new content has another size:", name)
+        }
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(name)))
+        try handle.write(contentsOf: Data(content.utf8))
+        try handle.close()
+        try TreeTime(status.st_mtim).set(on: path(name))
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private func failure(_ call: String, _ name: String) -> Failure {
+        Failure(description: "\(call) \(name): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension JSONObject {
+    /// Each action in short, such as `move b -> a` or `update c (size, modified)`.
+    var actionLines: [String] {
+        objects("actions").map { action in
+            let path = action.text("path") ?? action.text("path_base64") ?? "?"
+            let from = (action.text("from") ?? action.text("from_base64")).map { "\($0) -> " } ?? ""
+            let causes = action.texts("causes").joined(separator: ", ")
+            return "\(action.text("action") ?? "?") \(from)\(path) (\(causes))"
+        }
+    }
+
+    /// The same without what becomes of the times of directories, which every change of a name brings along.
+    var actionLinesButTimes: [String] {
+        zip(actionLines, objects("actions"))
+            .filter {
+                $1.text("action") != "attributes" || $1.text("type") != "directory"
+                    || $1.texts("causes") != ["modified"]
+            }
+            .map(\.0)
+    }
+}

@@ -1,0 +1,190 @@
+import TestSupport
+import Testing
+
+@Suite(
+    "A user whom permissions stop", .enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+struct PermissionTests {
+    /// A mirror whose source then got three places that cannot be read, and changes beside them.
+    private func closedScene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "closed": ["inside": "i", "deep": ["er": "d"]], "open": ["x": "x"], "secret": "old",
+                "gone": "g", "z": "z",
+            ],
+            as: .ordinary)
+        try scene.mirror()
+        try scene.append("+", to: "source/open/x")
+        try scene.append("+", to: "source/secret")
+        try scene.remove("source/gone")
+        try scene.build(["new": "n", "new secret": "s"], at: "source/open")
+        for name in ["secret", "open/new secret", "closed"] { try scene.setMode(0, of: "source/\(name)") }
+        return scene
+    }
+
+    private let unreadable = ["closed", "open/new secret", "secret"]
+
+    @Test func unreadablePathsAreAllListedAndNothingIsChanged() throws {
+        let scene = try closedScene()
+        let before = try scene.wholeTarget()
+        let run = try scene.apply()
+        #expect(run.code == 1)
+        for name in unreadable {
+            #expect(run.errors.contains("\(name): "), "\(name) is not in: \(run.errors)")
+        }
+        #expect(run.errors.contains("--keep-going"))
+        #expect(try scene.wholeTarget().touched(since: before, except: [".fsync-lite"]) == [])
+        let report = try scene.apply("--json").json()
+        #expect(report.text("outcome") == "failed")
+        #expect(report.objects("problems").compactMap { $0.text("path") } == unreadable)
+        #expect(Set(report.objects("problems").compactMap { $0.text("code") }) == ["unreadable"])
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+    }
+
+    @Test func planListsWhatCannotBeRead() throws {
+        let scene = try closedScene()
+        let run = try scene.plan("--json")
+        #expect(run.code == 1)
+        #expect(try run.json().objects("problems").compactMap { $0.text("path") } == unreadable)
+        #expect(try scene.plan("--keep-going").code == 0)
+    }
+
+    @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        try scene.mirror()
+        try scene.build(["shut": ["x": "x"]], at: "source")
+        try scene.setMode(0, of: "source/shut")
+        for _ in 0..<2 { #expect(try scene.apply("--keep-going").code == 3) }
+        try scene.setMode(0o755, of: "source/shut")
+        try scene.mirror()
+    }
+
+    @Test func firstApplyFromAnUnreadableSourceLeavesNothing() throws {
+        let scene = try MirrorScene(["a": "1", "secret": "2", "shut": ["x": "x"]], as: .ordinary)
+        for name in ["secret", "shut"] { try scene.setMode(0, of: "source/\(name)") }
+        let run = try scene.apply()
+        #expect(run.code == 1)
+        for name in ["secret", "shut"] { #expect(run.errors.contains("\(name): "), "\(run.errors)") }
+        #expect(!scene.exists("target"))
+    }
+
+    @Test func keepGoingCommitsTheRestAndDeletesNothingBelowAnUnreadableDirectory() throws {
+        let scene = try closedScene()
+        let run = try scene.apply("--keep-going", "--json")
+        #expect(run.code == 3, "\(run.errors)")
+        let report = try run.json()
+        #expect(report.text("outcome") == "committed")
+        #expect(report.objects("problems").compactMap { $0.text("path") } == unreadable)
+        #expect(try scene.text("target/open/x") == "x+")
+        #expect(try scene.text("target/open/new") == "n")
+        #expect(!scene.exists("target/gone"))
+        #expect(!scene.exists("target/open/new secret"))
+        try scene.setMode(0o700, of: "target/closed")
+        #expect(try scene.text("target/closed/inside") == "i")
+        #expect(try scene.text("target/closed/deep/er") == "d")
+        try scene.setMode(0o600, of: "target/secret")
+        #expect(try scene.text("target/secret") == "old")
+    }
+
+    @Test func keptGoingMirrorIsRepairedOnceAllIsReadable() throws {
+        let scene = try closedScene()
+        #expect(try scene.apply("--keep-going").code == 3)
+        #expect(try scene.apply("--keep-going").code == 3)
+        for (name, mode) in [("secret", 0o644), ("open/new secret", 0o644), ("closed", 0o755)] {
+            try scene.setMode(UInt32(mode), of: "source/\(name)")
+        }
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test func unreadableSourceRootIs1() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        try scene.setMode(0, of: "source")
+        #expect(try scene.apply().code == 1)
+        #expect(try scene.plan().code == 1)
+        #expect(!scene.exists("target"))
+    }
+
+    @Test func unwritableTargetIs1AndNothingIsChanged() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        try scene.build([:], at: "target")
+        try scene.setMode(0o555, of: "target")
+        let before = try scene.wholeTarget()
+        let run = try scene.apply()
+        #expect(run.code == 1 || run.code == 4)
+        #expect(run.errors.contains("target"))
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
+    @Test func readOnlyTreeIsMirroredAndFollowed() throws {
+        let scene = try MirrorScene(
+            .directory(
+                [
+                    "locked": .directory(
+                        [
+                            "file": .file("one", mode: 0o444),
+                            "sub": .directory(["x": .file("x", mode: 0o400)], mode: 0o555),
+                            "old": "old", "mode": .file("m", mode: 0o444),
+                        ], mode: 0o555),
+                    "moving": .directory(["y": .file("y", mode: 0o444)], mode: 0o555),
+                ], mode: 0o555), as: .ordinary)
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+
+        for name in ["", "locked", "locked/sub", "moving"] { try scene.setMode(0o755, of: "source/\(name)") }
+        try scene.setMode(0o644, of: "source/locked/file")
+        try scene.append(" two", to: "source/locked/file")
+        try scene.setMode(0o444, of: "source/locked/file")
+        try scene.setMode(0o555, of: "source/locked/mode")
+        try scene.remove("source/locked/old")
+        try scene.build(["new": .file("new", mode: 0o444)], at: "source/locked/sub")
+        try scene.move("source/moving", to: "source/locked/moved")
+        for name in ["locked/sub", "locked/moved", "locked", ""] {
+            try scene.setMode(0o555, of: "source/\(name)")
+        }
+        let plan = try scene.planned()
+        #expect(plan.actionLines.contains("move moving -> locked/moved (renamed)"))
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+
+        // A directory that is moved and nothing else, out of and into directories that stay as they are.
+        for name in ["", "locked"] { try scene.setMode(0o755, of: "source/\(name)") }
+        try scene.setMode(0o755, of: "source/locked/moved")
+        try scene.move("source/locked/moved", to: "source/back")
+        for name in ["back", "locked", ""] { try scene.setMode(0o555, of: "source/\(name)") }
+        try scene.mirror()
+
+        // Deleted with all that is in it.
+        try scene.setMode(0o755, of: "source")
+        try scene.setMode(0o755, of: "source/back")
+        try scene.remove("source/back")
+        try scene.setMode(0o555, of: "source")
+        try scene.mirror()
+        // What was displaced was read-only too, and has to be freed when its time is over.
+        try scene.setMode(0o755, of: "source")
+        try scene.build(["last": "l"], at: "source")
+        try scene.mirror()
+        #expect(
+            try TreeSnapshot(scene.path("target/.fsync-lite/history")).paths.filter { !$0.contains("/") }
+                .count == 1)
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+    }
+
+    @Test func directoryBecomesReadOnlyAndWritableAgain() throws {
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
+        try scene.mirror()
+        try scene.setMode(0o555, of: "source/d")
+        #expect(try scene.planned().actionLines == ["attributes d (mode)"])
+        try scene.mirror()
+        try scene.setMode(0o755, of: "source/d")
+        try scene.append("+", to: "source/d/x")
+        try scene.mirror()
+    }
+
+    @Test func ownersAreLeftAloneWithANote() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        let run = try scene.apply()
+        #expect(run.code == 0)
+        #expect(run.errors.contains("owner"))
+        #expect(try scene.apply("--quiet").errors.isEmpty)
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+
+/// One run of the built command: how it ended and what it said.
+package struct CommandRun: Sendable {
+    /// The exit code; for a run that a signal ended, its number with a minus sign.
+    package let code: Int32
+    package let output: String
+    package let errors: String
+
+    /// As whom the command runs.
+    package enum Identity: Sendable {
+        /// As whoever runs the tests.
+        case current
+        /// As a user whom permissions stop: the current one, or `nobody` where that is root.
+        case ordinary
+    }
+
+    /// Runs the command to its end.
+    package init(
+        _ arguments: [String], as identity: Identity = .current, in directory: String? = nil
+    ) throws {
+        let running = try RunningCommand(arguments, as: identity, in: directory)
+        self = try running.finish()
+    }
+
+    fileprivate init(code: Int32, output: String, errors: String) {
+        self.code = code
+        self.output = output
+        self.errors = errors
+    }
+
+    /// Standard output as the JSON object that it has to be.
+    package func json() throws -> JSONObject { try JSONObject(text: output) }
+}
+
+/// The built command while it runs.
+package final class RunningCommand {
+    private let process = Process()
+    private let files: TemporaryDirectory
+
+    /// Output goes to files, so that no pipe can fill up and hold the command.
+    package init(
+        _ arguments: [String], as identity: CommandRun.Identity = .current, in directory: String? = nil
+    ) throws {
+        files = try TemporaryDirectory()
+        var executable = try BuiltCommand.path()
+        var words = arguments
+        if case .ordinary = identity, geteuid() == 0 {
+            // The build directory may be closed to others.
+            let copy = "\(files.path)/fsync-lite"
+            try Data(contentsOf: URL(fileURLWithPath: executable)).write(to: URL(fileURLWithPath: copy))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
+            words = OrdinaryUser.prefix + [copy] + arguments
+            executable = "/usr/bin/env"
+        }
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = words
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try RunningCommand.handle("\(files.path)/output")
+        process.standardError = try RunningCommand.handle("\(files.path)/errors")
+        process.currentDirectoryURL = URL(fileURLWithPath: directory ?? files.path)
+        try process.run()
+    }
+
+    package var isRunning: Bool { process.isRunning }
+
+    /// Ends it as a power cut would, if it still runs.
+    package func kill() {
+        if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// Waits for its end.
+    package func finish() throws -> CommandRun {
+        process.waitUntilExit()
+        let code = process.terminationStatus
+        return CommandRun(
+            code: process.terminationReason == .uncaughtSignal ? -code : code,
+            output: String(
+                decoding: try Data(contentsOf: URL(fileURLWithPath: "\(files.path)/output")), as: UTF8.self),
+            errors: String(
+                decoding: try Data(contentsOf: URL(fileURLWithPath: "\(files.path)/errors")), as: UTF8.self))
+    }
+
+    private static func handle(_ path: String) throws -> FileHandle {
+        try Data().write(to: URL(fileURLWithPath: path))
+        return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    }
+}
+
+/// Where the build put the command: beside the test bundle.
+package enum BuiltCommand {
+    private struct Missing: Error, CustomStringConvertible {
+        let description = "no fsync-lite beside the test bundle: run swift build first"
+    }
+
+    package static func path() throws -> String {
+        let starts = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]),
+            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath(),
+        ]
+        for start in starts {
+            var directory = start.standardizedFileURL
+            while directory.path != "/" {
+                let candidate = directory.appendingPathComponent("fsync-lite").path
+                var isDirectory: ObjCBool = false
+                if FileManager.default.fileExists(atPath: candidate, isDirectory: &isDirectory),
+                    !isDirectory.boolValue,
+                    FileManager.default.isExecutableFile(atPath: candidate)
+                {
+                    return candidate
+                }
+                directory.deleteLastPathComponent()
+            }
+        }
+        throw Missing()
+    }
+}
+
+/// A user whom permissions stop, for tests of what cannot be read or written.
+package enum OrdinaryUser {
+    /// `nobody`.
+    private static let number: UInt32 = 65534
+    package static let unavailable: String =
+        "running as root without setpriv: no other user to run the command as"
+
+    static let prefix = ["setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups", "--"]
+
+    /// Whether there is one who can reach the temporary directory.
+    package static let isAvailable: Bool = {
+        guard geteuid() == 0 else { return true }
+        let probe = Process()
+        probe.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        probe.arguments = prefix + ["test", "-x", NSTemporaryDirectory()]
+        probe.standardError = FileHandle.nullDevice
+        guard (try? probe.run()) != nil else { return false }
+        probe.waitUntilExit()
+        return probe.terminationStatus == 0
+    }()
+
+    /// Makes a whole tree theirs.
+    package static func own(_ path: String) {
+        guard geteuid() == 0 else { return }
+        lchown(path, number, number)
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
+            return
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { own("\(path)/\(name)") }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Glibc
+
+/// What a directory holds, listed with plain system calls: no code is shared with the tool that it judges.
+///
+/// The state `.fsync-lite` at the root is left out. The root itself is `.`.
+package struct TreeSnapshot: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
+        /// As `ls` marks it: `-`, `d`, `l`, `p`, ...
+        package var type: Character
+        package var mode: UInt32
+        package var owner: UInt32
+        package var group: UInt32
+        package var modified: TreeTime
+        /// Of a file, its bytes; of a symlink, its destination; nil for a file that cannot be read.
+        package var content: [UInt8]?
+    }
+
+    /// Which object it is, and when anything of it last changed.
+    package struct Identity: Sendable, Equatable {
+        package var inode: UInt64
+        package var changed: TreeTime
+    }
+
+    package private(set) var entries: [[UInt8]: Entry] = [:]
+    package private(set) var identities: [[UInt8]: Identity] = [:]
+
+    /// - Parameter withState: take `.fsync-lite` in as well.
+    package init(_ path: String, withState: Bool = false) throws {
+        let root = Array(path.utf8)
+        var pending: [[UInt8]] = [[]]
+        while let directory = pending.popLast() {
+            let full = directory.isEmpty ? root : root + [UInt8(ascii: "/")] + directory
+            try add(directory.isEmpty ? [UInt8(ascii: ".")] : directory, at: full)
+            for name in try TreeSnapshot.names(in: full) {
+                if directory.isEmpty, !withState, name == Array(".fsync-lite".utf8) { continue }
+                let child = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
+                let childPath = full + [UInt8(ascii: "/")] + name
+                var status = stat()
+                guard lstat(TreeSnapshot.terminated(childPath), &status) == 0 else {
+                    throw TreeError("lstat", childPath)
+                }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    pending.append(child)
+                } else {
+                    try add(child, at: childPath)
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ name: [UInt8], at path: [UInt8]) throws {
+        var status = stat()
+        guard lstat(TreeSnapshot.terminated(path), &status) == 0 else { throw TreeError("lstat", path) }
+        var entry = Entry(
+            type: "?", mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid,
+            modified: TreeTime(status.st_mtim))
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            entry.type = "-"
+            entry.content = try TreeSnapshot.content(path, size: Int(status.st_size))
+        case S_IFDIR: entry.type = "d"
+        case S_IFLNK:
+            entry.type = "l"
+            entry.content = try TreeSnapshot.destination(path)
+        case S_IFIFO: entry.type = "p"
+        case S_IFSOCK: entry.type = "s"
+        case S_IFCHR: entry.type = "c"
+        case S_IFBLK: entry.type = "b"
+        default: break
+        }
+        entries[name] = entry
+        identities[name] = Identity(inode: UInt64(status.st_ino), changed: TreeTime(status.st_ctim))
+    }
+
+    private static func names(in path: [UInt8]) throws -> [[UInt8]] {
+        guard let stream = opendir(terminated(path)) else {
+            // What nobody can list has no names to tell.
+            if errno == EACCES { return [] }
+            throw TreeError("opendir", path)
+        }
+        defer { closedir(stream) }
+        var names: [[UInt8]] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
+                    Array(
+                        UnsafeBufferPointer(
+                            start: bytes,
+                            count: strlen(UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self))))
+                }
+            }
+            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+        }
+        return names
+    }
+
+    private static func content(_ path: [UInt8], size: Int) throws -> [UInt8]? {
+        let descriptor = open(terminated(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == EACCES { return nil }
+            throw TreeError("open", path)
+        }
+        defer { close(descriptor) }
+        var content = [UInt8](repeating: 0, count: size + 1)
+        var length = 0
+        while length <= size {
+            let count = content.withUnsafeMutableBytes {
+                read(descriptor, $0.baseAddress! + length, size + 1 - length)
+            }
+            guard count >= 0 else { throw TreeError("read", path) }
+            if count == 0 { break }
+            length += count
+        }
+        return Array(content.prefix(length))
+    }
+
+    private static func destination(_ path: [UInt8]) throws -> [UInt8] {
+        var buffer = [CChar](repeating: 0, count: 4097)
+        let length = readlink(terminated(path), &buffer, buffer.count)
+        guard length >= 0 else { throw TreeError("readlink", path) }
+        return buffer.prefix(length).map { UInt8(bitPattern: $0) }
+    }
+
+    private static func terminated(_ path: [UInt8]) -> [CChar] {
+        path.map { CChar(bitPattern: $0) } + [0]
+    }
+}
+
+// MARK: Comparing
+
+extension TreeSnapshot {
+    package static func == (left: TreeSnapshot, right: TreeSnapshot) -> Bool {
+        left.entries == right.entries
+    }
+
+    /// What differs, one line each, for people; empty when the trees are equal.
+    package func differences(from other: TreeSnapshot) -> [String] {
+        lines(entries, other.entries) { name, entry, otherEntry in
+            var parts: [String] = []
+            func compare(_ what: String, _ left: some Equatable, _ right: some Equatable, _ isEqual: Bool) {
+                if !isEqual { parts.append("\(what) \(left), not \(right)") }
+            }
+            compare("type", entry.type, otherEntry.type, entry.type == otherEntry.type)
+            let (mode, otherMode) = (String(entry.mode, radix: 8), String(otherEntry.mode, radix: 8))
+            compare("mode", mode, otherMode, mode == otherMode)
+            compare("owner", entry.owner, otherEntry.owner, entry.owner == otherEntry.owner)
+            compare("group", entry.group, otherEntry.group, entry.group == otherEntry.group)
+            compare("time", entry.modified, otherEntry.modified, entry.modified == otherEntry.modified)
+            let (content, otherContent) = (Self.short(entry.content), Self.short(otherEntry.content))
+            compare("content", content, otherContent, entry.content == otherEntry.content)
+            return parts
+        }
+    }
+
+    /// Where other objects stand, or where anything at all was changed since; empty when nothing was touched.
+    ///
+    /// - Parameter paths: only these, or all.
+    package func touched(since other: TreeSnapshot, except paths: Set<String> = []) -> [String] {
+        let skipped = Set(paths.map { Array($0.utf8) })
+        return lines(
+            identities.filter { !skipped.contains($0.key) },
+            other.identities.filter { !skipped.contains($0.key) }
+        ) { name, identity, otherIdentity in
+            var parts: [String] = []
+            if identity.inode != otherIdentity.inode { parts.append("is another object") }
+            if identity.changed != otherIdentity.changed {
+                parts.append("was changed at \(identity.changed), after \(otherIdentity.changed)")
+            }
+            return parts
+        }
+    }
+
+    package subscript(path: String) -> Entry? { entries[Array(path.utf8)] }
+
+    package func inode(_ path: String) -> UInt64? { identities[Array(path.utf8)]?.inode }
+
+    /// Paths as text, sorted, the root left out.
+    package var paths: [String] {
+        entries.keys.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }.sorted()
+    }
+
+    private func lines<Value: Equatable>(
+        _ left: [[UInt8]: Value], _ right: [[UInt8]: Value], _ parts: ([UInt8], Value, Value) -> [String]
+    ) -> [String] {
+        var lines: [String] = []
+        for name in Set(left.keys).union(right.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let label = Self.label(name)
+            switch (left[name], right[name]) {
+            case (let value?, let otherValue?):
+                let found = parts(name, value, otherValue)
+                if !found.isEmpty { lines.append("\(label): \(found.joined(separator: "; "))") }
+            case (nil, _): lines.append("\(label): is missing")
+            case (_, nil): lines.append("\(label): should not be there")
+            }
+        }
+        return lines
+    }
+
+    private static func label(_ name: [UInt8]) -> String {
+        if let text = String(validating: name, as: UTF8.self) { return text }
+        return name.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "\\x" + String($0, radix: 16) }.joined()
+    }
+
+    private static func short(_ content: [UInt8]?) -> String {
+        guard let content else { return "unreadable" }
+        let start = String(decoding: content.prefix(24), as: UTF8.self)
+        return content.count > 24 ? "\"\(start)…\" (\(content.count) bytes)" : "\"\(start)\""
+    }
+}
