@@ -12,6 +12,13 @@ package enum HostProcess {
         }
     }
 
+    /// The working directory's path.
+    package static func workingDirectory() throws(SystemError) -> [UInt8] {
+        guard let pointer = getcwd(nil, 0) else { throw SystemError("getcwd", [UInt8(ascii: ".")], .current) }
+        defer { free(pointer) }
+        return Array(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+    }
+
     /// An environment variable; nil when it is not set.
     package static func environment(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }

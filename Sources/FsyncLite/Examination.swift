@@ -15,7 +15,8 @@ struct Examination {
         sourceRoot = try Examination.openSource(path)
         let status = try sourceRoot.status()
         source = ManifestHeader.Source(
-            path: path, identity: status.identity, fileSystem: try FileSystemFacts(of: sourceRoot).identifier)
+            path: try LocalFile(bytes: path).absolute(), identity: status.identity,
+            fileSystem: try FileSystemFacts(of: sourceRoot).identifier)
         let refusals = try Examination.refusals(sourceRoot, root, options)
         guard refusals.isEmpty else {
             // A scan of such a pair makes no sense.

@@ -147,7 +147,8 @@ public struct Synchronizer: Sendable {
         }
 
         let header = ManifestHeader(
-            id: id, root: target, created: Timestamp(examination.scanned), source: examination.source)
+            id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
+            source: examination.source)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         _ = try ManifestUpdate(plan, staged: staged.map { ($0.file, $1) })
             .write(header, over: try state.manifest(), to: &manifest)

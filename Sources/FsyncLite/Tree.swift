@@ -57,7 +57,8 @@ public struct Tree: Sendable {
     /// What would make this tree the other one: moves are found where both know the inodes.
     public func changes(to other: Tree) throws -> Plan {
         var merge = TreeMerge(ComparisonPolicy())
-        try merge.run(source: other.stream(), target: stream(), manifest: stream())
+        // The first tree is its own record: what it says of inodes is all there is.
+        try merge.run(source: other.stream(), target: stream(), manifest: SelfRecord(stream()))
         return Plan(try Difference(matching: merge), root: nil)
     }
 
@@ -68,7 +69,9 @@ public struct Tree: Sendable {
         let started = Timestamp.now
         let scan = try TreeScan(try LocalFile(bytes: path).directory(), .source)
         var writer = ManifestWriter(
-            ManifestHeader(id: TransactionID.next(now: started), root: path, created: started))
+            ManifestHeader(
+                id: TransactionID.next(now: started), root: try LocalFile(bytes: path).absolute(),
+                created: started))
         while try scan.advance() {
             writer.append(
                 path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)

@@ -2,7 +2,7 @@
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
         name: "fsync-lite",
-        summary: "Mirror a directory into another as one transaction, and take it back.",
+        summary: "Mirror a directory into another as one transaction.",
         version: "0.1.0",
         commands: [
             .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
@@ -34,8 +34,8 @@ extension CommandDescription {
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
-        .flag("--verbose", short: "-v", "list every action of an apply", section: "Output"),
-        .flag("--all", "list every action of a plan, however many", section: "Output"),
+        .flag("--verbose", short: "-v", "list the actions, also of an apply", section: "Output"),
+        .flag("--all", "list every action, however many", section: "Output"),
         .value("--log-file", "FILE", "append a line for this run, and one per problem", section: "Output"),
     ]
 

@@ -27,7 +27,9 @@ enum Blocking {
         }
 
         func get() throws -> Value {
-            guard let result = result.withLock({ $0 }) else { preconditionFailure("signalled without a result") }
+            guard let result = result.withLock({ $0 }) else {
+                preconditionFailure("signalled without a result")
+            }
             return try result.get()
         }
     }

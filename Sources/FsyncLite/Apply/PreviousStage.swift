@@ -16,11 +16,12 @@ final class PreviousStage {
         for name in names where try stages.status(of: name)?.type == .directory {
             let directory = try stages.directory(name)
             let storage = CodableStorage(DiskStorage(directory))
-            guard let record = try? storage.value(StageRecord.self, for: StageRecord.fileName), record.version == 1
+            guard let record = try? storage.value(StageRecord.self, for: StageRecord.fileName),
+                record.version == 1
             else { continue }
             let walker = TreeWalker(directory)
             for file in record.files {
-                guard let path = RelativePath(Array(file.path)) else { continue }
+                guard let path = RelativePath(file.path) else { continue }
                 files[path] = (file, walker)
             }
         }
@@ -30,9 +31,10 @@ final class PreviousStage {
     ///
     /// - Returns: its status; nil where there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
-        guard let (staged, stage) = files[file.path], staged.source == StageRecord.Fingerprint(file.status),
-            let path = RelativePath(Array(staged.place)), let (directory, oldName) = try? stage.place(of: path),
-            let status = try directory.status(of: oldName), status.type == .file, status.inode == staged.inode,
+        guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
+            let path = RelativePath(staged.place), let (directory, oldName) = try? stage.place(of: path),
+            let status = try directory.status(of: oldName), status.type == .file,
+            status.inode == staged.stagedInode,
             status.size == file.size, status.modified == file.status.modified, status.links == 1
         else { return nil }
         try directory.rename(oldName, to: parent, name, .noReplace)

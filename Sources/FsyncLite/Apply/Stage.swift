@@ -1,5 +1,4 @@
 import FileSystem
-import FoundationEssentials
 
 /// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.
 final class Stage {
@@ -212,7 +211,7 @@ final class Stage {
     ) {
         let place = parent.path(of: name).dropFirst(directory.path.count + 1)
         recorder.note(
-            .init(path: Data(file.path.bytes), place: Data(place), source: .init(source), inode: target.inode))
+            .init(path: file.path.bytes, place: Array(place), source: source, stagedInode: target.inode))
     }
 
     /// An outcome on its way out of a copy.

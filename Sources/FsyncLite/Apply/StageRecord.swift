@@ -11,39 +11,70 @@ package struct StageRecord: Codable, Sendable, Equatable {
     package var files: [StagedFile] = []
 
     /// A staged file, with what its source was like: only the very same source may use it.
-    package struct StagedFile: Codable, Sendable, Equatable {
+    package struct StagedFile: Sendable, Equatable {
         /// The path in the tree, and below the stage's directory.
-        package var path: Data
-        package var place: Data
-        package var source: Fingerprint
-        /// The staged copy's own.
+        package var path: [UInt8]
+        package var place: [UInt8]
+        /// The source's, with all that a change of the file changes.
         package var inode: UInt64
+        package var created: FileTime?
+        package var changed: FileTime
+        package var modified: FileTime
+        package var size: Int64
+        /// The inode of the staged copy.
+        package var stagedInode: UInt64
+
+        package init(path: [UInt8], place: [UInt8], source: FileStatus, stagedInode: UInt64) {
+            self.path = path
+            self.place = place
+            (inode, created, changed) = (source.inode, source.created, source.changed)
+            (modified, size) = (source.modified, source.size)
+            self.stagedInode = stagedInode
+        }
+
+        /// The source is still as it was when it was staged.
+        package func isFrom(_ source: FileStatus) -> Bool {
+            self == StagedFile(path: path, place: place, source: source, stagedInode: stagedInode)
+        }
+    }
+}
+
+/// One string per file, in base 64 and numbers: a record has as many as the stage has files.
+extension StageRecord.StagedFile: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let fields = try container.decode(String.self).split(separator: " ", omittingEmptySubsequences: false)
+        func bytes(_ index: Int) -> [UInt8]? { Data(base64Encoded: String(fields[index])).map { Array($0) } }
+        func time(_ index: Int) -> FileTime? {
+            let parts = fields[index].split(separator: ".")
+            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1]) else {
+                return nil
+            }
+            return FileTime(seconds: seconds, nanoseconds: nanoseconds)
+        }
+        guard fields.count == 8, let path = bytes(0), let place = bytes(1), let inode = UInt64(fields[2]),
+            let changed = time(4), let modified = time(5), let size = Int64(fields[6]),
+            let stagedInode = UInt64(fields[7])
+        else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is no staged file.")
+        }
+        self.path = path
+        self.place = place
+        self.inode = inode
+        created = time(3)
+        self.changed = changed
+        self.modified = modified
+        self.size = size
+        self.stagedInode = stagedInode
     }
 
-    /// All that a change of a file changes. Numbers, for there is one of these per file.
-    package struct Fingerprint: Codable, Hashable, Sendable {
-        package struct Time: Codable, Hashable, Sendable {
-            package var seconds: Int64
-            package var nanoseconds: Int32
-
-            init(_ time: FileTime) {
-                seconds = time.seconds
-                nanoseconds = time.nanoseconds
-            }
-        }
-
-        package var inode: UInt64
-        package var created: Time?
-        package var changed: Time
-        package var modified: Time
-        package var size: Int64
-
-        package init(_ status: FileStatus) {
-            inode = status.inode
-            created = status.created.map(Time.init)
-            changed = Time(status.changed)
-            modified = Time(status.modified)
-            size = status.size
-        }
+    package func encode(to encoder: any Encoder) throws {
+        func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
+        let fields = [
+            Data(path).base64EncodedString(), Data(place).base64EncodedString(), "\(inode)", text(created),
+            text(changed), text(modified), "\(size)", "\(stagedInode)",
+        ]
+        var container = encoder.singleValueContainer()
+        try container.encode(fields.joined(separator: " "))
     }
 }

@@ -105,6 +105,11 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
+    /// A path in a tree; the root is `.`, as `find` says it.
+    package mutating func path(_ path: RelativePath) {
+        field("path", "path_base64", path.isRoot ? [UInt8(ascii: ".")] : path.bytes[...])
+    }
+
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }

@@ -21,7 +21,9 @@ struct Retention {
             for name in transactions.suffix(keepLast) {
                 let directory = try history.directory(name)
                 // The old manifest, for the history's own record holds what changed; and the stage's.
-                for leftover in [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record]
+                for leftover in [
+                    TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record,
+                ]
                 where try directory.status(of: leftover) != nil {
                     try directory.unlink(leftover)
                 }

@@ -18,7 +18,7 @@ extension JSONText {
     mutating func entry(
         path: RelativePath, status: FileStatus, destination: [UInt8], targetInode: UInt64?
     ) {
-        field("path", "path_base64", path.bytes[...])
+        self.path(path)
         field("type", status.type.documentName)
         switch status.type {
         case .file: field("size", status.size)

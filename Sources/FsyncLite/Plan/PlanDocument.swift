@@ -50,8 +50,7 @@ package struct PlanDocument {
         document.beginArray("problems")
         for problem in problems {
             document.beginElement()
-            document.text.field(
-                "path", "path_base64", problem.path.isRoot ? [UInt8(ascii: ".")] : problem.path.bytes[...])
+            document.text.path(problem.path)
             document.text.field("code", problem.code.rawValue)
             document.text.field("message", problem.message)
             document.endElement()
@@ -80,12 +79,9 @@ package struct PlanDocument {
 extension JSONText {
     /// The fields of an action in their one order.
     mutating func action(_ action: Action) {
-        func path(_ path: RelativePath) -> ArraySlice<UInt8> {
-            path.isRoot ? [UInt8(ascii: ".")] : path.bytes[...]
-        }
         field("action", action.verb.rawValue)
-        if let from = action.from { field("from", "from_base64", path(from)) }
-        field("path", "path_base64", path(action.path))
+        if let from = action.from { field("from", "from_base64", from.bytes[...]) }
+        path(action.path)
         field("type", action.type)
         if let size = action.size { field("size", size) }
         if let entries = action.entries { field("entries", entries) }

@@ -50,7 +50,10 @@ package actor AutosavingBuffer<Value: Codable & Sendable, Base: Storage> {
     ///
     /// - Throws: `SyncError` before `load`.
     package func change(_ body: @Sendable (inout Value) -> Void) throws(SyncError) {
-        guard var changed = value else { throw SyncError(.failed, "\(key) is used before it was loaded") }
+        // Taken out and put back: a copy of a large value for each change would be dear.
+        guard var changed = value.take() else {
+            throw SyncError(.failed, "\(key) is used before it was loaded")
+        }
         body(&changed)
         value = changed
         isDirty = true

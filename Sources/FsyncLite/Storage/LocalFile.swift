@@ -40,6 +40,13 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     /// What holds the name: `.` for a single name, `/` for what stands at the root.
     public var parent: LocalFile { LocalFile(bytes: Array(split.parent)) }
 
+    /// The path from the top, which means the same from any working directory; `.` and `..` stay as they are.
+    func absolute() throws(SyncError) -> [UInt8] {
+        guard bytes.first != LocalFile.slash else { return bytes }
+        let directory = try reporting { () throws(SystemError) in try HostProcess.workingDirectory() }
+        return (LocalFile(bytes: directory) + bytes).bytes
+    }
+
     /// A `file` URL with the path's bytes percent-encoded; a relative path counts from the working directory.
     public var url: URL {
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)

@@ -53,7 +53,7 @@ enum ApplyCommand {
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
         } else {
-            if command.invocation.has("--verbose") {
+            if command.invocation.has("--verbose") || command.invocation.has("--all") {
                 for action in report.actions { try console.line(ActionText.line(action)) }
             }
             let isGood = report.outcome == .committed || report.outcome == .unchanged

@@ -8,7 +8,8 @@ enum PlanCommand {
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
         } else {
-            let limit = invocation.has("--all") ? Int.max : ActionText.usualLimit
+            let limit =
+                invocation.has("--all") || invocation.has("--verbose") ? Int.max : ActionText.usualLimit
             for action in plan.actions.prefix(limit) { try console.line(ActionText.line(action)) }
             if plan.actions.count > limit {
                 try console.line("... and \(plan.actions.count - limit) more; --all lists them")

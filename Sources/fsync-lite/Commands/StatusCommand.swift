@@ -11,7 +11,8 @@ enum StatusCommand {
         }
         if status.isPending {
             Console.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(QuotedBytes(target.path))")
+                "a commit was begun and not ended; run: fsync-lite recover \(SyncCommand.quoted(target.path))"
+            )
         }
         return status.isPending ? .pending : .done
     }

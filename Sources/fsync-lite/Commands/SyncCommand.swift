@@ -51,11 +51,11 @@ struct SyncCommand {
 
     /// The command that would go ahead.
     func command(adding option: String) -> String {
-        let words = [invocation.command.name] + [source, target].map(SyncCommand.quoted)
-        return "fsync-lite \(words.joined(separator: " ")) \(option)"
+        let words = ["fsync-lite apply"] + [source, target].map(SyncCommand.quoted) + [option]
+        return words.joined(separator: " ")
     }
 
-    private static func quoted(_ path: [UInt8]) -> String {
+    static func quoted(_ path: [UInt8]) -> String {
         let isPlain = path.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
