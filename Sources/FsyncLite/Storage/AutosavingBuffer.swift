@@ -82,9 +82,10 @@ package actor AutosavingBuffer<Value: Codable & Sendable, Base: Storage> {
             do {
                 try await sleep(delay)
             } catch {
-                // Cancelled: whoever did that saves.
+                return
             }
-            await saveByItself()
+            // Whoever cancelled it saves.
+            if !Task.isCancelled { await saveByItself() }
         }
     }
 

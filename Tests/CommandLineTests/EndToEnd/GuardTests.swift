@@ -24,7 +24,7 @@ struct GuardTests {
                 text.isEmpty || run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
             if let wayOut {
                 #expect(
-                    run.errors.contains("fsync-lite \(command) \(arguments[0])"), "\(run.errors)",
+                    run.errors.contains("fsync-lite apply \(arguments[0])"), "\(run.errors)",
                     sourceLocation: sourceLocation)
                 #expect(run.errors.contains(wayOut), "\(run.errors)", sourceLocation: sourceLocation)
             }
