@@ -18,7 +18,14 @@ package enum Interruption {
                 expected: 0, desired: number, ordering: .sequentiallyConsistent)
         }
         action.sa_flags = SA_RESTART
-        for number in [SIGINT, SIGTERM] { sigaction(number, &action, nil) }
+        // Whoever started us may have blocked them, and a mask is inherited.
+        var wanted = sigset_t()
+        sigemptyset(&wanted)
+        for number in [SIGINT, SIGTERM] {
+            sigaction(number, &action, nil)
+            sigaddset(&wanted, number)
+        }
+        pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
     }
 
     /// The first signal that came; nil while there is none.

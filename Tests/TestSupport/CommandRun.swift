@@ -67,7 +67,12 @@ package final class RunningCommand {
 
     /// Ends it as a power cut would, if it still runs.
     package func kill() {
-        if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
+        send(SIGKILL)
+    }
+
+    /// Sends it a signal, if it still runs.
+    package func send(_ signal: Int32) {
+        if process.isRunning { _ = Glibc.kill(process.processIdentifier, signal) }
     }
 
     /// Waits for its end.

@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("A run that is interrupted leaves the old tree, and does not start over", .serialized)
+struct ResumeTests {
+    private func files(_ count: Int) -> TreeLiteral {
+        .directory(
+            (0..<count).map {
+                (TreeName(Array("file \($0)".utf8)), .file(String(repeating: "\($0) ", count: 500)))
+            },
+            mode: 0o755, modified: nil)
+    }
+
+    /// Interrupts an apply once it has staged some files, as many times as it takes to hit that moment.
+    private func interruptedApply(_ scene: MirrorScene, _ signal: Int32, again: Bool = false) throws
+        -> CommandRun
+    {
+        for _ in 0..<20 {
+            let running = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+            while running.isRunning, stagedCount(scene) < 50 {}
+            running.send(signal)
+            if again { running.send(signal) }
+            let run = try running.finish()
+            if run.code != 0 { return run }
+            try scene.remove("target")
+        }
+        Issue.record("it was never interrupted in time")
+        return try scene.plan()
+    }
+
+    /// How many files are in the directory that is being staged: names only, for it must be quick.
+    private func stagedCount(_ scene: MirrorScene) -> Int {
+        let stages = "\(scene.target)/.fsync-lite/stage"
+        guard let stage = try? FileManager.default.contentsOfDirectory(atPath: stages).first else { return 0 }
+        return (try? FileManager.default.contentsOfDirectory(atPath: "\(stages)/\(stage)/0/0").count) ?? 0
+    }
+
+    private func stagedInodes(_ scene: MirrorScene) -> Set<UInt64> {
+        inodes(in: "\(scene.target)/.fsync-lite/stage")
+    }
+
+    private func inodes(in directory: String) -> Set<UInt64> {
+        var found: Set<UInt64> = []
+        guard let enumerator = FileManager.default.enumerator(atPath: directory) else { return [] }
+        for case let name as String in enumerator {
+            var status = stat()
+            guard lstat("\(directory)/\(name)", &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFREG { found.insert(UInt64(status.st_ino)) }
+        }
+        return found
+    }
+
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func whatWasStagedIsUsedAgain(_ signal: Int32, _ code: Int32) throws {
+        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let run = try interruptedApply(scene, signal)
+        #expect(run.code == code)
+        #expect(run.errors.contains("interrupted; the target is unchanged"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [".fsync-lite"])
+        let staged = stagedInodes(scene)
+        try scene.mirror()
+        #expect(inodes(in: "\(scene.target)/d").intersection(staged).count >= 50)
+        #expect(!scene.exists("target/.fsync-lite/stage"))
+    }
+
+    @Test func secondSignalChangesNothing() throws {
+        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        #expect(try interruptedApply(scene, SIGINT, again: true).code == 130)
+        try scene.mirror()
+    }
+
+    @Test func whatChangedMeanwhileIsCopiedAnew() throws {
+        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        _ = try interruptedApply(scene, SIGINT)
+        // Same sizes and times, other content: the first files are the ones that were staged.
+        for number in [0, 1, 10, 100] {
+            let path = scene.path("source/d/file \(number)")
+            var status = stat()
+            #expect(lstat(path, &status) == 0)
+            let size = Int(status.st_size)
+            try Data(repeating: 0x2A, count: size).write(to: URL(fileURLWithPath: path))
+            var times = [status.st_atim, status.st_mtim]
+            #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+        }
+        try scene.mirror()
+    }
+}
