@@ -74,10 +74,11 @@ public struct Synchronizer: Sendable {
             report.error = error
             return report
         } catch {
-            report.outcome = .failed
-            report.error = Synchronizer.syncError(error)
+            let error = Synchronizer.syncError(error)
+            report.outcome = error.code == .refused ? .refused : .failed
+            report.error = error
         }
-        guard report.outcome == .failed else { return report }
+        guard report.outcome == .failed || report.outcome == .refused else { return report }
         // What is staged serves the next run.
         if report.error?.code == .interrupted { return report }
         do {

@@ -11,7 +11,8 @@ extension Plan {
         for (path, outcome) in outcomes {
             switch outcome {
             case .staged: continue
-            case .vanished: difference.omit(path, keepingOld: false)
+            // The next run finds it gone, and asks the guards before it deletes.
+            case .vanished: difference.omit(path, keepingOld: true)
             case .failed(let problem):
                 difference.omit(path, keepingOld: true)
                 problems.append(problem)

@@ -177,7 +177,10 @@ package final class Commit {
         let conflicts = try holder.directory(TargetState.Name.conflicts)
         self.conflicts.append(
             SyncError(.failed, path: directory.path(of: name), "moved out of the way, to the history"))
-        try directory.rename(name, to: conflicts, FileName(number: self.conflicts.count), .noReplace)
+        // A recovery that was cut short may have put some there already.
+        var number = 1
+        while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }
+        try directory.rename(name, to: conflicts, FileName(number: number), .noReplace)
     }
 
     // MARK: Attributes

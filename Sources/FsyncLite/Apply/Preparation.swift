@@ -22,6 +22,13 @@ extension Commit {
         }
         for change in layout.attributes {
             let current = try change.object == Layout.root ? root.status() : commit.look(change.object).status
+            guard Account.isRoot || current.owner == Account.effectiveUser else {
+                throw SyncError(
+                    .refused,
+                    path: try change.object == Layout.root ? root.path : commit.look(change.object).path,
+                    "it belongs to user \(current.owner), and only its owner can put its times right; run as root"
+                )
+            }
             let old = change.old ?? Attributes(current)
             transaction.attributes.append(
                 .init(object: change.object, old: old, new: change.new ?? old))

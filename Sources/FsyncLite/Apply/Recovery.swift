@@ -26,10 +26,23 @@ struct Recovery {
             try turnRound()
             direction = .backward
         }
-        try commit.run(direction)
-        try finish(direction)
+        do {
+            try commit.run(direction)
+            if direction == .backward, !commit.conflicts.isEmpty { try keepStage(of: transaction) }
+            try finish(direction)
+        } catch {
+            throw pending(error)
+        }
         try Retention(state).apply()
         return (direction, commit.conflicts)
+    }
+
+    /// What was moved out of the way lies in the stage; going back, that would be emptied.
+    private func keepStage(of transaction: Transaction) throws {
+        guard let name = FileName(transaction.id.utf8) else { return }
+        let stages = try state.subdirectory(TargetState.Name.stage)
+        guard try stages.status(of: name) != nil else { return }
+        try stages.rename(name, to: try state.subdirectory(TargetState.Name.history), name, .noReplace)
     }
 
     /// From here on the transaction is taken back, also by a recovery.

@@ -22,7 +22,8 @@ package struct Trust: Sendable {
     /// or by staging the file (born after the scan began).
     package func suspectsTarget(_ status: FileStatus) -> Bool {
         guard status.changed >= verified else { return false }
-        let isOurs = status.changed >= committed.lowerBound || status.created.map { $0 >= scanned } ?? false
+        // What the commit moved or gave attributes is compared once more: somebody may have edited it then.
+        let isOurs = status.created.map { $0 >= scanned } ?? false
         return status.changed >= committed.upperBound || !isOurs
     }
 

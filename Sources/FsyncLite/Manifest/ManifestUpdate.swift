@@ -38,6 +38,8 @@ package struct ManifestUpdate: Sendable {
 
     /// The entry of a path from now on; it wins over a removal, which must come first.
     package mutating func set(_ file: File, targetInode: UInt64) {
+        // A socket that was left in the target holds nothing, and a manifest has no word for it.
+        guard file.status.type != .socket else { return }
         changes.updateValue(Entry(file: file, targetInode: targetInode), forKey: file.path)
     }
 

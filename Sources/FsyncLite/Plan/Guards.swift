@@ -59,7 +59,7 @@ struct GuardFacts {
     /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
     static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
     /// Those that keep them where the probe before the stage agrees.
-    static let probed: Set<String> = ["zfs", "f2fs", "overlay", "bcachefs"]
+    static let probed: Set<String> = ["zfs", "f2fs", "bcachefs"]
 
     /// All reasons to refuse, not just the first.
     func refusals() -> [Refusal] {

@@ -21,6 +21,7 @@ enum ApplyCommand {
             try show(report, command, &console)
         } catch {
             // The exit code tells of the target; what could not be printed does not change that.
+            console.discard()
             Console.complain("\(error)")
         }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)

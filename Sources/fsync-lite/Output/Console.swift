@@ -14,6 +14,11 @@ struct Console: ByteSink {
         try write(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Forgets what could not be written.
+    mutating func discard() {
+        buffer = []
+    }
+
     mutating func flush() throws {
         try StandardStream.output.write(buffer)
         buffer.removeAll(keepingCapacity: true)
