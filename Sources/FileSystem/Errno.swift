@@ -32,11 +32,8 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let notEmpty = Errno(rawValue: ENOTEMPTY)
     package static let notSupported = Errno(rawValue: EOPNOTSUPP)
     package static let notImplemented = Errno(rawValue: ENOSYS)
-    package static let badDescriptor = Errno(rawValue: EBADF)
     package static let noSuchDevice = Errno(rawValue: ENXIO)
     package static let stale = Errno(rawValue: ESTALE)
-    package static let typeError = Errno(rawValue: ENOTTY)
-    package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
 
     /// The system's words for the number, such as "No such file or directory".
     package var description: String {

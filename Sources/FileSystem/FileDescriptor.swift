@@ -134,10 +134,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
     }
 
-    package func seek(to offset: Int64) throws(Errno) {
-        _ = try retrying { lseek(rawValue, Int(offset), SEEK_SET) }
-    }
-
     /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It ends with the descriptor.
     package func lock() throws(Errno) {
         _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }

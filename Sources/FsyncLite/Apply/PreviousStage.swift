@@ -5,8 +5,6 @@ final class PreviousStage {
     private let stages: Directory
     private let names: [FileName]
     private var files: [RelativePath: (file: StageRecord.StagedFile, stage: TreeWalker)] = [:]
-    /// How many files were used again.
-    private(set) var reused = 0
 
     /// nil where nothing was left behind. What has no record, or a damaged one, is of no use.
     init?(_ state: TargetState) throws {
@@ -38,7 +36,6 @@ final class PreviousStage {
             status.size == file.size, status.modified == file.status.modified, status.links == 1
         else { return nil }
         try directory.rename(oldName, to: parent, name, .noReplace)
-        reused += 1
         return status
     }
 

@@ -188,12 +188,20 @@ package struct Layout: Sendable {
             missing.append(known)
             known = known.parent ?? .root
         }
-        var object = explicitByOld[known] ?? fixedByOld[known] ?? Layout.root
-        while let next = missing.popLast() {
-            guard let place = placeOf(next, parent: object) else { break }
+        let object = explicitByOld[known] ?? fixedByOld[known] ?? Layout.root
+        return addFixed(missing, below: object) { $0.fixedByOld[$1] = $2 }
+    }
+
+    /// Adds directories that keep their place in their parent, the innermost first in `paths`.
+    private mutating func addFixed(
+        _ paths: [RelativePath], below parent: Int, _ remember: (inout Layout, RelativePath, Int) -> Void
+    ) -> Int {
+        var object = parent
+        for path in paths.reversed() {
+            guard let place = placeOf(path, parent: object) else { break }
             objects.append(Object(fixed: place))
             object = objects.count - 1
-            fixedByOld[next] = object
+            remember(&self, path, object)
         }
         return object
     }
@@ -206,14 +214,8 @@ package struct Layout: Sendable {
             missing.append(known)
             known = known.parent ?? .root
         }
-        var object = explicitByNew[known] ?? fixedByNew[known] ?? oldDirectory(moves.oldPath(of: known))
-        while let next = missing.popLast() {
-            guard let place = placeOf(next, parent: object) else { break }
-            objects.append(Object(fixed: place))
-            object = objects.count - 1
-            fixedByNew[next] = object
-        }
-        return object
+        let object = explicitByNew[known] ?? fixedByNew[known] ?? oldDirectory(moves.oldPath(of: known))
+        return addFixed(missing, below: object) { $0.fixedByNew[$1] = $2 }
     }
 
     // MARK: Operations
