@@ -2,38 +2,59 @@ import Glibc
 
 /// Tells whether two open files hold the same bytes.
 package enum FileComparison {
+    /// A file that could not be read.
+    package struct Failure: Error, Sendable {
+        package enum Side: Sendable { case first, second }
+
+        package let side: Side
+        package let errno: Errno
+    }
+
+    private static let half = 256 * 1024
+
+    /// Holes read as zeros, and are stepped over where both files have one.
+    ///
+    /// - Parameter isCancelled: asked between reads; true ends the comparison with `cancelled`.
     package static func haveSameContent(
-        _ first: borrowing FileDescriptor, _ second: borrowing FileDescriptor
-    ) throws(Errno) -> Bool {
-        let half = 256 * 1024
-        var failure: Errno?
-        var same = false
-        withUnsafeTemporaryAllocation(byteCount: 2 * half, alignment: 4096) { buffer in
-            let (left, right) = (
-                UnsafeMutableRawBufferPointer(rebasing: buffer[..<half]),
-                UnsafeMutableRawBufferPointer(rebasing: buffer[half...])
-            )
-            do throws(Errno) {
-                var offset: Int64 = 0
-                while true {
-                    let count = try fill(left, first, offset)
-                    guard try fill(right, second, offset) == count else { return }
-                    if count == 0 {
-                        same = true
-                        return
-                    }
-                    guard
-                        memcmp(left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, count)
-                            == 0
-                    else { return }
-                    offset += Int64(count)
-                }
-            } catch {
-                failure = error
+        _ first: borrowing FileDescriptor, _ second: borrowing FileDescriptor,
+        isCancelled: () -> Bool = { false }
+    ) throws(Failure) -> Bool {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * half, alignment: 4096)
+        defer { buffer.deallocate() }
+        let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<half])
+        let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half...])
+        let ours = try on(.first) { () throws(Errno) in try first.status() }
+        let other = try on(.second) { () throws(Errno) in try second.status() }
+        guard ours.size == other.size else { return false }
+        let bothHaveHoles = ours.allocated < ours.size && other.allocated < other.size
+        var offset: Int64 = 0
+        while true {
+            if isCancelled() { throw Failure(side: .first, errno: .cancelled) }
+            if bothHaveHoles {
+                let data = try on(.first) { () throws(Errno) in try first.seek(offset, .data) }
+                let otherData = try on(.second) { () throws(Errno) in try second.seek(offset, .data) }
+                offset = min(data ?? ours.size, otherData ?? ours.size)
             }
+            let count = try on(.first) { () throws(Errno) in try fill(left, first, offset) }
+            let otherCount = try on(.second) { () throws(Errno) in try fill(right, second, offset) }
+            guard count == otherCount,
+                memcmp(left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, count) == 0
+            else {
+                return false
+            }
+            if count == 0 { return true }
+            offset += Int64(count)
         }
-        if let failure { throw failure }
-        return same
+    }
+
+    private static func on<Value: ~Copyable>(
+        _ side: Failure.Side, _ body: () throws(Errno) -> Value
+    ) throws(Failure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw Failure(side: side, errno: error)
+        }
     }
 
     /// Fills the buffer from an offset as far as the file goes: a short read in the middle is no difference.

@@ -44,24 +44,13 @@ package struct FileCopier: ~Copyable {
             return try copyData(source, to: target, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try seek(source, offset, SEEK_DATA), data < size {
-            let hole = min(try seek(source, data, SEEK_HOLE) ?? size, size)
+        while let data = try source.seek(offset, .data), data < size {
+            let hole = min(try source.seek(data, .hole) ?? size, size)
             offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
         try target.truncate(to: size)
         return size
-    }
-
-    /// The next data or hole at or after an offset; nil when there is none.
-    private func seek(
-        _ source: borrowing FileDescriptor, _ offset: Int64, _ whence: Int32
-    ) throws(Errno) -> Int64? {
-        do throws(Errno) {
-            return Int64(try retrying { lseek(source.rawValue, Int(offset), whence) })
-        } catch .noSuchDevice {
-            return nil
-        }
     }
 
     /// Copies a stretch and returns where it stopped: at `end`, or where the file ends before.

@@ -54,6 +54,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
 
+    /// Whether there is a byte at an offset, whatever the status says of the size.
+    package func isReadable(at offset: Int64) throws(Errno) -> Bool {
+        var byte: UInt8 = 0
+        return try retrying { pread(rawValue, &byte, 1, Int(offset)) } > 0
+    }
+
     /// Writes everything, in as many calls as that takes.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         var written = 0
@@ -127,6 +133,18 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     package func truncate(to size: Int64) throws(Errno) {
         _ = try retrying { ftruncate(rawValue, Int(size)) }
+    }
+
+    package enum Stretch: Sendable { case data, hole }
+
+    /// Where the next data or hole begins, at or after an offset; nil when there is none.
+    package func seek(_ offset: Int64, _ stretch: Stretch) throws(Errno) -> Int64? {
+        do throws(Errno) {
+            let whence = stretch == .data ? SEEK_DATA : SEEK_HOLE
+            return Int64(try retrying { lseek(rawValue, Int(offset), whence) })
+        } catch .noSuchDevice {
+            return nil
+        }
     }
 
     /// Blocks for `size` bytes, so that writing them cannot run out of space.

@@ -29,14 +29,15 @@ struct Examination {
         monitor.report(Progress(.scanning))
         let manifest = try root.state?.manifest()
         header = manifest?.header
-        let policy = try Examination.policy(manifest?.header, source, root)
-        let sourceScan = try TreeScan(sourceRoot, .source, monitor: monitor)
+        let policy = try Examination.policy(
+            manifest?.header, source, root, sourceFacts: FileSystemFacts(of: sourceRoot))
+        let sourceScan = try TreeScan(sourceRoot, .source.apart(from: root.original), monitor: monitor)
+        let targetScan = try root.directory.map {
+            try TreeScan($0, .target.apart(from: status), monitor: monitor)
+        }
         var merge = TreeMerge(policy)
-        var mounts: [RelativePath] = []
-        if let directory = root.directory {
-            let targetScan = try TreeScan(directory, .target, monitor: monitor)
+        if let targetScan {
             try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
-            mounts = targetScan.mounts
         } else {
             try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
         }
@@ -44,25 +45,26 @@ struct Examination {
         var difference = try Difference(matching: merge)
         var problems = sourceScan.problems
         if let directory = root.directory {
-            let contents = ContentComparison(source: sourceRoot, target: directory)
-            try difference.settleContent { pair in
-                try monitor.checkCancellation()
-                return try contents.haveSameContent(pair)
-            }
+            let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
+            try difference.settleContent { try contents.haveSameContent($0) }
             problems += contents.problems
         }
         // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
         // would stop the next scan of the target.
-        for problem in sourceScan.problems { difference.omit(problem.path, keepingOld: true) }
+        difference.omit(sourceScan.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
 
         var plan = Plan(difference, root: try Examination.rootPair(status, root, policy))
         plan.problems = problems.sorted { $0.path < $1.path }
         plan.notes = Examination.notes(sourceScan, policy)
+        var facts = try FileSystemFacts(of: root.anchor())
+        // What runs that were cut short have staged is used again or removed before anything is staged anew.
+        facts.availableBytes += try root.state?.stagedBytes() ?? 0
         plan.refusals = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
-            facts: try FileSystemFacts(of: root.anchor()), mounts: mounts
+            facts: facts, root: root.original, mounts: targetScan?.mounts ?? [],
+            locked: targetScan?.locked ?? [:]
         ).refusals()
         self.plan = plan
     }
@@ -76,11 +78,14 @@ struct Examination {
     }
 
     private static func policy(
-        _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot
+        _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot,
+        sourceFacts: FileSystemFacts
     ) throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.comparesOwner = Account.isRoot
-        if let header, let state = root.state { policy.trust = try state.trust(header) }
+        if let header, let state = root.state {
+            policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
+        }
         // Without a manifest, or the mark of its commit, nothing says that equal times mean equal content.
         policy.alwaysComparesContent = policy.trust == nil
         // The inodes of another disk are other inodes.
@@ -122,7 +127,7 @@ struct Examination {
                     Problem(path: file.path, code: .unreadable, message: error.errno.description))
             }
         }
-        for problem in problems { difference.omit(problem.path, keepingOld: true) }
+        difference.omit(problems.map(\.path))
         return problems
     }
 

@@ -115,7 +115,6 @@ public struct Synchronizer: Sendable {
             throw SyncError(.failed, path: target, "it does not exist")
         }
         _ = try state.settings()
-        let previous = try PreviousStage(state)
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
@@ -129,6 +128,7 @@ public struct Synchronizer: Sendable {
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
+        let previous = try PreviousStage(state, for: steps.arrivals.map(\.file))
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
             previous: previous, monitor: monitor)
@@ -175,12 +175,17 @@ public struct Synchronizer: Sendable {
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
     private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
-        do {
-            // A run with problems has not looked at everything.
-            if report.problems.isEmpty { try state.markRun(scanned: scanned) }
-            try Retention(state).apply()
-        } catch {
-            report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
+        // A run with problems has not looked at everything.
+        let steps: [() throws -> Void] = [
+            { [problems = report.problems] in if problems.isEmpty { try state.markRun(scanned: scanned) } },
+            { try Retention(state).apply() },
+        ]
+        for step in steps {
+            do {
+                try step()
+            } catch {
+                report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
+            }
         }
     }
 }

@@ -44,11 +44,8 @@ public struct Target: Sendable {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
         }
-        let transactions = try state.transactions()
-        guard !transactions.isEmpty else { return status }
-        let history = try state.directory.directory(TargetState.Name.history)
-        for name in transactions.reversed() {
-            let storage = CodableStorage(DiskStorage(try history.directory(name)))
+        for (_, directory) in try state.applied().reversed() {
+            let storage = CodableStorage(DiskStorage(directory))
             let header: HistoryRecord.Header = try storage.value(for: HistoryRecord.headerName.description)
             status.history.append(
                 Applied(id: header.id, created: header.created, bytesHeld: header.bytesHeld))

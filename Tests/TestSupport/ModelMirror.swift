@@ -76,12 +76,11 @@ package struct ModelMirror {
         let difference = try given ?? self.difference()
         let layout = layout(difference, slots: slots)
         var run = try stage(layout)
-        let began = run.time
         try run.operate(atOnce: isFast)
         run.setAttributes()
         record(difference, layout, run.tree)
         target = run.tree
-        trust = Trust(scanned: scanned, verified: scanned, committed: began...run.time)
+        trust = Trust(scanned: scanned, verified: scanned, committed: run.time, sharesClock: true)
         discardHistory()
     }
 
@@ -106,7 +105,7 @@ package struct ModelMirror {
         let file = entry.file
         guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
         var status = file.status
-        status.changed = FileTime(seconds: 0, nanoseconds: 0)
+        status.changed = Trust.unexamined
         return RecordList.Entry(
             file: File(path: file.path, status: status, destination: file.destination),
             targetInode: entry.targetInode)
@@ -124,7 +123,8 @@ package struct ModelMirror {
     package mutating func verify() {
         synchronizeClocks()
         guard let last = trust else { return }
-        trust = Trust(scanned: last.scanned, verified: source.time, committed: last.committed)
+        trust = Trust(
+            scanned: last.scanned, verified: source.time, committed: last.committed, sharesClock: true)
     }
 
     private mutating func discardHistory() {

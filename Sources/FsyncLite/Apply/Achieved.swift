@@ -7,19 +7,18 @@ extension Plan {
     func withoutOmissions(among outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) -> Plan? {
         var difference = difference
         var problems = problems
-        var omitted = false
+        var omitted: [RelativePath] = []
         for (path, outcome) in outcomes {
             switch outcome {
             case .staged: continue
             // The next run finds it gone, and asks the guards before it deletes.
-            case .vanished: difference.omit(path, keepingOld: true)
-            case .failed(let problem):
-                difference.omit(path, keepingOld: true)
-                problems.append(problem)
+            case .vanished: break
+            case .failed(let problem): problems.append(problem)
             }
-            omitted = true
+            omitted.append(path)
         }
-        guard omitted else { return nil }
+        guard !omitted.isEmpty else { return nil }
+        difference.omit(omitted)
         var reduced = Plan(difference, root: root)
         reduced.notes = notes
         reduced.problems = problems.sorted { $0.path < $1.path }

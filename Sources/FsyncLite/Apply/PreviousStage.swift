@@ -3,24 +3,56 @@ import FileSystem
 /// What runs that were cut short have staged: files that are whole and durable are used again.
 final class PreviousStage {
     private let stages: Directory
-    private let names: [FileName]
+    private var names: [FileName] = []
     private var files: [RelativePath: (file: StageRecord.StagedFile, stage: TreeWalker)] = [:]
 
+    /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
     /// nil where nothing was left behind. What has no record, or a damaged one, is of no use.
-    init?(_ state: TargetState) throws {
+    init?(_ state: TargetState, for arrivals: [File]) throws {
         guard try state.directory.status(of: TargetState.Name.stage) != nil else { return nil }
         stages = try state.directory.directory(TargetState.Name.stage)
-        names = try DirectoryListing.names(in: stages).sorted()
-        for name in names where try stages.status(of: name)?.type == .directory {
-            let directory = try stages.directory(name)
-            let storage = CodableStorage(DiskStorage(directory))
-            guard let record = try? storage.value(StageRecord.self, for: StageRecord.fileName),
-                record.version == 1
-            else { continue }
-            let walker = TreeWalker(directory)
-            for file in record.files {
-                guard let path = RelativePath(file.path) else { continue }
-                files[path] = (file, walker)
+        let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
+        for name in try DirectoryListing.names(in: stages).sorted() {
+            var kept: Set<RelativePath> = []
+            if try stages.status(of: name)?.type == .directory {
+                let stage = try stages.directory(name)
+                let walker = TreeWalker(stage)
+                for file in PreviousStage.record(in: stage) {
+                    guard let path = RelativePath(file.path), let place = RelativePath(file.place),
+                        let source = wanted[path], file.isFrom(source)
+                    else { continue }
+                    files[path] = (file, walker)
+                    kept.insert(place)
+                }
+                if !kept.isEmpty { try PreviousStage.prune(stage, keeping: kept) }
+            }
+            if kept.isEmpty {
+                try state.discard(name, in: stages)
+            } else {
+                names.append(name)
+            }
+        }
+        try TreeRemoval.remove(TargetState.Name.trash, in: state.directory)
+    }
+
+    private static func record(in stage: Directory) -> [StageRecord.StagedFile] {
+        // One that cannot be read is none: its files are copied anew.
+        let record = try? CodableStorage(DiskStorage(stage)).value(
+            StageRecord.self, for: StageRecord.fileName)
+        return record?.version == 1 ? record?.files ?? [] : []
+    }
+
+    /// Removes all files but those, and opens the directories, some of which have their final mode already.
+    private static func prune(_ stage: Directory, keeping kept: Set<RelativePath>) throws {
+        let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
+        let walker = TreeWalker(stage)
+        while try scan.advance() {
+            guard let (directory, name) = try walker.place(of: scan.path) else { continue }
+            if scan.status.type == .directory {
+                guard scan.status.permissions & 0o700 != 0o700 else { continue }
+                try ObjectHandle(name, in: directory).setPermissions(0o700)
+            } else if !kept.contains(scan.path), name != TargetState.Name.record {
+                try directory.unlink(name)
             }
         }
     }
@@ -39,7 +71,7 @@ final class PreviousStage {
         return status
     }
 
-    /// Takes away what was of no use.
+    /// Takes away what is left.
     func discard(from state: TargetState) throws {
         for name in names { try state.discard(name, in: stages) }
         try TreeRemoval.remove(TargetState.Name.trash, in: state.directory)

@@ -16,6 +16,12 @@ struct Recovery {
     {
         guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
         let path = state.directory.path(of: TargetState.Name.journal)
+        guard try !state.syncFailed(under: root.mount()) else {
+            throw SyncError(
+                .pending, path: path,
+                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover"
+            )
+        }
         guard transaction.root == (try root.status().identity) else {
             throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
         }
@@ -28,7 +34,7 @@ struct Recovery {
         }
         do {
             try commit.run(direction)
-            if direction == .backward, !commit.conflicts.isEmpty { try keepStage(of: transaction) }
+            if direction == .backward { try keepConflicts(of: transaction) }
             try finish(direction)
         } catch {
             throw pending(error)
@@ -37,12 +43,25 @@ struct Recovery {
         return (direction, commit.conflicts)
     }
 
-    /// What was moved out of the way lies in the stage; going back, that would be emptied.
-    private func keepStage(of transaction: Transaction) throws {
+    /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage; going back,
+    /// that will be emptied.
+    private func keepConflicts(of transaction: Transaction) throws {
+        let conflicts = TargetState.Name.conflicts
         guard let name = FileName(transaction.id.utf8) else { return }
         let stages = try state.subdirectory(TargetState.Name.stage)
         guard try stages.status(of: name) != nil else { return }
-        try stages.rename(name, to: try state.subdirectory(TargetState.Name.history), name, .noReplace)
+        let stage = try stages.directory(name)
+        guard try stage.status(of: conflicts) != nil else { return }
+        let history = try state.subdirectory(TargetState.Name.history)
+        if try history.status(of: name) == nil { try history.makeDirectory(name) }
+        let kept = try history.directory(name)
+        var number = 1
+        var free = conflicts
+        while try kept.status(of: free) != nil {
+            number += 1
+            free = FileName("\(conflicts)-\(number)".utf8) ?? free
+        }
+        try stage.rename(conflicts, to: kept, free, .noReplace)
     }
 
     /// From here on the transaction is taken back, also by a recovery.
@@ -55,7 +74,12 @@ struct Recovery {
     /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
     /// durable.
     func finish(_ direction: Commit.Direction) throws {
-        try root.syncFileSystem()
+        do {
+            try root.syncFileSystem()
+        } catch {
+            try state.noteFailedSync(under: root.mount())
+            throw error
+        }
         let name = direction == .forward ? TargetState.Name.journal : TargetState.Name.journalBack
         try state.directory.unlink(name)
         try state.directory.sync()

@@ -236,6 +236,8 @@ final class Stage {
         let before: FileStatus
         let after: FileStatus
         let copied: Int64
+        // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
+        let isMadeUp: Bool
         do throws(Errno) {
             before = try source.status()
             guard before.type == .file else { return nil }
@@ -244,6 +246,7 @@ final class Stage {
                 source, to: staged, size: before.size, allocated: before.allocated,
                 isCancelled: { monitor.isCancelled })
             after = try source.status()
+            isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
         } catch {
             switch error {
             case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
@@ -252,6 +255,12 @@ final class Stage {
             default:
                 throw unreadable(file, error)
             }
+        }
+        if isMadeUp {
+            throw Unstageable(
+                outcome: .failed(
+                    Problem(
+                        path: file.path, code: .unsupported, message: "it says that it is empty and is not")))
         }
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified

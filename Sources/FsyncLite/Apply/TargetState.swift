@@ -20,6 +20,7 @@ package struct TargetState: Sendable {
         static let record = FileName("record.json")
         static let ballast = FileName("ballast")
         static let conflicts = FileName("conflicts")
+        static let syncFailed = FileName("sync-failed")
     }
 
     /// The state of a target; nil when it has none.
@@ -28,6 +29,9 @@ package struct TargetState: Sendable {
         let path = root.path(of: TreeScan.reservedName)
         guard status.type == .directory else {
             throw SyncError(.refused, path: path, "the name is reserved for a directory; move this away")
+        }
+        guard !status.isMountRoot else {
+            throw SyncError(.refused, path: path, "something is mounted here; unmount it")
         }
         try TargetState.checkOwner(status, path)
         directory = try root.directory(TreeScan.reservedName)
@@ -62,14 +66,18 @@ package struct TargetState: Sendable {
     ///
     /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
     package func open(_ name: FileName) throws -> FileDescriptor? {
-        guard try directory.status(of: name) != nil else { return nil }
-        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        guard let seen = try directory.status(of: name) else { return nil }
         let path = directory.path(of: name)
-        let status = try calling("statx", path) { () throws(Errno) in try descriptor.status() }
-        guard status.type == .file, status.links == 1 else {
-            throw SyncError(.refused, path: path, "a plain file with one name was expected")
+        func check(_ status: FileStatus) throws {
+            guard status.type == .file, status.links == 1 else {
+                throw SyncError(
+                    .refused, path: path, "a plain file with one name was expected; move this away")
+            }
+            try TargetState.checkOwner(status, path)
         }
-        try TargetState.checkOwner(status, path)
+        try check(seen)
+        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() })
         return descriptor
     }
 
@@ -116,12 +124,14 @@ package struct TargetState: Sendable {
     // MARK: Times
 
     /// What may be believed of equal sizes and times, by the times in the manifest, the mark and the last run.
-    package func trust(_ header: ManifestHeader) throws -> Trust? {
+    ///
+    /// - Parameter sharesClock: the source's change times come from this machine's clock.
+    package func trust(_ header: ManifestHeader, sharesClock: Bool) throws -> Trust? {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
             scanned: header.created.fileTime,
             verified: try directory.status(of: Name.lastRun)?.modified,
-            committed: min(mark.modified, mark.changed)...mark.changed)
+            committed: mark.changed, sharesClock: sharesClock)
     }
 
     /// Writes down that a commit that began then has done its last operation.
@@ -143,12 +153,52 @@ package struct TargetState: Sendable {
         }
     }
 
+    // MARK: Syncs that failed
+
+    /// Whether the sync that ends a commit failed under this mount. The kernel tells an error once and says
+    /// success ever after, while what is in memory and what is on disk differ.
+    package func syncFailed(under mount: String) throws -> Bool {
+        guard let descriptor = try open(Name.syncFailed) else { return false }
+        return try calling("read", directory.path(of: Name.syncFailed)) { () throws(Errno) -> Bool in
+            try descriptor.readAll(limit: 4096) == Array(mount.utf8)
+        }
+    }
+
+    /// Need not be durable: it serves as long as the mount does.
+    package func noteFailedSync(under mount: String) throws {
+        guard try directory.status(of: Name.syncFailed) == nil else { return }
+        let descriptor = try directory.open(
+            Name.syncFailed, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        try calling("write", directory.path(of: Name.syncFailed)) { () throws(Errno) in
+            try descriptor.write(Array(mount.utf8))
+        }
+    }
+
     // MARK: Directories
+
+    /// Bytes on disk of what runs that were cut short have staged.
+    package func stagedBytes() throws -> Int64 {
+        guard try directory.status(of: Name.stage) != nil else { return 0 }
+        let scan = try TreeScan(directory.directory(Name.stage), TreeScan.Options())
+        var bytes: Int64 = 0
+        while try scan.advance() { bytes += scan.status.allocated }
+        return bytes
+    }
 
     /// The names of the transactions in the history, the oldest first.
     package func transactions() throws -> [FileName] {
         guard try directory.status(of: Name.history) != nil else { return [] }
         return try DirectoryListing.names(in: directory.directory(Name.history)).sorted()
+    }
+
+    /// What the applies left whose displaced data is kept, the oldest first. A directory of the history without
+    /// a header holds only what a recovery moved out of somebody's way.
+    package func applied() throws -> [(name: FileName, directory: Directory)] {
+        let names = try transactions()
+        guard !names.isEmpty else { return [] }
+        let history = try directory.directory(Name.history)
+        return try names.map { ($0, try history.directory($0)) }
+            .filter { try $0.1.status(of: HistoryRecord.headerName) != nil }
     }
 
     /// A directory of the state, made where it is missing.
@@ -168,7 +218,7 @@ package struct TargetState: Sendable {
     package func clean() throws {
         if try directory.status(of: Name.stage) != nil { try discard(Name.stage, in: directory) }
         for name in try DirectoryListing.names(in: directory)
-        where name == Name.trash || PendingFile.isTemporary(name) {
+        where name == Name.trash || name == Name.syncFailed || PendingFile.isTemporary(name) {
             try TreeRemoval.remove(name, in: directory)
         }
     }

@@ -103,30 +103,31 @@ package struct Difference: Sendable {
         }
     }
 
-    /// Leaves out an entry of the source that turned out not to be had.
-    ///
-    /// - Parameter keepingOld: what the target has in its place stays, under the new path if it was renamed;
-    ///   otherwise the entry has gone from the source, and so it goes from the target.
-    package mutating func omit(_ path: RelativePath, keepingOld: Bool) {
-        if let index = created.firstIndex(where: { $0.file.path == path }) {
-            created.remove(at: index)
-            // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
-            if keepingOld, deleted.contains(where: { $0.file.path == path }),
-                MoveMap(self).newPath(of: path.parent) == path.parent
-            {
-                deleted.removeAll { $0.file.path == path || $0.file.path.isBelow(path) }
+    /// Leaves out entries of the source that turned out not to be had: what the target has in their place
+    /// stays, under the new path where it was renamed.
+    package mutating func omit(_ paths: [RelativePath]) {
+        guard !paths.isEmpty else { return }
+        let omitted = Set(paths)
+        let moves = MoveMap(self)
+        let missing = omitted.intersection(created.map(\.file.path))
+        created.removeAll { missing.contains($0.file.path) }
+        // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
+        let kept = missing.intersection(deleted.map(\.file.path))
+            .filter { moves.newPath(of: $0.parent) == $0.parent }
+        if !kept.isEmpty {
+            deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
+        }
+        for index in pairs.indices where omitted.contains(pairs[index].source.path) {
+            let (source, target) = (pairs[index].source, pairs[index].target)
+            var status = target.status
+            // A directory has no content to be mistaken in, so it is still followed when it is renamed.
+            if source.isDirectory {
+                (status.inode, status.created) = (source.status.inode, source.status.created)
             }
-        } else if let index = pairs.firstIndex(where: { $0.source.path == path }) {
-            let target = pairs[index].target
-            if keepingOld {
-                pairs[index].source = target.moved(to: path)
-                pairs[index].causes.formIntersection([.renamed])
-                pairs[index].replacesContent = false
-            } else {
-                pairs.remove(at: index)
-                let position = deleted.firstIndex { $0.file > target } ?? deleted.endIndex
-                deleted.insert((target, false), at: position)
-            }
+            pairs[index].source = File(
+                path: source.path, status: status, destination: target.destination)
+            pairs[index].causes.formIntersection([.renamed])
+            pairs[index].replacesContent = false
         }
     }
 

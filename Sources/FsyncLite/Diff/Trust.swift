@@ -9,13 +9,16 @@ package struct Trust: Sendable {
     package var scanned: FileTime
     /// When the last run that looked at everything and ended well began its scan; never before `scanned`.
     package var verified: FileTime
-    /// Between these two the last commit itself changed the target.
-    package var committed: ClosedRange<FileTime>
+    /// When the last commit had done its last operation.
+    package var committed: FileTime
+    /// The source's change times come from this machine's clock, as those of a network's file system do not.
+    package var sharesClock: Bool
 
-    package init(scanned: FileTime, verified: FileTime?, committed: ClosedRange<FileTime>) {
+    package init(scanned: FileTime, verified: FileTime?, committed: FileTime, sharesClock: Bool = false) {
         self.scanned = scanned
         self.verified = max(scanned, verified ?? scanned)
         self.committed = committed
+        self.sharesClock = sharesClock
     }
 
     /// A change of the target since somebody last looked, unless the last commit made it: by its operations,
@@ -24,11 +27,17 @@ package struct Trust: Sendable {
         guard status.changed >= verified else { return false }
         // What the commit moved or gave attributes is compared once more: somebody may have edited it then.
         let isOurs = status.created.map { $0 >= scanned } ?? false
-        return status.changed >= committed.upperBound || !isOurs
+        return status.changed >= committed || !isOurs
     }
 
-    /// Another change time than the recorded one, or one so late that a second change may have had the same.
+    /// The change time in the record of a file that the last run could not look at: no file has it, and nothing
+    /// vouches for this one.
+    package static let unexamined = FileTime(seconds: 0, nanoseconds: 0)
+
+    /// A change so late that a second one may have had the same time, or one that is not in the manifest and
+    /// that the last good run has not seen either.
     package func suspectsSource(_ status: FileStatus, record: FileStatus) -> Bool {
-        status.changed != record.changed || status.changed >= verified
+        if status.changed >= verified || record.changed == Trust.unexamined { return true }
+        return status.changed != record.changed && !sharesClock
     }
 }

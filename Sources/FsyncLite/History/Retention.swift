@@ -14,19 +14,15 @@ struct Retention {
     /// Removes the transactions that are too old, and from those that stay what only the commit needed; also
     /// what a run that was cut short left behind. Writes nothing where there is nothing of this.
     func apply() throws {
-        let transactions = try state.transactions()
-        if !transactions.isEmpty {
-            let history = try state.subdirectory(TargetState.Name.history)
-            for name in transactions.dropLast(keepLast) { try state.discard(name, in: history) }
-            for name in transactions.suffix(keepLast) {
-                let directory = try history.directory(name)
-                // The old manifest, for the history's own record holds what changed; and the stage's.
-                for leftover in [
-                    TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record,
-                ]
-                where try directory.status(of: leftover) != nil {
-                    try directory.unlink(leftover)
-                }
+        let applied = try state.applied()
+        for (name, _) in applied.dropLast(keepLast) {
+            try state.discard(name, in: state.subdirectory(TargetState.Name.history))
+        }
+        // The old manifest, for the history's own record holds what changed; and the stage's.
+        let leftovers = [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record]
+        for (_, directory) in applied.suffix(keepLast) {
+            for leftover in leftovers where try directory.status(of: leftover) != nil {
+                try directory.unlink(leftover)
             }
         }
         try state.clean()

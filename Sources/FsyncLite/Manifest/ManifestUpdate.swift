@@ -22,13 +22,12 @@ package struct ManifestUpdate: Sendable {
         unexamined.insert(path)
     }
 
-    /// No file has this change time, so it never fits.
     private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        guard !unexamined.isEmpty,
-            unexamined.contains(where: { $0 == path || path.isBelow($0) })
-        else { return status }
+        guard !unexamined.isEmpty, unexamined.contains(path) || path.isBelow(anyOf: unexamined) else {
+            return status
+        }
         var status = status
-        status.changed = FileTime(seconds: 0, nanoseconds: 0)
+        status.changed = Trust.unexamined
         return status
     }
 

@@ -93,6 +93,16 @@ public struct RelativePath: Hashable, Sendable {
         return bytes.count > directory.bytes.count && bytes[directory.bytes.count] == separator
             && bytes.starts(with: directory.bytes)
     }
+
+    /// True when this path lies below one of these directories.
+    package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
+        var above = parent
+        while let directory = above {
+            if directories.contains(directory) { return true }
+            above = directory.parent
+        }
+        return false
+    }
 }
 
 private let separator = UInt8(ascii: "/")

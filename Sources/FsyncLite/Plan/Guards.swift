@@ -54,7 +54,11 @@ struct GuardFacts {
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
     var facts: FileSystemFacts
-    var mounts: [RelativePath]
+    /// The target's root, where there is one.
+    var root: FileStatus?
+    var mounts: [(path: RelativePath, isMountPoint: Bool)]
+    /// Entries of the target that are immutable or append-only.
+    var locked: [RelativePath: FileStatus]
 
     /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
     static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
@@ -92,16 +96,40 @@ struct GuardFacts {
                     "the source is another directory, on another file system, than last time (\(escapedText(last.path)))",
                     option: "--change-source"))
         }
-        for mount in mounts {
-            found.append(Refusal("something is mounted in the target, at \(mount); unmount it"))
+        for (path, isMountPoint) in mounts {
+            found.append(
+                Refusal(
+                    isMountPoint
+                        ? "something is mounted in the target, at \(path); unmount it"
+                        : "another file system or subvolume begins in the target, at \(path); move it away"))
         }
-        for file
-            in (difference.pairs.filter { !$0.isUnchanged }.map(\.target) + difference.deleted.map(\.file))
-        where file.status.isImmutable || file.status.isAppendOnly {
-            let flag = file.status.isImmutable ? ("immutable", "i") : ("append-only", "a")
-            found.append(Refusal("\(file.path) in the target is \(flag.0); chattr -\(flag.1) it"))
+        return found + lockRefusals() + capacityRefusals()
+    }
+
+    /// What is immutable or append-only is in the way where it changes itself, and a directory also where names
+    /// in it come and go.
+    private func lockRefusals() -> [Refusal] {
+        guard plan.summary.actions > 0 else { return [] }
+        var locked = locked
+        if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
+        guard !locked.isEmpty else { return [] }
+        let difference = plan.difference
+        var touched: Set<RelativePath> = [.root]
+        let moves = MoveMap(difference)
+        for pair in difference.pairs where !pair.isUnchanged && (!pair.isRenamed || !moves.isCarried(pair)) {
+            touched.formUnion([pair.target.path, pair.target.path.parent ?? .root])
+            touched.insert(moves.oldPath(of: pair.source.path.parent ?? .root))
         }
-        return found + capacityRefusals()
+        for (file, _) in difference.deleted {
+            touched.formUnion([file.path, file.path.parent ?? .root])
+        }
+        for (file, _) in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
+        return touched.sorted().compactMap { path in
+            guard let status = locked[path] else { return nil }
+            let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
+            let name = path.isRoot ? "the target's root" : "\(path) in the target"
+            return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
+        }
     }
 
     private func capacityRefusals() -> [Refusal] {

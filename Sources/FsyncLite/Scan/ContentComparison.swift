@@ -4,23 +4,30 @@ import FileSystem
 final class ContentComparison {
     private let source: TreeWalker
     private let target: TreeWalker
+    private let monitor: any Monitor
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
-    init(source: Directory, target: Directory) {
+    init(source: Directory, target: Directory, monitor: any Monitor) {
         self.source = TreeWalker(source)
         self.target = TreeWalker(target)
+        self.monitor = monitor
     }
 
     /// True also where the source's file cannot be had: what is not known to differ stays, and the problem is
-    /// listed.
+    /// listed. False where the target's cannot be read: it is ours to replace.
     func haveSameContent(_ pair: Pair) throws -> Bool {
+        try monitor.checkCancellation()
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
-        do throws(Errno) {
-            return try FileComparison.haveSameContent(source, target)
+        do throws(FileComparison.Failure) {
+            return try FileComparison.haveSameContent(source, target) { monitor.isCancelled }
         } catch {
-            throw SystemError("read", pair.source.path.bytes, error)
+            try monitor.checkCancellation()
+            guard error.side == .first else { return false }
+            problems.append(
+                Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
+            return true
         }
     }
 

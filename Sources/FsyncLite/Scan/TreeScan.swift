@@ -12,9 +12,27 @@ package final class TreeScan: EntryStream {
         package var toleratesUnreadable = false
         /// What is mounted inside is listed as an entry, noted and not entered.
         package var staysOnMount = false
+        /// The root of the other tree. Neither may lie in the other, and a mount can put it there although the
+        /// directories above tell nothing of it: meeting it is an error.
+        package var other: FileStatus?
+
+        package init(
+            omitsSockets: Bool = false, toleratesUnreadable: Bool = false, staysOnMount: Bool = false
+        ) {
+            self.omitsSockets = omitsSockets
+            self.toleratesUnreadable = toleratesUnreadable
+            self.staysOnMount = staysOnMount
+        }
 
         package static let source = Options(omitsSockets: true, toleratesUnreadable: true)
         package static let target = Options(staysOnMount: true)
+
+        /// The same, with the root of the other tree.
+        package func apart(from other: FileStatus?) -> Options {
+            var options = self
+            options.other = other
+            return options
+        }
     }
 
     /// The name that is ours at the root of every tree; never part of it.
@@ -25,10 +43,12 @@ package final class TreeScan: EntryStream {
     package private(set) var destination: [UInt8] = []
     package private(set) var isListed = true
 
-    /// Directories that could not be listed.
+    /// Directories that could not be listed, and symlinks that could not be read.
     package private(set) var problems: [Problem] = []
-    /// Places where something is mounted; filled with `staysOnMount` only.
-    package private(set) var mounts: [RelativePath] = []
+    /// Where something is mounted, or another file system begins; filled with `staysOnMount` only.
+    package private(set) var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+    /// Entries that are immutable or append-only; filled with `staysOnMount` only.
+    package private(set) var locked: [RelativePath: FileStatus] = [:]
     package private(set) var omittedSockets = 0
     package private(set) var metReservedName = false
     /// Entries yielded so far.
@@ -97,6 +117,13 @@ package final class TreeScan: EntryStream {
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
         path.bytes.append(contentsOf: name)
+        if options.staysOnMount {
+            if status.isImmutable || status.isAppendOnly { locked[path] = status }
+            if status.isMountRoot || status.device != rootDevice {
+                mounts.append((path, status.isMountRoot))
+                return true
+            }
+        }
         switch status.type {
         case .symlink: return try readLink()
         case .directory: return try enter()
@@ -112,15 +139,20 @@ package final class TreeScan: EntryStream {
         } catch  where [.noSuchFile, .invalid].contains(error.errno) {
             // Gone, or another object by now: a scan a moment later would not have met this one.
             return false
+        } catch  where options.toleratesUnreadable {
+            destination = []
+            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            return true
         }
     }
 
     private func enter() throws -> Bool {
-        if options.staysOnMount, status.isMountRoot || status.device != rootDevice {
-            mounts.append(path)
-            return true
-        }
         guard let name = path.fileName else { return false }
+        if let other = options.other, other.inode == status.inode, other.device == status.device {
+            throw SyncError(
+                .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
+                "one of source and target lies inside the other, by way of a mount")
+        }
         try monitor.checkCancellation()
         do throws(SystemError) {
             let directory = try chain.current().directory(name)

@@ -273,7 +273,7 @@ struct MirrorHazardTests {
         mirror.source.add("a/x", 2)
         mirror.source.add("b", 3)
         var difference = try mirror.difference()
-        difference.omit(try #require(RelativePath("b")), keepingOld: true)
+        difference.omit([try #require(RelativePath("b"))])
         try mirror.apply(difference)
         #expect(mirror.target.entries().map { "\($0.path)" } == ["a", "a/x"])
         #expect(mirror.target.object("a/x")?.content == 2)

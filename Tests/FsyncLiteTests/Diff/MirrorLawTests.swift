@@ -244,8 +244,8 @@ private struct Course {
         var omitted: Set<RelativePath> = []
         for arrival in layout.arrivals where !arrival.file.isDirectory && random.oneIn(2) {
             omitted.insert(arrival.file.path)
-            difference.omit(arrival.file.path, keepingOld: random.oneIn(2))
         }
+        difference.omit(Array(omitted))
         let achieved = try checkUndo(mirror.layout(difference, slots: layout.slotNumbers))
         for entry in mirror.source.entries() where !omitted.contains(entry.path) {
             guard let object = achieved.object(at: entry.path) else {

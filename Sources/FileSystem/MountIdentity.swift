@@ -1,0 +1,25 @@
+import Glibc
+
+extension Directory {
+    /// Names the mount through which this directory was opened, and no other mount before or after it.
+    ///
+    /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot's own name is part of it.
+    /// Older kernels give the number of a mount that is gone to the next one: two mounts may look like one there.
+    package func mount() throws(SystemError) -> String {
+        let (identifier, uniqueIdentifier): (UInt32, UInt32) = (0x1000, 0x4000)
+        var raw = statx()
+        try calling("statx", path) { () throws(Errno) in
+            try withRawDescriptor { (descriptor) throws(Errno) in
+                _ = try retrying {
+                    statx(descriptor, "", AT_EMPTY_PATH, identifier | uniqueIdentifier, &raw)
+                }
+            }
+        }
+        // `stx_mnt_id` of `linux/stat.h`, younger than glibc's own structure.
+        let number = withUnsafeBytes(of: raw) { $0.load(fromByteOffset: 0x90, as: UInt64.self) }
+        let boot = try Directory.open(path: Array("/proc/sys/kernel/random".utf8))
+        let file = try boot.open(FileName("boot_id"), [.read])
+        let name = try calling("read", boot.path) { () throws(Errno) in try file.readAll(limit: 64 * 1024) }
+        return "\(String(decoding: name, as: UTF8.self).prefix(36)) \(number)"
+    }
+}
