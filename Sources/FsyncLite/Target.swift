@@ -32,7 +32,7 @@ public struct Target: Sendable {
     /// Reads the state; takes no lock and writes nothing.
     ///
     /// - Throws: `SyncError`: `inputMissing` where there is no target, `refused` for a state that is not ours,
-    ///   `invalidDocument` for a damaged manifest.
+    ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
         let (_, state) = try open()
         var status = Status(isPending: try state.hasJournal(), history: [])
@@ -48,8 +48,7 @@ public struct Target: Sendable {
         guard !transactions.isEmpty else { return status }
         let history = try state.directory.directory(TargetState.Name.history)
         for name in transactions.reversed() {
-            let storage = CodableStorage(DiskStorage(try history.directory(name)))
-            let header: HistoryRecord.Header = try storage.value(for: HistoryRecord.headerName.description)
+            let header = try HistoryRecord.Header.read(name, in: history)
             status.history.append(
                 Applied(id: header.id, created: header.created, bytesHeld: header.bytesHeld))
         }

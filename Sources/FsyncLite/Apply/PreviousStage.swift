@@ -13,10 +13,7 @@ final class PreviousStage {
         names = try DirectoryListing.names(in: stages).sorted()
         for name in names where try stages.status(of: name)?.type == .directory {
             let directory = try stages.directory(name)
-            let storage = CodableStorage(DiskStorage(directory))
-            guard let record = try? storage.value(StageRecord.self, for: StageRecord.fileName),
-                record.version == 1
-            else { continue }
+            guard let record = try? StageRecord.read(in: directory) else { continue }
             let walker = TreeWalker(directory)
             for file in record.files {
                 guard let path = RelativePath(file.path) else { continue }
