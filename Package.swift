@@ -16,6 +16,8 @@ let package = Package(
         .target(name: "FsyncLite", dependencies: ["FileSystem"]),
         .executableTarget(name: "fsync-lite", dependencies: ["FsyncLite"]),
         .target(name: "TestSupport", dependencies: ["FsyncLite", "FileSystem"], path: "Tests/TestSupport"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FsyncLite", "FileSystem", "TestSupport"], path: "Tests/Fuzz"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport"]),
         .testTarget(name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport"]),

@@ -99,6 +99,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content = [UInt8]()
         let expected = Int(clamping: try status().size)
+        guard expected <= limit else { throw Errno(rawValue: EFBIG) }
         content.reserveCapacity(min(expected, limit) + 1)
         while true {
             let room = max(content.capacity - content.count, 64 * 1024)

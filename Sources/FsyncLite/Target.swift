@@ -32,7 +32,7 @@ public struct Target: Sendable {
     /// Reads the state; takes no lock and writes nothing.
     ///
     /// - Throws: `SyncError`: `inputMissing` where there is no target, `refused` for a state that is not ours,
-    ///   `invalidDocument` for a damaged manifest.
+    ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
         let (_, state) = try open()
         var status = Status(isPending: try state.hasJournal(), history: [])
@@ -44,9 +44,8 @@ public struct Target: Sendable {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
         }
-        for (_, directory) in try state.applied().reversed() {
-            let storage = CodableStorage(DiskStorage(directory))
-            let header: HistoryRecord.Header = try storage.value(for: HistoryRecord.headerName.description)
+        for (name, directory) in try state.applied().reversed() {
+            let header = try HistoryRecord.Header.read(name, from: directory)
             status.history.append(
                 Applied(id: header.id, created: header.created, bytesHeld: header.bytesHeld))
         }

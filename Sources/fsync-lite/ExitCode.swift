@@ -63,7 +63,7 @@ enum ExitCode: Int32, CaseIterable {
         case .committed where Interruption.signal != nil: self = .stopped
         case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused
-        case .failed: self = .failed
+        case .failed: self = report.error?.code == .invalidDocument ? .invalidDocument : .failed
         case .pending: self = .pending
         }
     }

@@ -26,7 +26,7 @@ func run(_ arguments: [[UInt8]]) -> ExitCode {
         Console.complain("\(error)")
         return ExitCode(error)
     } catch {
-        Console.complain("\(error)")
+        Console.complain(singleLine("\(error)"))
         return .failed
     }
 }

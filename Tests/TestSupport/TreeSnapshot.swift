@@ -24,8 +24,11 @@ package struct TreeSnapshot: Sendable, Equatable {
     package private(set) var entries: [[UInt8]: Entry] = [:]
     package private(set) var identities: [[UInt8]: Identity] = [:]
 
-    /// - Parameter withState: take `.fsync-lite` in as well.
-    package init(_ path: String, withState: Bool = false) throws {
+    /// - Parameters:
+    ///   - withState: take `.fsync-lite` in as well.
+    ///   - names: entries of the root that are left out with all that is in them.
+    package init(_ path: String, withState: Bool = false, leavingOut names: Set<String> = []) throws {
+        let omitted = Set(names.map { Array($0.utf8) })
         let root = Array(path.utf8)
         var pending: [[UInt8]] = [[]]
         while let directory = pending.popLast() {
@@ -33,6 +36,7 @@ package struct TreeSnapshot: Sendable, Equatable {
             try add(directory.isEmpty ? [UInt8(ascii: ".")] : directory, at: full)
             for name in try TreeSnapshot.names(in: full) {
                 if directory.isEmpty, !withState, name == Array(".fsync-lite".utf8) { continue }
+                if directory.isEmpty, omitted.contains(name) { continue }
                 let child = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 let childPath = full + [UInt8(ascii: "/")] + name
                 var status = stat()

@@ -37,9 +37,7 @@ final class PreviousStage {
 
     private static func record(in stage: Directory) -> [StageRecord.StagedFile] {
         // One that cannot be read is none: its files are copied anew.
-        let record = try? CodableStorage(DiskStorage(stage)).value(
-            StageRecord.self, for: StageRecord.fileName)
-        return record?.version == 1 ? record?.files ?? [] : []
+        (try? StageRecord.read(in: stage))?.files ?? []
     }
 
     /// Removes all files but those, and opens the directories, some of which have their final mode already.

@@ -5,6 +5,19 @@ import FoundationEssentials
 package struct StageRecord: Codable, Sendable, Equatable {
     package static let fileName = TargetState.Name.record.description
 
+    /// Reads the record in the directory of a stage.
+    package static func read(in directory: Directory) throws -> StageRecord {
+        // In bytes: room for millions of files.
+        let record: StageRecord = try JSONDocument.read(
+            TargetState.Name.record, in: directory, limit: 1 << 30)
+        guard record.version == 1 else {
+            throw SyncError(
+                .invalidDocument, path: directory.path(of: TargetState.Name.record),
+                "version \(record.version) is not one that this fsync-lite reads (1)")
+        }
+        return record
+    }
+
     package var version = 1
     /// The name of the stage's directory.
     package var transaction: String
@@ -44,21 +57,26 @@ extension StageRecord.StagedFile: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let fields = try container.decode(String.self).split(separator: " ", omittingEmptySubsequences: false)
-        func bytes(_ index: Int) -> [UInt8]? { Data(base64Encoded: String(fields[index])).map { Array($0) } }
+        func path(_ index: Int) -> [UInt8]? {
+            guard let bytes = Data(base64Encoded: String(fields[index])), let path = RelativePath(bytes),
+                !path.isRoot
+            else { return nil }
+            return path.bytes
+        }
         func time(_ index: Int) -> FileTime? {
             let parts = fields[index].split(separator: ".")
-            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1]) else {
-                return nil
-            }
+            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1]),
+                (0..<1_000_000_000).contains(nanoseconds)
+            else { return nil }
             return FileTime(seconds: seconds, nanoseconds: nanoseconds)
         }
-        guard fields.count == 8, let path = bytes(0), let place = bytes(1), let inode = UInt64(fields[2]),
+        guard fields.count == 8, let source = path(0), let place = path(1), let inode = UInt64(fields[2]),
             let changed = time(4), let modified = time(5), let size = Int64(fields[6]),
-            let stagedInode = UInt64(fields[7])
+            size >= 0, fields[3] == "-" || time(3) != nil, let stagedInode = UInt64(fields[7])
         else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is no staged file.")
         }
-        self.path = path
+        self.path = source
         self.place = place
         self.inode = inode
         created = time(3)

@@ -114,11 +114,7 @@ package struct TargetState: Sendable {
     /// What a person set for this target; the defaults where there is no file.
     package func settings() throws -> Settings {
         guard try open(Name.settings) != nil else { return Settings() }
-        do {
-            return try CodableStorage(DiskStorage(directory)).value(for: Settings.fileName)
-        } catch {
-            throw SyncError(.invalidDocument, path: directory.path(of: Name.settings), "\(error)")
-        }
+        return try JSONDocument.read(Name.settings, in: directory, limit: Settings.sizeLimit)
     }
 
     // MARK: Times

@@ -81,7 +81,9 @@ extension Transaction {
         try document.expect(",")
         guard try document.key("transaction") else { throw document.error("\"transaction\" is missing") }
         let name = try document.string()
-        guard FileName(name) != nil else { throw document.error("this is no name of a transaction") }
+        guard let directory = FileName(name) else {
+            throw document.error("this is no name of a transaction")
+        }
         id = String(decoding: name, as: UTF8.self)
         try document.expect(",")
         guard try document.key("began") else { throw document.error("\"began\" is missing") }
@@ -102,10 +104,17 @@ extension Transaction {
         while try document.nextElement(isFirst: objects.isEmpty) {
             objects.append(try document.journalObject())
         }
+        if let (number, reason) = Transaction.impossibleObject(objects, directory) {
+            // One object per line.
+            throw document.error(reason, line: document.line - (objects.count - number))
+        }
         try document.expect(",")
         try document.beginArray("operations")
         while try document.nextElement(isFirst: operations.isEmpty) {
-            operations.append(try document.operation(objects.count))
+            operations.append(try document.operation(objects))
+        }
+        guard operations.last == .rename(Layout.transaction) else {
+            throw document.error("the last operation would not keep what the commit displaces")
         }
         try document.expect(",")
         try document.beginArray("attributes")
@@ -114,16 +123,31 @@ extension Transaction {
         }
         try document.beginTrailer()
         try document.end()
-        guard objects.count > Layout.transaction else {
-            throw SyncError(.invalidDocument, path: path, "objects are missing")
-        }
-        for object in objects {
-            for place in [object.old, object.slot, object.new] {
-                guard place.map({ objects.indices.contains($0.parent) }) ?? true else {
-                    throw SyncError(.invalidDocument, path: path, "a place in an object that is not there")
+    }
+
+    /// The number of an object that no layout has, and why not; nil where all are as they must be.
+    private static func impossibleObject(
+        _ objects: [Layout.Object], _ transaction: FileName
+    ) -> (number: Int, reason: String)? {
+        let own = Layout.ownObjects(transaction)
+        guard objects.count >= own.count else { return (objects.count, "objects are missing") }
+        for (number, object) in objects.enumerated() {
+            let places = [object.old, object.slot, object.new].compactMap(\.self)
+            guard places.allSatisfy({ objects.indices.contains($0.parent) }) else {
+                return (number, "a place in an object that is not there")
+            }
+            if number < own.count {
+                guard [object.old, object.slot, object.new] == [own[number].old, nil, own[number].new] else {
+                    return (number, "this is not the place of the state's own object")
                 }
+            } else if places.isEmpty {
+                return (number, "an object without a place")
+            }
+            guard (object.identity == nil) == (number <= Layout.state) else {
+                return (number, "an object is told by its inode, but for the root and the state")
             }
         }
+        return nil
     }
 }
 
@@ -158,8 +182,14 @@ extension DocumentReader {
         var created: Timestamp?
         var parents: [String: Int] = [:]
         var names: [String: FileName] = [:]
+        var seen: Set<String> = []
         try object { reader, key in
-            switch String(decoding: key, as: UTF8.self) {
+            let key = String(decoding: key, as: UTF8.self)
+            // A name has two spellings, of which there is one.
+            guard seen.insert(key.replacing("_base64", with: "")).inserted else {
+                throw reader.error("the key \"\(escapedText(key.utf8))\" twice")
+            }
+            switch key {
             case "inode": inode = try reader.integer()
             case "created": created = try reader.timestamp()
             case "old_parent": parents["old"] = try reader.integer()
@@ -175,6 +205,7 @@ extension DocumentReader {
             }
             return true
         }
+        guard inode != nil || created == nil else { throw error("a birth time without an inode") }
         func place(_ which: String) throws -> Layout.Place? {
             guard (parents[which] == nil) == (names[which] == nil) else { throw error("half a place") }
             guard let parent = parents[which], let name = names[which] else { return nil }
@@ -192,7 +223,7 @@ extension DocumentReader {
         return name
     }
 
-    fileprivate mutating func operation(_ count: Int) throws -> Layout.Operation {
+    fileprivate mutating func operation(_ objects: [Layout.Object]) throws -> Layout.Operation {
         var numbers: [String: Int] = [:]
         try object { reader, key in
             let name = String(decoding: key, as: UTF8.self)
@@ -201,20 +232,32 @@ extension DocumentReader {
                 return false
             }
             let number: Int = try reader.integer()
-            guard (0..<count).contains(number) else {
+            guard objects.indices.contains(number) else {
                 throw reader.error("no object has the number \(number)")
             }
             numbers[name] = number
             return true
         }
+        func check(_ object: Int, _ from: Layout.Place?, _ to: Layout.Place?) throws {
+            guard from != nil, to != nil else { throw error("object \(object) lacks a place for this") }
+        }
         switch (
             numbers.count, numbers["detach"], numbers["attach"], numbers["rename"], numbers["exchange"],
             numbers["with"]
         ) {
-        case (1, let object?, _, _, _, _): return .detach(object)
-        case (1, _, let object?, _, _, _): return .attach(object)
-        case (1, _, _, let object?, _, _): return .rename(object)
-        case (2, _, _, _, let object?, let other?): return .exchange(object, with: other)
+        case (1, let object?, _, _, _, _):
+            try check(object, objects[object].old, objects[object].slot)
+            return .detach(object)
+        case (1, _, let object?, _, _, _):
+            try check(object, objects[object].slot, objects[object].new)
+            return .attach(object)
+        case (1, _, _, let object?, _, _):
+            try check(object, objects[object].old, objects[object].new)
+            return .rename(object)
+        case (2, _, _, _, let object?, let other?):
+            try check(object, objects[object].slot, objects[object].new)
+            try check(other, objects[other].old, objects[other].slot)
+            return .exchange(object, with: other)
         default: throw error("this is no operation")
         }
     }

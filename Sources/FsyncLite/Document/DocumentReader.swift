@@ -40,8 +40,9 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    package func error(_ message: String) -> SyncError {
-        SyncError(.invalidDocument, path: path, "line \(line): \(message)")
+    /// - Parameter line: nil for the current one.
+    package func error(_ message: String, line: Int? = nil) -> SyncError {
+        SyncError(.invalidDocument, path: path, "line \(line ?? self.line): \(message)")
     }
 
     // MARK: Lines

@@ -7,8 +7,8 @@ import FileSystem
 /// holds it (an entry without one lies inside the slot of a directory above it); `attributes` with the entry
 /// as it was; `move` back; and `delete` for what it created.
 package struct HistoryRecord: Sendable {
-    package struct Header: Codable, Sendable {
-        package var format = "fsync-lite-history"
+    package struct Header: Codable, Hashable, Sendable {
+        package var format = formatName
         package var version = 1
         package var id: String
         /// ISO 8601.
@@ -22,6 +22,26 @@ package struct HistoryRecord: Sendable {
         package var delete: Int
         /// Bytes of content that were displaced and are kept.
         package var bytesHeld: Int64
+
+        package static let formatName = "fsync-lite-history"
+
+        /// Reads the header of a transaction from its directory in the history.
+        package static func read(_ transaction: FileName, from directory: Directory) throws -> Header {
+            // In bytes: far more than a header needs.
+            let header: Header = try JSONDocument.read(headerName, in: directory, limit: 1 << 16)
+            guard let fault = header.fault(of: transaction) else { return header }
+            throw SyncError(.invalidDocument, path: directory.path(of: headerName), fault)
+        }
+
+        /// What does not fit; nil when all does.
+        private func fault(of transaction: FileName) -> String? {
+            if format != Header.formatName { return "this is no \(Header.formatName) document" }
+            if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
+            if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
+            if Timestamp(iso8601: Array(created.utf8)[...]) == nil { return "created: this is no time" }
+            let numbers = [create, update, attributes, move, delete]
+            return numbers.allSatisfy { $0 >= 0 } && bytesHeld >= 0 ? nil : "a number below zero"
+        }
     }
 
     static let headerName = FileName("header.json")

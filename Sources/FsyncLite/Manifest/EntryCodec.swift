@@ -98,6 +98,10 @@ extension DocumentReader {
         guard let type else { throw error("\"type\" is missing") }
         record.status.type = type
         try check(seen, type)
+        guard seen & EntryKey.links.bit == 0 || (record.status.links > 1 && type != .directory) else {
+            throw error("a number of links belongs to what has several names, and is no directory")
+        }
+        guard !record.destination.contains(0) else { throw error("NUL in a destination") }
         if type == .symlink { record.status.size = Int64(record.destination.count) }
     }
 

@@ -58,9 +58,9 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     /// Nothing has the name: the kernel said `ENOENT`, and nothing else counts.
     public var isNotFound: Bool { errno == Errno.noSuchFile.rawValue }
 
-    /// The path with control characters escaped, and the cause.
+    /// The path and the cause, with control characters escaped.
     public var description: String {
-        if let path { "\(escapedText(path)): \(message)" } else { message }
+        if let path { "\(escapedText(path)): \(singleLine(message))" } else { singleLine(message) }
     }
 }
 

@@ -92,14 +92,7 @@ package struct Layout: Sendable {
     ) {
         slotNumbers = slots
         self.slots = (slots.values.max() ?? -1) + 1
-        objects = [
-            Object(), Object(),
-            Object(fixed: Place(parent: Layout.state, name: FileName("stage"))),
-            Object(fixed: Place(parent: Layout.state, name: FileName("history"))),
-            Object(
-                old: Place(parent: Layout.stage, name: transaction),
-                new: Place(parent: Layout.history, name: transaction)),
-        ]
+        objects = Layout.ownObjects(transaction)
         var moves = MoveMap(difference)
         place(difference, &moves)
         order(difference)
@@ -109,6 +102,17 @@ package struct Layout: Sendable {
     }
 
     // MARK: Objects
+
+    /// The objects that every transaction has, by their numbers: `root` to `transaction`.
+    static func ownObjects(_ transaction: FileName) -> [Object] {
+        [
+            Object(), Object(),
+            Object(fixed: Place(parent: state, name: FileName("stage"))),
+            Object(fixed: Place(parent: state, name: FileName("history"))),
+            Object(
+                old: Place(parent: stage, name: transaction), new: Place(parent: history, name: transaction)),
+        ]
+    }
 
     private mutating func place(_ difference: Difference, _ moves: inout MoveMap) {
         // First every object that has an operation of its own, so that the places can refer to them.

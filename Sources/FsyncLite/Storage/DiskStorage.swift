@@ -8,11 +8,14 @@ import FoundationEssentials
 /// storage.
 public struct DiskStorage: Storage {
     private let directory: Directory
+    /// A value of more bytes cannot be read.
+    private let sizeLimit: Int
     /// One per storage: its `async` calls run in the order in which they came.
     private let worker = WorkerThread()
 
-    package init(_ directory: Directory) {
+    package init(_ directory: Directory, sizeLimit: Int = .max) {
         self.directory = directory
+        self.sizeLimit = sizeLimit
     }
 
     /// Stores in a directory that is there.
@@ -26,7 +29,7 @@ public struct DiskStorage: Storage {
             let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
             let content = try calling("read", directory.path(of: name)) { () throws(Errno) -> [UInt8] in
                 guard try file.status().type == .file else { throw .invalid }
-                return try file.readAll()
+                return try file.readAll(limit: sizeLimit)
             }
             return Data(content)
         } catch {

@@ -1,3 +1,4 @@
+import FileSystem
 import FoundationEssentials
 
 /// Small documents as JSON, through Codable, the same everywhere: keys sorted, indented, a line feed at the
@@ -29,6 +30,20 @@ package enum JSONDocument {
             return try decoder.decode(type, from: data)
         } catch {
             throw SyncError(.invalidDocument, describe(error))
+        }
+    }
+
+    /// Reads a document of a target's state.
+    ///
+    /// - Parameter limit: in bytes; more than that no such document has, and nobody makes us hold it.
+    /// - Throws: `invalidDocument`, also where no file is.
+    package static func read<Value: Decodable>(
+        _ name: FileName, in directory: Directory, limit: Int
+    ) throws(SyncError) -> Value {
+        do throws(StorageError) {
+            return try CodableStorage(DiskStorage(directory, sizeLimit: limit)).value(for: name.description)
+        } catch {
+            throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
         }
     }
 

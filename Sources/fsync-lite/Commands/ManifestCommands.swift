@@ -46,7 +46,7 @@ enum ManifestShowCommand {
             return .done
         }
         if let header {
-            try console.line("manifest     \(header.id)")
+            try console.line("manifest     \(escapedText(header.id.utf8))")
             try console.line("root         \(LocalFile(bytes: header.root))")
             try console.line("created      \(header.created)")
             if let source = header.source {

@@ -19,7 +19,7 @@ enum StatusCommand {
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {
         if let (header, summary) = status.manifest {
-            try console.line("manifest   \(header.id), of \(header.created)")
+            try console.line("manifest   \(escapedText(header.id.utf8)), of \(header.created)")
             if let source = header.source { try console.line("source     \(LocalFile(bytes: source.path))") }
             try console.line(
                 "holds      \(summary.files) files, \(summary.directories) directories, \(summary.symlinks) symlinks, "

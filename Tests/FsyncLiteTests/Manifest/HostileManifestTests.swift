@@ -58,7 +58,7 @@ struct HostileManifestTests {
             ("inode", "-1"), ("inode", "18446744073709551616"), ("inode", nil), ("inode", "1e3"),
             ("inode", "-0"),
             ("owner", "4294967296"), ("owner", "-1"), ("owner", nil), ("group", "4294967296"), ("group", nil),
-            ("links", "4294967296"), ("links", "-1"), ("target_inode", "-1"),
+            ("links", "4294967296"), ("links", "-1"), ("links", "0"), ("links", "1"), ("target_inode", "-1"),
             ("target_inode", "99999999999999999999"),
             ("mode", #""644""#), ("mode", #""00644""#), ("mode", #""0648""#), ("mode", #""+644""#),
             ("mode", #""-644""#),
@@ -85,6 +85,16 @@ struct HostileManifestTests {
             ("type", #""block_device""#), ("size", nil), ("device", device),
         ]
         expectRefusal(ManifestText(fields: fields).bytes, line: 3, device)
+    }
+
+    @Test func impossibleFieldsTogether() {
+        expectRefusal(
+            ManifestText(fields: [
+                ("type", #""symlink""#), ("size", nil), ("destination", #""a\u0000b""#),
+            ]).bytes, line: 3, "NUL in a destination")
+        expectRefusal(
+            ManifestText(fields: [("type", #""directory""#), ("size", nil), ("links", "2")]).bytes, line: 3,
+            "a directory with two names")
     }
 
     @Test(arguments: ["path", "type", "size", "modified", "mode", "owner", "group", "inode", "changed"])

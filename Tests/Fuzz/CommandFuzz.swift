@@ -1,0 +1,310 @@
+import FileSystem
+import Foundation
+import FsyncLite
+import TestSupport
+
+/// Puts damaged documents into a real target and runs the built command on it.
+struct CommandFuzz {
+    let seed: UInt64
+    let findings: String
+    private let scratch: TemporaryDirectory
+
+    private static let patience = 20.0
+    /// What a script may count on; nothing else ever.
+    private static let documented: Set<Int32> = [0, 1, 2, 3, 4, 5, 6, 65, 66]
+
+    init(seed: UInt64, findings: String) throws {
+        self.seed = seed
+        self.findings = findings
+        scratch = try TemporaryDirectory(inMemory: true)
+    }
+
+    func run(_ kind: DocumentKind, _ numbers: Range<Int>) throws -> Tally {
+        var tally = Tally(name: kind.name, inputs: numbers.count)
+        var codes: [Int32: Int] = [:]
+        let scene = CommandScene("\(scratch.path)/\(kind.name)")
+        for number in numbers {
+            if try scene.needsBuilding() { try scene.build(with: kind) }
+            var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(number))
+            let valid = try scene.document(kind, &random)
+            let isDamaged = number % 10 != 0
+            let document =
+                isDamaged ? Mutation.of(valid, kind, words: scene.words, &random) : valid
+            try scene.put(document, kind)
+            var wasTaken = true
+            for arguments in CommandFuzz.commands(&random) {
+                let found = try judge(arguments, on: scene, kind)
+                codes[found.code, default: 0] += 1
+                // A commit that is under way is for apply and recover to end.
+                let waits = found.code == 6 && !["apply", "recover"].contains(arguments[0])
+                wasTaken = wasTaken && (found.code == 0 || waits)
+                if found.isHang {
+                    tally.hangs += 1
+                } else if found.code < 0 {
+                    tally.crashes += 1
+                } else if let complaint = found.complaint
+                    ?? (isDamaged || wasTaken ? nil : "a valid document")
+                {
+                    tally.wrong += 1
+                    try keep(kind, number, document, arguments, found, complaint)
+                }
+                if found.isHang || found.code < 0 {
+                    try keep(kind, number, document, arguments, found, "ended by a signal, or never")
+                }
+            }
+            if wasTaken { tally.accepted += 1 } else { tally.refused += 1 }
+        }
+        let counts = codes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        say("\(kind.name): exit codes \(counts.joined(separator: ", "))")
+        return tally
+    }
+
+    /// Those that write come last, in either order.
+    private static func commands(_ random: inout SplitMix64) -> [[String]] {
+        let recover =
+            ["recover", "target"]
+            + random.pick([[], [], ["--back"], ["--displace"], ["--back", "--displace"]])
+        let apply = ["apply", "source", "target"]
+        return [
+            ["status", "target"], ["plan", "source", "target"], ["manifest", "show", "target"],
+            ["manifest", "list", "--long", "target"],
+            ["manifest", "list", "target/.fsync-lite/manifest.json"],
+        ] + (random.oneIn(2) ? [recover, apply] : [apply, recover])
+    }
+
+    private struct Finding {
+        var code: Int32
+        var isHang = false
+        var errors: String
+        var complaint: String?
+    }
+
+    private func judge(_ arguments: [String], on scene: CommandScene, _ kind: DocumentKind) throws -> Finding
+    {
+        let before = try TreeSnapshot(scene.path("target"), withState: true)
+        let tree = try TreeSnapshot(scene.path("target"))
+        let running = try RunningCommand(arguments, in: scene.path)
+        let end = Date(timeIntervalSinceNow: CommandFuzz.patience)
+        while running.isRunning, Date() < end { usleep(500) }
+        let isHang = running.isRunning
+        running.kill()
+        let run = try running.finish()
+        var finding = Finding(code: run.code, isHang: isHang, errors: run.errors)
+        let output = (run.output + run.errors).unicodeScalars
+        let touched = try TreeSnapshot(scene.path("target"), withState: true).touched(since: before)
+        let isReader = arguments[0] != "apply" && arguments[0] != "recover"
+        if let change = try scene.changeOutside() {
+            finding.complaint = "OUTSIDE: \(change)"
+        } else if !CommandFuzz.documented.contains(run.code) {
+            finding.complaint = "the exit code \(run.code)"
+        } else if run.code > 2, run.errors.isEmpty {
+            finding.complaint = "the exit code \(run.code) without a word"
+        } else if run.code == 1, run.errors.contains("\(kind.place.split(separator: "/").last!): ") {
+            finding.complaint = "1 for a damaged document"
+        } else if run.code == 65, !run.errors.contains(kind.place.split(separator: "/").last!) {
+            finding.complaint = "65 without the file's name"
+        } else if output.contains(where: {
+            ($0.value < 0x20 && $0 != "\n") || (0x7F..<0xA0).contains($0.value)
+        }) {
+            finding.complaint = "control characters in the output"
+        } else if isReader, let change = touched.first {
+            finding.complaint = "a command that only reads: \(change)"
+        } else if run.code == 65, kind.name != "settings", let change = touched.first {
+            finding.complaint = "65, and something was touched: \(change)"
+        } else if [1, 4].contains(run.code),
+            let change = try TreeSnapshot(scene.path("target")).differences(from: tree).first
+        {
+            finding.complaint = "\(run.code), and the tree is another: \(change)"
+        }
+        return finding
+    }
+
+    private func keep(
+        _ kind: DocumentKind, _ number: Int, _ document: [UInt8], _ arguments: [String], _ finding: Finding,
+        _ complaint: String
+    ) throws {
+        try FileManager.default.createDirectory(atPath: findings, withIntermediateDirectories: true)
+        let file = "\(findings)/command-\(kind.name)-seed-\(seed)-input-\(number)"
+        try Files.write(document, to: file)
+        say(
+            "wrong: \(kind.name): fsync-lite \(arguments.joined(separator: " ")): \(complaint); exit code \(finding.code)"
+                + "\n    \(finding.errors.prefix(500).debugDescription)\n    \(file)\n"
+                + "    scripts/fuzz --reader \(kind.name) --seed \(seed) --from \(number) --commands 1")
+    }
+}
+
+/// A source, a target with a history, and things around them that nobody may touch.
+private final class CommandScene {
+    let path: String
+    private var built: TreeSnapshot?
+    private var outside: TreeSnapshot?
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// What a hostile document would like to reach.
+    private(set) var words: [String] = []
+
+    // MARK: Building
+
+    func needsBuilding() throws -> Bool {
+        guard let built else { return true }
+        return try !TreeSnapshot(path("target"), withState: true).touched(since: built).isEmpty
+    }
+
+    func build(with kind: DocumentKind) throws {
+        try? FileManager.default.removeItem(atPath: path)
+        for directory in ["outside/deep", "source/dir/in"] {
+            try FileManager.default.createDirectory(
+                atPath: path(directory), withIntermediateDirectories: true)
+        }
+        for name in [
+            "outside/canary", "outside/deep/canary", "canary", "source/a", "source/b", "source/dir/c",
+        ] {
+            try Files.write(Array("this is \(name)".utf8), to: path(name))
+        }
+        for link in ["source/link", "source/dir/link"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: path(link), withDestinationPath: path("outside"))
+        }
+        try apply()
+        try Files.write(Array("another b".utf8), to: path("source/b"))
+        try Files.write(Array("new".utf8), to: path("source/dir/new"))
+        try FileManager.default.removeItem(atPath: path("source/a"))
+        try apply()
+        let state = path("target/.fsync-lite")
+        if kind.name == "journal" || kind.name == "stage-record" {
+            let stage = "\(state)/stage/\(Desk.transaction)"
+            try FileManager.default.createDirectory(
+                atPath: "\(stage)/0", withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(state)/stage")
+            try Files.write(Array("arrives".utf8), to: "\(stage)/0/0")
+            try FileManager.default.copyItem(
+                atPath: "\(state)/manifest.json", toPath: "\(stage)/manifest.json")
+            // Something for apply to stage, so that it looks at what was staged before.
+            try Files.write(Array("staged".utf8), to: path("source/staged"))
+        }
+        if kind.name == "settings" { try Files.write(Array("more".utf8), to: path("source/more")) }
+        let identity = try Directory.open(path: Array(path("outside").utf8)).status().identity
+        words =
+            [
+                "link", "dir", "../outside", "outside", "..", path("outside"), "\(path("outside"))/canary",
+                "canary", "b",
+                identity.created?.description ?? "",
+            ].map { "\"\($0)\"" } + ["\(identity.inode)"]
+        try place(kind)
+        original = nil
+        outside = try around()
+        built = try TreeSnapshot(path("target"), withState: true)
+    }
+
+    private func apply() throws {
+        let run = try CommandRun(["apply", "source", "target"], in: path)
+        guard run.code == 0 else { throw Violation("the scene cannot be built: \(run.errors)") }
+    }
+
+    /// An empty document where it belongs: what is put there later does not make a name.
+    private func place(_ kind: DocumentKind) throws {
+        let file = path("target/\(location(kind))")
+        if !FileManager.default.fileExists(atPath: file) { try Files.write([], to: file) }
+    }
+
+    /// Where the document lies: the history's directory has a name of its own.
+    private func location(_ kind: DocumentKind) -> String {
+        guard kind.name == "history-header", let name = historyName else { return kind.place }
+        return ".fsync-lite/history/\(name)/header.json"
+    }
+
+    private var historyName: String? {
+        try? FileManager.default.contentsOfDirectory(atPath: path("target/.fsync-lite/history")).sorted().last
+    }
+
+    // MARK: Documents
+
+    func put(_ document: [UInt8], _ kind: DocumentKind) throws {
+        try Files.write(document, to: path("target/\(location(kind))"))
+        // The file is expected to be changed.
+        built = try TreeSnapshot(path("target"), withState: true)
+    }
+
+    /// A valid document for this very target.
+    func document(_ kind: DocumentKind, _ random: inout SplitMix64) throws -> [UInt8] {
+        switch kind.name {
+        case "manifest", "history-header":
+            // The one that the command wrote, from before the first was put.
+            if let original { return original }
+            let document = try Files.read(path("target/\(location(kind))"))
+            original = document
+            return document
+        case "journal": return try journal(&random).text()
+        default: return kind.make(&random)
+        }
+    }
+
+    private var original: [UInt8]?
+
+    /// A commit in the middle of which somebody pulled the plug.
+    private func journal(_ random: inout SplitMix64) throws -> JournalContent {
+        let root = try Directory.open(path: Array(path("target").utf8))
+        func identity(_ name: String) throws -> FileIdentity {
+            var directory = root
+            let names = name.split(separator: "/")
+            for name in names.dropLast() { directory = try directory.directory(FileName(name.utf8)!) }
+            guard let status = try directory.status(of: FileName(names.last!.utf8)!) else {
+                throw Failure("statx", name)
+            }
+            return status.identity
+        }
+        let state = ".fsync-lite"
+        let stage = "\(state)/stage/\(Desk.transaction)"
+        var content = JournalContent()
+        content.root = try root.status().identity
+        content.began = .now
+        content.objects = JournalContent.fixed(content.id)
+        for (index, name) in [(2, "\(state)/stage"), (3, "\(state)/history"), (4, stage), (5, "\(stage)/0")] {
+            content.objects[index].identity = try identity(name)
+        }
+        func place(_ parent: Int, _ name: String) -> JournalContent.Place {
+            JournalContent.Place(parent: parent, name: Array(name.utf8))
+        }
+        content.objects += [
+            // A directory that stays, a file that leaves it, one that arrives, a manifest for another.
+            .init(old: place(0, "dir"), new: place(0, "dir"), identity: try identity("dir")),
+            .init(old: place(6, "c"), slot: place(5, "1"), identity: try identity("dir/c")),
+            .init(slot: place(5, "0"), new: place(6, "arrived"), identity: try identity("\(stage)/0/0")),
+            .init(
+                slot: place(4, "manifest.json"), new: place(1, "manifest.json"),
+                identity: try identity("\(stage)/manifest.json")),
+            .init(
+                old: place(1, "manifest.json"), slot: place(4, "manifest.json"),
+                identity: try identity("\(state)/manifest.json")),
+        ]
+        content.operations = [
+            .detach(7), .attach(8), .exchange(9, with: 10), .rename(4),
+        ]
+        content.attributes = [
+            .init(
+                object: 6, old: Attributes(try root.directory(FileName("dir")).status()),
+                new: random.attributes())
+        ]
+        return content
+    }
+
+    // MARK: Around
+
+    /// What has changed outside of the target; nil when nothing has.
+    func changeOutside() throws -> String? {
+        guard let outside else { return nil }
+        let now = try around()
+        return now.touched(since: outside).first ?? now.differences(from: outside).first
+    }
+
+    /// Everything but the target.
+    private func around() throws -> TreeSnapshot {
+        try TreeSnapshot(path, leavingOut: ["target"])
+    }
+}

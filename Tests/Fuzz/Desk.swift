@@ -1,0 +1,80 @@
+import FileSystem
+import FsyncLite
+import Glibc
+
+/// A target of which nothing but the documents matters.
+struct Desk: Sendable {
+    static let transaction = "20261121T090000.123456Z-3f2a"
+
+    let path: String
+    let root: Directory
+    let state: TargetState
+
+    /// Makes it below a directory that is there, or opens the one that is there.
+    init(_ path: String) throws {
+        self.path = path
+        let state = "\(path)/.fsync-lite"
+        for directory in [
+            path, state, "\(state)/stage", "\(state)/stage/\(Desk.transaction)", "\(state)/history",
+            "\(state)/history/\(Desk.transaction)",
+        ] {
+            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+                throw Failure("mkdir", directory)
+            }
+        }
+        root = try Directory.open(path: Array(path.utf8))
+        guard let state = try TargetState(of: root) else { throw Failure("open", state) }
+        self.state = state
+    }
+
+    /// The desk for what is written again: the document on this one stays.
+    func second() throws -> Desk { try Desk("\(path)/again") }
+
+    func path(_ kind: DocumentKind) -> String { "\(path)/\(kind.place)" }
+
+    func put(_ bytes: [UInt8], _ kind: DocumentKind) throws {
+        try Files.write(bytes, to: path(kind))
+    }
+}
+
+/// A call that failed in the fuzzer itself.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ call: String, _ path: String) {
+        description = "\(call) \(path): \(String(cString: strerror(errno)))"
+    }
+}
+
+/// Files by plain calls.
+enum Files {
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        try write(to: path) { put in put(bytes) }
+    }
+
+    /// Writes a file of any size piece by piece.
+    static func write(to path: String, _ body: (_ put: ([UInt8]) -> Void) throws -> Void) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure("open", path) }
+        defer { close(descriptor) }
+        var isComplete = true
+        try body { bytes in
+            isComplete = isComplete && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        }
+        guard isComplete else { throw Failure("write", path) }
+    }
+
+    static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("open", path) }
+        defer { close(descriptor) }
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &part, part.count)
+            guard count >= 0 else { throw Failure("read", path) }
+            if count == 0 { return content }
+            content += part[..<count]
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import FsyncLite
+import TestSupport
+
+/// A kind of document that somebody hostile may have written: how valid ones are made, and how the tool
+/// reads them.
+struct DocumentKind: Sendable {
+    let name: String
+    /// Where the document lies in a target.
+    let place: String
+    /// It ends in a checksum of what stands before, and errors name a line.
+    let isSealed: Bool
+    /// A valid document, of a random shape.
+    let make: @Sendable (inout SplitMix64) -> [UInt8]
+    /// Reads the document that lies in a target, by the tool's own code.
+    ///
+    /// - Throws: the tool's error for a document that it refuses; a `Violation` when it took one that it must
+    ///   not take, or when that does not survive being written and read again.
+    let read: @Sendable (Desk) throws -> Void
+
+    /// - Parameters:
+    ///   - value: reads the document that lies in a target.
+    ///   - check: throws a violation when something does not hold that must hold of every value.
+    ///   - text: the document that says so.
+    init<Value: Equatable & SendableMetatype>(
+        name: String, place: String, isSealed: Bool = false,
+        make: @escaping @Sendable (inout SplitMix64) -> [UInt8],
+        value: @escaping @Sendable (Desk) throws -> Value, check: @escaping @Sendable (Value) throws -> Void,
+        text: @escaping @Sendable (Value) throws -> [UInt8]
+    ) {
+        (self.name, self.place, self.isSealed, self.make) = (name, place, isSealed, make)
+        read = { desk in
+            let taken = try value(desk)
+            try check(taken)
+            // Elsewhere: the document itself must stay, in case that this ends the process.
+            let other = try desk.second()
+            try Files.write(try text(taken), to: "\(other.path)/\(place)")
+            do {
+                try require(try value(other) == taken, "written and read again, it is something else")
+            } catch let error as SyncError {
+                throw Violation("written again, it is refused: \(error)")
+            }
+        }
+    }
+}
+
+extension DocumentKind {
+    /// Every reader. One more is one more line.
+    static let all: [DocumentKind] = [.manifest, .journal, .stageRecord, .historyHeader, .settings]
+}
+
+/// Something that a reader must not do.
+struct Violation: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Throws a violation unless the condition holds.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    guard condition else { throw Violation(message()) }
+}
+
+/// The judgement of paths, by code that is not the tool's.
+enum Paths {
+    static func requireInside(_ path: [UInt8], _ what: String) throws {
+        let components = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for component in components { try requireName(component, what) }
+    }
+
+    static func requireName(_ name: some Collection<UInt8>, _ what: String) throws {
+        let isName =
+            !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+            && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
+        try require(isName, "\(what) \(Array(name))")
+    }
+
+    /// In the order of a scan, the first before the second.
+    static func isAscending(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        func key(_ path: [UInt8]) -> [UInt8] { path.map { $0 == UInt8(ascii: "/") ? 0 : $0 } }
+        return key(first).lexicographicallyPrecedes(key(second))
+    }
+}

@@ -1,0 +1,241 @@
+import FileSystem
+import FsyncLite
+import TestSupport
+
+extension DocumentKind {
+    static let journal = DocumentKind(
+        name: "journal", place: ".fsync-lite/journal", isSealed: true,
+        make: { random in JournalContent(random: &random).text() },
+        value: { desk in try JournalContent(desk) }, check: { try $0.check() }, text: { $0.text() })
+}
+
+/// All that a journal says, with values that anybody can make.
+struct JournalContent: Equatable {
+    struct Place: Equatable {
+        var parent: Int
+        var name: [UInt8]
+    }
+
+    struct Object: Equatable {
+        var old: Place?
+        var slot: Place?
+        var new: Place?
+        var identity: FileIdentity?
+    }
+
+    struct Step: Equatable {
+        var object: Int
+        var old: Attributes
+        var new: Attributes
+    }
+
+    var id = Desk.transaction
+    var began = FileTime(seconds: 0, nanoseconds: 0)
+    var root = FileIdentity(inode: 0, created: nil)
+    var objects: [Object] = []
+    var operations: [Layout.Operation] = []
+    var attributes: [Step] = []
+
+    init(_ desk: Desk) throws {
+        guard let (_, transaction) = try desk.state.pendingJournal() else {
+            throw Violation("the journal is not there")
+        }
+        func place(_ place: Layout.Place?) -> Place? {
+            place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
+        }
+        (id, began, root) = (transaction.id, transaction.began, transaction.root)
+        objects = transaction.objects.map {
+            Object(old: place($0.old), slot: place($0.slot), new: place($0.new), identity: $0.identity)
+        }
+        operations = transaction.operations
+        attributes = transaction.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
+    }
+
+    func text() -> [UInt8] {
+        var document = DocumentWriter(format: "fsync-lite-journal")
+        document.text.field("transaction", id)
+        document.text.field("began", Timestamp(began))
+        document.text.field("inode", root.inode)
+        if let created = root.created { document.text.field("created", created) }
+        document.beginArray("objects")
+        for object in objects {
+            document.beginElement()
+            if let identity = object.identity {
+                document.text.field("inode", identity.inode)
+                if let created = identity.created { document.text.field("created", created) }
+            }
+            func put(_ place: Place?, _ parent: StaticString, _ name: StaticString, _ base64: StaticString) {
+                guard let place else { return }
+                document.text.field(parent, place.parent)
+                document.text.field(name, base64, place.name[...])
+            }
+            put(object.old, "old_parent", "old_name", "old_name_base64")
+            put(object.slot, "slot_parent", "slot_name", "slot_name_base64")
+            put(object.new, "new_parent", "new_name", "new_name_base64")
+            document.endElement()
+        }
+        document.endArray()
+        document.beginArray("operations")
+        for operation in operations {
+            document.beginElement()
+            switch operation {
+            case .detach(let object): document.text.field("detach", object)
+            case .attach(let object): document.text.field("attach", object)
+            case .rename(let object): document.text.field("rename", object)
+            case .exchange(let object, let other):
+                document.text.field("exchange", object)
+                document.text.field("with", other)
+            }
+            document.endElement()
+        }
+        document.endArray()
+        document.beginArray("attributes")
+        for step in attributes {
+            document.beginElement()
+            document.text.field("object", step.object)
+            document.text.field("old_mode", mode: step.old.permissions)
+            document.text.field("old_owner", step.old.owner)
+            document.text.field("old_group", step.old.group)
+            document.text.field("old_modified", Timestamp(step.old.modified))
+            document.text.field("new_mode", mode: step.new.permissions)
+            document.text.field("new_owner", step.new.owner)
+            document.text.field("new_group", step.new.group)
+            document.text.field("new_modified", Timestamp(step.new.modified))
+            document.endElement()
+        }
+        document.endArray()
+        document.beginTrailer()
+        document.end(withChecksum: true)
+        var bytes: [UInt8] = []
+        // Bytes take whatever is written.
+        try! document.drain(to: &bytes, all: true)
+        return bytes
+    }
+
+    // MARK: What must hold
+
+    func check() throws {
+        try Paths.requireName(Array(id.utf8), "the transaction's name:")
+        try require(objects.count > 4, "objects are missing")
+        let fixed = Array(JournalContent.fixed(id).prefix(5))
+        for (index, object) in objects.enumerated() {
+            for place in [object.old, object.slot, object.new].compactMap({ $0 }) {
+                try Paths.requireName(place.name, "a name:")
+                try require(objects.indices.contains(place.parent), "the parent of \(index)")
+            }
+            if index < fixed.count {
+                try require(
+                    object.old == fixed[index].old && object.new == fixed[index].new
+                        && object.slot == nil, "object \(index) is not ours")
+            } else {
+                try require(
+                    object.old != nil || object.slot != nil || object.new != nil, "object \(index) is nowhere"
+                )
+            }
+            try require((object.identity == nil) == (index < 2), "the identity of \(index)")
+        }
+        for operation in operations {
+            switch operation {
+            case .detach(let object): try check(object, \.old, \.slot)
+            case .attach(let object): try check(object, \.slot, \.new)
+            case .rename(let object): try check(object, \.old, \.new)
+            case .exchange(let object, let other):
+                try check(object, \.slot, \.new)
+                try check(other, \.old, \.slot)
+            }
+        }
+        try require(operations.last == .rename(4), "the last operation keeps nothing")
+        for step in attributes {
+            try require(objects.indices.contains(step.object), "no such object")
+            try require(step.old.permissions <= 0o7777 && step.new.permissions <= 0o7777, "a mode")
+        }
+    }
+
+    private func check(_ object: Int, _ from: KeyPath<Object, Place?>, _ to: KeyPath<Object, Place?>) throws {
+        try require(objects.indices.contains(object), "no such object")
+        try require(
+            objects[object][keyPath: from] != nil && objects[object][keyPath: to] != nil,
+            "an operation without its places")
+    }
+
+    // MARK: Making one
+
+    /// The root, the state, the stage, the history, the transaction, and its directory of slots.
+    static func fixed(_ id: String) -> [Object] {
+        func stays(_ parent: Int, _ name: String) -> Object {
+            let place = Place(parent: parent, name: Array(name.utf8))
+            return Object(old: place, new: place)
+        }
+        return [
+            Object(), Object(), stays(1, "stage"), stays(1, "history"),
+            Object(
+                old: Place(parent: 2, name: Array(id.utf8)), new: Place(parent: 3, name: Array(id.utf8))),
+            stays(4, "0"),
+        ]
+    }
+
+    init() {}
+
+    init(random: inout SplitMix64) {
+        began = random.time()
+        root = random.identity()
+        objects = JournalContent.fixed(id)
+        for index in objects.indices.dropFirst(2) { objects[index].identity = random.identity() }
+        var directories = [0]
+        var slots = 0
+        func slot() -> Place {
+            slots += 1
+            return Place(parent: 5, name: Array("\(slots - 1)".utf8))
+        }
+        var detached: [Layout.Operation] = []
+        var exchanged: [Layout.Operation] = []
+        var attached: [Layout.Operation] = []
+        for _ in 0..<random.pick([0, 1, 2, 4, 8, 12]) {
+            let place = Place(parent: random.pick(directories), name: random.name())
+            let next = objects.count
+            switch random.number(0...4) {
+            case 0:
+                objects.append(Object(old: place, slot: slot(), identity: random.identity()))
+                detached.append(.detach(next))
+            case 1:
+                objects.append(Object(slot: slot(), new: place, identity: random.identity()))
+                attached.append(.attach(next))
+            case 2:
+                let goal = Place(parent: random.pick(directories), name: random.name())
+                objects.append(Object(old: place, slot: slot(), new: goal, identity: random.identity()))
+                detached.append(.detach(next))
+                attached.append(.attach(next))
+            case 3:
+                let shared = slot()
+                objects.append(Object(slot: shared, new: place, identity: random.identity()))
+                objects.append(Object(old: place, slot: shared, identity: random.identity()))
+                exchanged.append(.exchange(next, with: next + 1))
+            default:
+                objects.append(Object(old: place, new: place, identity: random.identity()))
+                directories.append(next)
+            }
+            if random.oneIn(2) {
+                attributes.append(
+                    Step(object: next, old: random.attributes(), new: random.attributes()))
+            }
+        }
+        let slot = Place(parent: 4, name: Array("manifest.json".utf8))
+        let place = Place(parent: 1, name: Array("manifest.json".utf8))
+        objects.append(Object(slot: slot, new: place, identity: random.identity()))
+        let manifest = objects.count - 1
+        operations = detached + exchanged + attached
+        if random.oneIn(2) {
+            objects.append(Object(old: place, slot: slot, identity: random.identity()))
+            operations.append(.exchange(manifest, with: manifest + 1))
+        } else {
+            operations.append(.attach(manifest))
+        }
+        operations.append(.rename(4))
+    }
+}
+
+extension SplitMix64 {
+    mutating func attributes() -> Attributes {
+        Attributes(permissions: permissions(), owner: account(), group: account(), modified: time())
+    }
+}

@@ -1,0 +1,142 @@
+import FileSystem
+import FsyncLite
+import TestSupport
+
+extension DocumentKind {
+    static let manifest = DocumentKind(
+        name: "manifest", place: ".fsync-lite/manifest.json", isSealed: true,
+        make: { random in ManifestContent(random: &random).text() },
+        value: { desk in try ManifestContent(desk) }, check: { try $0.check() }, text: { $0.text() })
+}
+
+/// All that a manifest says.
+private struct ManifestContent: Equatable {
+    struct Entry: Equatable {
+        var file: File
+        var targetInode: UInt64?
+    }
+
+    var header: ManifestHeader
+    var entries: [Entry] = []
+    var summary = ManifestSummary()
+
+    init(_ desk: Desk) throws {
+        guard let reader = try desk.state.manifest() else { throw Violation("the manifest is not there") }
+        header = reader.header
+        while try reader.advance() {
+            entries.append(
+                Entry(
+                    file: File(path: reader.path, status: reader.status, destination: reader.destination),
+                    targetInode: reader.targetInode))
+        }
+        summary = reader.summary
+    }
+
+    func text() -> [UInt8] {
+        var writer = ManifestWriter(header)
+        for entry in entries {
+            writer.append(
+                path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
+                targetInode: entry.targetInode)
+        }
+        writer.end()
+        var bytes: [UInt8] = []
+        // Bytes take whatever is written.
+        try! writer.drain(to: &bytes, all: true)
+        return bytes
+    }
+
+    // MARK: What must hold
+
+    func check() throws {
+        var previous: [UInt8]?
+        var directories: Set<[UInt8]> = [[]]
+        var totals = ManifestTotals()
+        for entry in entries {
+            let path = entry.file.path.bytes
+            try Paths.requireInside(path, "a path outside:")
+            try require(
+                path.split(separator: UInt8(ascii: "/"))[0] != Array(".fsync-lite".utf8)[...],
+                "the reserved name")
+            if let previous {
+                try require(Paths.isAscending(previous, path), "paths that do not ascend: \(path)")
+            }
+            let parent = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[..<$0]) } ?? []
+            try require(directories.contains(parent), "an entry without its directory: \(path)")
+            if entry.file.isDirectory { directories.insert(path) }
+            try require(entry.file.size >= 0 && entry.file.mode <= 0o7777, "a size or mode: \(path)")
+            try require(!entry.file.destination.contains(0), "NUL in a destination: \(path)")
+            totals.count(entry.file)
+            previous = path
+        }
+        try require(totals == ManifestTotals(summary), "totals that do not fit")
+    }
+
+    private struct ManifestTotals: Equatable {
+        var counts: [Int] = [0, 0, 0, 0]
+        var bytes: Int64 = 0
+
+        init() {}
+
+        init(_ summary: ManifestSummary) {
+            counts = [summary.files, summary.directories, summary.symlinks, summary.others]
+            bytes = summary.bytes
+        }
+
+        mutating func count(_ file: File) {
+            switch file.kind {
+            case .file:
+                counts[0] += 1
+                bytes &+= file.size
+            case .directory: counts[1] += 1
+            case .symlink: counts[2] += 1
+            default: counts[3] += 1
+            }
+        }
+    }
+
+    // MARK: Making one
+
+    init(random: inout SplitMix64) {
+        header = ManifestHeader(
+            id: Desk.transaction, root: random.oneIn(5) ? [UInt8(ascii: "/"), 0xFF] : Array("/mirror".utf8),
+            created: Timestamp(random.time()))
+        if !random.oneIn(4) {
+            header.source = .init(
+                path: Array("/source/\u{1F600}".utf8), identity: random.identity(),
+                fileSystem: String(random.next(), radix: 16))
+        }
+        var paths: Set<[UInt8]> = []
+        var directories: [[UInt8]] = [[]]
+        for _ in 0..<random.pick([0, 1, 2, 3, 5, 8, 12, 20]) {
+            let directory = random.pick(directories)
+            let path = directory + (directory.isEmpty ? [] : [UInt8(ascii: "/")]) + random.name()
+            guard paths.insert(path).inserted, let relative = RelativePath(path) else { continue }
+            let type = random.pick(
+                [
+                    .file, .file, .file, .directory, .directory, .symlink, .fifo, .characterDevice,
+                    .blockDevice,
+                ]
+                    as [FileType])
+            if type == .directory { directories.append(path) }
+            var status = FileStatus(type: type, modified: random.time())
+            status.permissions = random.permissions()
+            (status.owner, status.group) = (random.account(), random.account())
+            status.inode = random.inode()
+            if !random.oneIn(4) { status.created = random.time() }
+            status.changed = random.time()
+            if type == .file { status.size = random.oneIn(12) ? .max : Int64(random.next() % 1_000_000) }
+            if type != .directory, random.oneIn(5) { status.links = UInt32(random.number(2...9)) }
+            if type == .characterDevice || type == .blockDevice {
+                status.represents = DeviceNumber(major: random.account(), minor: random.account())
+            }
+            let destination = type == .symlink ? Array("../".utf8) + random.name() : []
+            if type == .symlink { status.size = Int64(destination.count) }
+            entries.append(
+                Entry(
+                    file: File(path: relative, status: status, destination: destination),
+                    targetInode: random.oneIn(3) ? random.inode() : nil))
+        }
+        entries.sort { Paths.isAscending($0.file.path.bytes, $1.file.path.bytes) }
+    }
+}

@@ -1,0 +1,49 @@
+import FileSystem
+import FsyncLite
+import TestSupport
+
+/// Random values such as documents hold, common and odd ones.
+extension SplitMix64 {
+    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+
+    mutating func pick<Element>(_ choices: [Element]) -> Element {
+        choices[number(0...choices.count - 1)]
+    }
+
+    /// A file name: mostly a word, at times escapes, other scripts, bytes that are no UTF-8.
+    mutating func name() -> [UInt8] {
+        let word = Array("\(pick(["a", "b", "file", "photo", "x", "deep", "zz"]))\(number(0...99))".utf8)
+        switch number(0...11) {
+        case 0: return word + Array("é\u{301}\u{1F600}".utf8)
+        case 1: return word + [0xFF, 0xFE]
+        case 2: return word + Array("\"\\\n\t\u{1}\u{7F}".utf8)
+        case 3: return Array(repeating: UInt8(ascii: "n"), count: number(1...255))
+        case 4: return Array(".".utf8) + word
+        case 5: return word + Array("-.+ ~".utf8)
+        default: return word
+        }
+    }
+
+    mutating func inode() -> UInt64 { oneIn(20) ? .max - next() % 3 : next() % 100_000 + 1 }
+
+    mutating func time() -> FileTime {
+        let seconds: Int64 =
+            switch number(0...11) {
+            case 0: -Int64(next() % 4_000_000_000)
+            case 1: Int64(next() % 20_000_000_000)
+            case 2: pick([Int64.min, Int64.max, 0, -1, 253_402_300_800, -62_167_219_201])
+            default: 1_700_000_000 + Int64(next() % 100_000_000)
+            }
+        return FileTime(seconds: seconds, nanoseconds: oneIn(3) ? 0 : Int32(next() % 1_000_000_000))
+    }
+
+    mutating func permissions() -> UInt16 {
+        oneIn(6) ? UInt16(next() % 0o10000) : pick([0o644, 0o755, 0o600])
+    }
+    mutating func account() -> UInt32 { oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000) }
+
+    mutating func identity() -> FileIdentity {
+        let inode = inode()
+        return FileIdentity(inode: inode, created: oneIn(5) ? nil : Timestamp(time()))
+    }
+}

@@ -1,0 +1,100 @@
+import FileSystem
+import Foundation
+import FsyncLite
+import TestSupport
+
+/// The documents that go through `Codable`.
+extension DocumentKind {
+    static let stageRecord = DocumentKind(
+        name: "stage-record", place: ".fsync-lite/stage/\(Desk.transaction)/record.json",
+        make: { random in
+            let files = (0..<random.pick([0, 1, 3, 10])).map { _ in "\"\(stagedFile(&random))\"" }
+            return Array(
+                """
+                {
+                  "files" : [
+                    \(files.joined(separator: ",\n    "))
+                  ],
+                  "transaction" : "\(Desk.transaction)",
+                  "version" : 1
+                }
+
+                """.utf8)
+        },
+        value: { desk in
+            try StageRecord.read(
+                in: desk.state.directory.directory(FileName("stage"))
+                    .directory(FileName(Desk.transaction.utf8)!))
+        },
+        check: { content in
+            try require(content.version == 1, "another version")
+            for file in content.files {
+                try Paths.requireInside(file.path, "a path outside:")
+                try Paths.requireInside(file.place, "a place outside:")
+                try require(file.size >= 0, "a size")
+                for time in [file.created, file.changed, file.modified].compactMap({ $0 }) {
+                    try require((0..<1_000_000_000).contains(time.nanoseconds), "nanoseconds")
+                }
+            }
+        }, text: { Array(try JSONDocument.encode($0)) })
+
+    private static func stagedFile(_ random: inout SplitMix64) -> String {
+        func time(_ time: FileTime) -> String { "\(time.seconds).\(time.nanoseconds)" }
+        let path = random.name() + [UInt8(ascii: "/")] + random.name()
+        return [
+            Data(path).base64EncodedString(), Data("0/\(random.number(0...9999))".utf8).base64EncodedString(),
+            "\(random.inode())", random.oneIn(4) ? "-" : time(random.time()), time(random.time()),
+            time(random.time()), "\(random.next() % 1_000_000)", "\(random.inode())",
+        ].joined(separator: " ")
+    }
+
+    static let historyHeader = DocumentKind(
+        name: "history-header", place: ".fsync-lite/history/\(Desk.transaction)/header.json",
+        make: { random in
+            let previous =
+                random.oneIn(3) ? "" : "\"previous\" : \"20261120T090000.000000Z-0000\",\n  "
+            return Array(
+                """
+                {
+                  "attributes" : \(random.number(0...9)),
+                  "bytes_held" : \(random.next() % 1_000_000_000),
+                  "create" : \(random.number(0...9)),
+                  "created" : "\(Timestamp(random.time()))",
+                  "delete" : \(random.number(0...9)),
+                  "format" : "fsync-lite-history",
+                  "id" : "\(Desk.transaction)",
+                  "move" : \(random.number(0...9)),
+                  \(previous)"update" : \(random.number(0...9)),
+                  "version" : 1
+                }
+
+                """.utf8)
+        },
+        value: { desk in
+            let name = FileName(Desk.transaction.utf8)!
+            let history = try desk.state.directory.directory(FileName("history"))
+            return try HistoryRecord.Header.read(name, from: history.directory(name))
+        },
+        check: { content in
+            try require(content.format == "fsync-lite-history" && content.version == 1, "another format")
+            try require(content.id == Desk.transaction, "another transaction's")
+            try require(content.created.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "no time")
+            for number in [
+                content.create, content.update, content.attributes, content.move, content.delete,
+                Int(content.bytesHeld),
+            ] {
+                try require(number >= 0, "a number below zero")
+            }
+        }, text: { Array(try JSONDocument.encode($0)) })
+
+    static let settings = DocumentKind(
+        name: "settings", place: ".fsync-lite/settings.json",
+        make: { random in
+            let number = random.oneIn(4) ? Int.max : random.number(0...100)
+            return Array(
+                random.pick(["{}", "{\"keep_last\":\(number)}", "{\n  \"keep_last\" : \(number)\n}\n"]).utf8)
+        },
+        value: { desk in try desk.state.settings() },
+        check: { try require(($0.keepLast ?? 0) >= 0, "fewer than none") },
+        text: { Array(try JSONDocument.encode($0)) })
+}

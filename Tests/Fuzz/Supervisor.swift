@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+
+/// What became of the documents of one kind.
+struct Tally {
+    let name: String
+    var inputs = 0
+    var accepted = 0
+    var refused = 0
+    var wrong = 0
+    var crashes = 0
+    var hangs = 0
+
+    var isGood: Bool { wrong == 0 && crashes == 0 && hangs == 0 }
+
+    static func table(_ title: String, _ tallies: [Tally]) -> String {
+        func row(_ name: String, _ cells: [String]) -> String {
+            name.padding(toLength: 24, withPad: " ", startingAt: 0)
+                + cells.map { String(repeating: " ", count: max(0, 10 - $0.count)) + $0 }.joined()
+        }
+        let head = row(title, ["inputs", "accepted", "refused", "wrong", "crashes", "hangs"])
+        let rows = tallies.map {
+            row(
+                $0.name,
+                [$0.inputs, $0.accepted, $0.refused, $0.wrong, $0.crashes, $0.hangs].map(String.init))
+        }
+        return ([head] + rows).joined(separator: "\n")
+    }
+}
+
+/// Runs workers and keeps what ends one: the document, in a file named after its seed and number.
+struct Supervisor {
+    let seed: UInt64
+    let findings: String
+    private let scratch: TemporaryDirectory
+
+    /// Beyond that a reader is known to be bad.
+    private static let mostCrashes = 10
+
+    init(seed: UInt64, findings: String) throws {
+        self.seed = seed
+        self.findings = findings
+        scratch = try TemporaryDirectory(inMemory: true)
+    }
+
+    func run(_ kind: DocumentKind, _ numbers: Range<Int>, huge: Bool = false) throws -> Tally {
+        var tally = Tally(name: kind.name, inputs: numbers.count)
+        var next = numbers.lowerBound
+        while next < numbers.upperBound, tally.crashes + tally.hangs < Supervisor.mostCrashes {
+            let desk = "\(scratch.path)/\(kind.name)"
+            try? FileManager.default.removeItem(atPath: desk)
+            let ending = try work(kind, next..<numbers.upperBound, desk, huge: huge)
+            let progress = try Progress(reading: "\(desk).progress")
+            tally.accepted += progress.accepted
+            tally.refused += progress.refused
+            tally.wrong += progress.wrong
+            for complaint in progress.complaints {
+                let number = Int(complaint.prefix { $0 != " " }) ?? 0
+                try keep(kind, number, huge: huge, "wrong", complaint)
+            }
+            next = numbers.upperBound
+            if let signal = ending {
+                let what = signal == SIGALRM ? "hang" : "crash"
+                if signal == SIGALRM { tally.hangs += 1 } else { tally.crashes += 1 }
+                let errors = String(decoding: try Files.read("\(desk).errors").prefix(2000), as: UTF8.self)
+                try keep(kind, progress.number, huge: huge, what, "signal \(signal)\n\(errors)")
+                next = progress.number + 1
+            }
+        }
+        try? FileManager.default.removeItem(atPath: "\(scratch.path)/\(kind.name)")
+        return tally
+    }
+
+    /// - Returns: the signal that ended the worker; nil when it came to its end.
+    private func work(
+        _ kind: DocumentKind, _ numbers: Range<Int>, _ desk: String, huge: Bool
+    ) throws -> Int32? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments =
+            [
+                "--worker", desk, "--reader", kind.name, "--seed", "\(seed)", "--from",
+                "\(numbers.lowerBound)",
+                "--inputs", "\(numbers.count)",
+            ] + (huge ? ["--huge"] : [])
+        try Files.write([], to: "\(desk).errors")
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(desk).errors"))
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        var environment = ProcessInfo.processInfo.environment
+        // A backtrace of each crash takes seconds.
+        environment["SWIFT_BACKTRACE"] = "enable=no"
+        process.environment = environment
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationReason == .uncaughtSignal { return process.terminationStatus }
+        guard process.terminationStatus == 0 else {
+            throw Violation(
+                "the worker failed: \(String(decoding: try Files.read("\(desk).errors"), as: UTF8.self))")
+        }
+        return nil
+    }
+
+    /// Keeps a document, and tells how to try it again.
+    private func keep(
+        _ kind: DocumentKind, _ number: Int, huge: Bool, _ what: String, _ text: String
+    ) throws {
+        let again =
+            "scripts/fuzz --reader \(kind.name) --seed \(seed) --from \(number) --inputs 1"
+            + (huge ? " --huge" : "")
+        var file = "no file: \(HugeInput.all.indices.contains(number) ? HugeInput.all[number].name : "")"
+        if !huge {
+            try FileManager.default.createDirectory(atPath: findings, withIntermediateDirectories: true)
+            file = "\(findings)/\(what)-\(kind.name)-seed-\(seed)-input-\(number)"
+            try Files.write(Input(kind, seed: seed, number: number).bytes, to: file)
+        }
+        say("\(what): \(kind.name): \(text)\n    \(file)\n    \(again)")
+    }
+}
