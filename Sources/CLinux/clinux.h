@@ -4,5 +4,6 @@
 
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #endif

@@ -149,6 +149,13 @@ package final class Directory: Sendable {
         }
     }
 
+    /// One more name for an object; of a symlink, for the symlink itself.
+    package func link(_ name: FileName, to other: Directory, _ newName: FileName) throws(SystemError) {
+        try change("linkat", name) { directory, pointer in
+            newName.withCString { linkat(directory, pointer, other.descriptor.rawValue, $0, 0) }
+        }
+    }
+
     package func unlink(_ name: FileName) throws(SystemError) {
         try change("unlinkat", name) { unlinkat($0, $1, 0) }
     }

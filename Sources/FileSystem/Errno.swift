@@ -28,11 +28,13 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let noSpace = Errno(rawValue: ENOSPC)
     package static let quotaExceeded = Errno(rawValue: EDQUOT)
     package static let readOnlyFileSystem = Errno(rawValue: EROFS)
+    package static let manyLinks = Errno(rawValue: EMLINK)
     package static let tooManyLinks = Errno(rawValue: ELOOP)
     package static let notEmpty = Errno(rawValue: ENOTEMPTY)
     package static let notSupported = Errno(rawValue: EOPNOTSUPP)
     package static let notImplemented = Errno(rawValue: ENOSYS)
     package static let noSuchDevice = Errno(rawValue: ENXIO)
+    package static let noData = Errno(rawValue: ENODATA)
     package static let stale = Errno(rawValue: ESTALE)
 
     /// The system's words for the number, such as "No such file or directory".

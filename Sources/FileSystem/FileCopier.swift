@@ -27,20 +27,22 @@ package struct FileCopier: ~Copyable {
     /// - Parameters:
     ///   - target: empty, and positioned at its start.
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
+    ///   - keepsHoles: without it they are written as the zeros that they read as.
     ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy.
     package mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
-        allocated: Int64,
+        allocated: Int64, keepsHoles: Bool = true,
         isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
-        if size > 0, canClone {
+        let copiesHoles = keepsHoles && allocated < size
+        if size > 0, canClone, keepsHoles || allocated >= size {
             if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 {
                 return try target.status().size
             }
             canClone = false
         }
-        guard allocated < size else {
+        guard copiesHoles else {
             return try copyData(source, to: target, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0

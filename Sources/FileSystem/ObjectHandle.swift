@@ -38,9 +38,17 @@ package struct ObjectHandle: ~Copyable, Sendable {
     /// we run on, so the call goes by the descriptor's own link under `/proc`, which leads to the object
     /// and nowhere else.
     package func setPermissions(_ permissions: UInt16) throws(SystemError) {
-        try calling("chmod", path) { () throws(Errno) in
-            _ = try retrying { chmod("/proc/self/fd/\(descriptor.rawValue)", mode_t(permissions)) }
+        try withLink("chmod") { (link) throws(Errno) in
+            _ = try retrying { chmod(link, mode_t(permissions)) }
         }
+    }
+
+    /// The descriptor's own link under `/proc`.
+    func withLink<Value>(
+        _ call: StaticString, _ body: (UnsafePointer<CChar>) throws(Errno) -> Value
+    ) throws(SystemError) -> Value {
+        let link = Array("/proc/self/fd/\(descriptor.rawValue)".utf8) + [0]
+        return try calling(call, path) { () throws(Errno) in try withCString(terminated: link, body) }
     }
 
     /// Sets the modification time and leaves the access time alone.

@@ -30,7 +30,7 @@ struct Examination {
         let manifest = try root.state?.manifest()
         header = manifest?.header
         let policy = try Examination.policy(
-            manifest?.header, source, root, sourceFacts: FileSystemFacts(of: sourceRoot))
+            manifest?.header, source, root, options, sourceFacts: FileSystemFacts(of: sourceRoot))
         let sourceScan = try TreeScan(sourceRoot, .source.apart(from: root.original), monitor: monitor)
         let targetScan = try root.directory.map {
             try TreeScan($0, .target.apart(from: status), monitor: monitor)
@@ -46,7 +46,11 @@ struct Examination {
         var problems = sourceScan.problems
         if let directory = root.directory {
             let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
-            try difference.settleContent { try contents.haveSameContent($0) }
+            let inspection = AttributeInspection(
+                source: sourceRoot, target: directory, policy.attributes.extended)
+            try difference.settle(
+                inspect: { try inspection.attributes(of: $0) },
+                haveSameContent: { try contents.haveSameContent($0) })
             problems += contents.problems
         }
         // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
@@ -54,10 +58,13 @@ struct Examination {
         difference.omit(sourceScan.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
+        problems += OmissionList(merge.omissions).problems
 
-        var plan = Plan(difference, root: try Examination.rootPair(status, root, policy))
+        var plan = Plan(
+            difference,
+            root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header.rootOmitted ?? []))
         plan.problems = problems.sorted { $0.path < $1.path }
-        plan.notes = Examination.notes(sourceScan, policy)
+        plan.notes = Examination.notes(sourceScan, policy, options)
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
@@ -79,15 +86,16 @@ struct Examination {
 
     private static func policy(
         _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot,
-        sourceFacts: FileSystemFacts
+        _ options: SyncOptions, sourceFacts: FileSystemFacts
     ) throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
-        policy.comparesOwner = Account.isRoot
+        policy.attributes = options.settableAttributes
+        policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
         }
         // Without a manifest, or the mark of its commit, nothing says that equal times mean equal content.
-        policy.alwaysComparesContent = policy.trust == nil
+        policy.alwaysComparesContent = policy.trust == nil || options.comparesContent
         // The inodes of another disk are other inodes.
         policy.followsIdentity =
             header?.source.map { $0.fileSystem == source.fileSystem || $0.identity == source.identity }
@@ -95,14 +103,26 @@ struct Examination {
         return policy
     }
 
+    /// The roots are no entries: what is recorded of the target's is only what it could not hold.
     private static func rootPair(
-        _ source: FileStatus, _ root: TargetRoot, _ policy: ComparisonPolicy
+        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ omitted: Omissions
     ) throws -> Pair? {
-        guard let target = try root.directory?.status() else { return nil }
-        var pair = Pair(
-            source: File(path: .root, status: source, destination: []),
-            target: File(path: .root, status: target, destination: []))
+        guard let target = root.directory else { return nil }
+        func file(_ directory: Directory) throws -> File {
+            var file = File(path: .root, status: try directory.status(), destination: [])
+            file.extended = try ObjectHandle(of: directory).extendedAttributes(policy.attributes.extended)
+            return file
+        }
+        var policy = policy
+        policy.knowsExtended = true
+        var pair = Pair(source: try file(source), target: try file(target))
         policy.compare(&pair)
+        let kept: [(Omissions, Cause)] = [
+            (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
+            (.acls, .acls),
+        ]
+        for (omission, cause) in kept where omitted.contains(omission) { pair.causes.remove(cause) }
+        pair.source.omitted = omitted
         return pair
     }
 
@@ -131,13 +151,17 @@ struct Examination {
         return problems
     }
 
-    private static func notes(_ scan: TreeScan, _ policy: ComparisonPolicy) -> [String] {
+    private static func notes(
+        _ scan: TreeScan, _ policy: ComparisonPolicy, _ options: SyncOptions
+    ) -> [String] {
         var notes: [String] = []
         if scan.omittedSockets > 0 {
             notes.append("\(scan.omittedSockets) sockets hold no data and are left out")
         }
         if scan.metReservedName { notes.append("the source's own .fsync-lite is left out") }
-        if !policy.comparesOwner { notes.append("owners are left alone: only root can set them") }
+        if options.attributes.contains(.owner), !policy.attributes.contains(.owner) {
+            notes.append("owners are left alone: only root can set them")
+        }
         return notes
     }
 

@@ -57,7 +57,7 @@ public struct Synchronizer: Sendable {
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
         guard report.refusals.isEmpty else { return report }
-        guard report.problems.isEmpty || options.keepGoing else {
+        guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
             report.outcome = .failed
             return report
         }
@@ -120,24 +120,23 @@ public struct Synchronizer: Sendable {
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
-            var wanted = try Attributes(
-                examination.plan.root?.source.status ?? examination.sourceRoot.status())
-            if !Account.isRoot { (wanted.owner, wanted.group) = (status.owner, status.group) }
             return Layout(
-                plan.difference, root: (status, wanted), transaction: name,
+                plan.difference, root: try rootAttributes(plan, examination, status), transaction: name,
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
-        let previous = try PreviousStage(state, for: steps.arrivals.map(\.file))
+        let attributes = options.settableAttributes
+        let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
-            previous: previous, monitor: monitor)
+            previous: previous, attributes: attributes, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
-        let staged = zip(steps.arrivals, stage.outcomes)
-        if let reduced = plan.withoutOmissions(among: staged.map { ($0.file.path, $1) }) {
-            guard reduced.problems.isEmpty || options.keepGoing else {
+        let staged = zip(steps.arrivals, stage.outcomes).map { (path: $0.file.path, outcome: $1) }
+        let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
+        if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
+            guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
                 var report = Report(.failed, plan)
                 report.problems = reduced.problems
                 return report
@@ -147,11 +146,13 @@ public struct Synchronizer: Sendable {
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
 
-        let header = ManifestHeader(
+        var header = ManifestHeader(
             id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
             source: examination.source)
+        header.attributes = attributes
+        header.rootOmitted = plan.root?.source.omitted ?? []
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
-        _ = try ManifestUpdate(plan, staged: staged.map { ($0.file, $1) })
+        _ = try ManifestUpdate(plan, staged: staged)
             .write(header, over: try state.manifest(), to: &manifest)
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
@@ -173,11 +174,32 @@ public struct Synchronizer: Sendable {
         return report
     }
 
+    /// What the root has and what it shall have.
+    ///
+    /// - Parameter status: as it was before the state was made in it.
+    private func rootAttributes(
+        _ plan: Plan, _ examination: Examination, _ status: FileStatus
+    ) throws -> (old: Attributes, new: Attributes) {
+        if let (old, new) = plan.root?.attributes { return (Attributes(status, extended: old.extended), new) }
+        let source = examination.sourceRoot
+        var wanted = Attributes(
+            try source.status(),
+            extended: try ObjectHandle(of: source).extendedAttributes(options.settableAttributes.extended))
+        if !options.settableAttributes.contains(.owner) {
+            (wanted.owner, wanted.group) = (status.owner, status.group)
+        }
+        var old = Attributes(status)
+        old.extended = ExtendedAttributes()
+        return (old, wanted)
+    }
+
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
     private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
         // A run with problems has not looked at everything.
         let steps: [() throws -> Void] = [
-            { [problems = report.problems] in if problems.isEmpty { try state.markRun(scanned: scanned) } },
+            { [problems = report.problems] in
+                if !problems.contains(where: \.isBlocking) { try state.markRun(scanned: scanned) }
+            },
             { try Retention(state).apply() },
         ]
         for step in steps {

@@ -85,6 +85,10 @@ struct JournalContent: Equatable {
             case .exchange(let object, let other):
                 document.text.field("exchange", object)
                 document.text.field("with", other)
+            case .link(let link):
+                document.text.field("link", link.object)
+                document.text.field("new_parent", link.place.parent)
+                document.text.field("new_name", "new_name_base64", link.place.name.bytes)
             }
             document.endElement()
         }
@@ -101,6 +105,20 @@ struct JournalContent: Equatable {
             document.text.field("new_owner", step.new.owner)
             document.text.field("new_group", step.new.group)
             document.text.field("new_modified", Timestamp(step.new.modified))
+            for (name, extended) in [
+                ("old_xattrs" as StaticString, step.old.extended), ("new_xattrs", step.new.extended),
+            ] {
+                guard let extended else { continue }
+                document.text.key(name)
+                document.text.beginArray()
+                for attribute in extended.attributes {
+                    document.text.beginObject()
+                    document.text.field("name", "name_base64", attribute.name[...])
+                    document.text.field("value", "value_base64", attribute.value[...])
+                    document.text.endObject()
+                }
+                document.text.endArray()
+            }
             document.endElement()
         }
         document.endArray()
@@ -142,6 +160,10 @@ struct JournalContent: Equatable {
             case .exchange(let object, let other):
                 try check(object, \.slot, \.new)
                 try check(other, \.old, \.slot)
+            case .link(let link):
+                try require(objects.indices.contains(link.object) && link.object > 4, "no such object")
+                try require(objects.indices.contains(link.place.parent), "no such parent")
+                try Paths.requireName(Array(link.place.name.bytes), "a name:")
             }
         }
         try require(operations.last == .rename(4), "the last operation keeps nothing")

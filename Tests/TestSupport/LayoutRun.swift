@@ -73,6 +73,14 @@ package struct LayoutRun {
             guard let original = source.object(at: arrival.file.path), tree.id(at: place) == nil else {
                 throw Failure(description: "\(arrival.file.path) cannot be staged")
             }
+            if let leader = arrival.leader {
+                guard let id = staged[leader] else {
+                    throw Failure(description: "\(arrival.file.path) is staged before \(leader)")
+                }
+                tree.link(id, place)
+                staged[arrival.file.path] = id
+                continue
+            }
             let id = tree.make(arrival.file.status.type, reusingInode: true)
             tree.link(id, place)
             tree.change(id) {
@@ -159,11 +167,19 @@ package struct LayoutRun {
     package func misplacedStep() -> Layout.AttributeChange? {
         for (index, step) in layout.attributes.enumerated() {
             for earlier in layout.attributes[..<index]
-            where tree[ids[earlier.object]].isDirectory && tree.holds(ids[earlier.object], ids[step.object]) {
-                return step
-            }
+            where isInside(step.object, earlier.object) { return step }
         }
         return nil
+    }
+
+    /// By places: a file may have names elsewhere too.
+    private func isInside(_ object: Int, _ directory: Int) -> Bool {
+        var above = layout.objects[object].new?.parent
+        while let parent = above {
+            if parent == directory { return true }
+            above = layout.objects[parent].new?.parent
+        }
+        return false
     }
 
     /// Takes back the operations, or the first so many of them, and the attributes.
@@ -185,6 +201,12 @@ package struct LayoutRun {
                 try move(object, layout.objects[object].old, layout.objects[object].new, isBackward)
             case .exchange(let object, let other):
                 try exchange(object, other, isBackward)
+            case .link(let link):
+                let place = Place(ids[link.place.parent], link.place.name)
+                guard isBackward != (tree.id(at: place) == nil) else {
+                    throw Failure(description: "the name is \(isBackward ? "gone" : "taken")")
+                }
+                if isBackward { tree.remove(place) } else { tree.link(ids[link.object], place) }
             }
         } catch let failure as Failure {
             throw Failure(description: "\(isBackward ? "undo " : "")\(operation): \(failure)")

@@ -3,16 +3,26 @@ import FsyncLite
 
 /// What counts when two trees are compared, one line per entry.
 extension ModelTree {
-    /// What a mirror has in common with its source: everything but identities, change times and links.
-    package func content(withOwners: Bool = true) -> [String] {
-        lines { object in
-            let status = object.status
-            let owners = withOwners ? " \(status.owner):\(status.group)" : ""
-            let destination = String(decoding: object.destination, as: UTF8.self)
-            return
-                "\(status.type) \(String(status.permissions, radix: 8))\(owners) \(status.modified.seconds)"
-                + (object.isDirectory ? "" : " \(status.size) #\(object.content) \(destination)")
+    /// What a mirror has in common with its source: everything but identities and change times.
+    package func content(withOwners: Bool = true, withLinks: Bool = true) -> [String] {
+        // A file's names: by the first of them.
+        var first: [ID: RelativePath] = [:]
+        let links = entries().map { entry -> String in
+            guard let path = first[entry.id] else {
+                first[entry.id] = entry.path
+                return ""
+            }
+            return "\(entry.path) is \(path)"
         }
+        return links.filter { withLinks && !$0.isEmpty }
+            + lines { object in
+                let status = object.status
+                let owners = withOwners ? " \(status.owner):\(status.group)" : ""
+                let destination = String(decoding: object.destination, as: UTF8.self)
+                return
+                    "\(status.type) \(String(status.permissions, radix: 8))\(owners) \(status.modified.seconds)"
+                    + (object.isDirectory ? "" : " \(status.size) #\(object.content) \(destination)")
+            }
     }
 
     /// Everything but change times, the manifest too: what an undo brings back.

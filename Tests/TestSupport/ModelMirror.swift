@@ -37,7 +37,7 @@ package struct ModelMirror {
         policy.trust = trust
         policy.alwaysComparesContent = manifest == nil
         policy.followsIdentity = manifest != nil
-        policy.comparesOwner = comparesOwner
+        if !comparesOwner { policy.attributes.remove(.owner) }
         return policy
     }
 
@@ -47,9 +47,11 @@ package struct ModelMirror {
             source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
             manifest: manifest.map { RecordList($0) })
         var difference = try Difference(matching: merge)
-        difference.settleContent {
-            source.object(at: $0.source.path)?.content == target.object(at: $0.target.path)?.content
-        }
+        difference.settle(
+            inspect: { _ in (ExtendedAttributes(), ExtendedAttributes()) },
+            haveSameContent: {
+                source.object(at: $0.source.path)?.content == target.object(at: $0.target.path)?.content
+            })
         return difference
     }
 
@@ -60,7 +62,7 @@ package struct ModelMirror {
             (wanted.owner, wanted.group) = (target.rootStatus.owner, target.rootStatus.group)
         }
         return Layout(
-            difference, root: (target.rootStatus, wanted), transaction: LayoutRun.transaction,
+            difference, root: (Attributes(target.rootStatus), wanted), transaction: LayoutRun.transaction,
             replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, slots: slots)
     }
 
@@ -96,6 +98,12 @@ package struct ModelMirror {
         for arrival in layout.arrivals {
             guard let object = achieved.object(at: arrival.file.path) else { continue }
             entries[arrival.file.path] = entry(arrival.file, object.status)
+        }
+        let replaced = difference.pairs.filter(\.replacesContent).map(\.source)
+        for file in difference.created.map(\.file) + replaced {
+            guard case .kept? = difference.links[file.path], let object = achieved.object(at: file.path)
+            else { continue }
+            entries[file.path] = entry(file, object.status)
         }
         manifest = entries.values.map(distrusted).sorted { $0.file < $1.file }
     }

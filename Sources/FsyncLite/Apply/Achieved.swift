@@ -3,58 +3,119 @@ import FileSystem
 // What came of a plan in the stage: the report and the manifest are made from it, not from the plan.
 
 extension Plan {
-    /// The plan without what could not be staged; nil when everything could.
-    func withoutOmissions(among outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) -> Plan? {
+    /// The plan without what could not be staged, and with the attributes that the target takes; nil when it
+    /// stands as it is.
+    func asFarAsAchieved(
+        _ outcomes: [(path: RelativePath, outcome: Stage.Outcome)], tried: [RelativePath: File]
+    ) -> Plan? {
         var difference = difference
         var problems = problems
-        var omitted: [RelativePath] = []
+        var left: [RelativePath] = []
+        var omissions = OmissionList()
         for (path, outcome) in outcomes {
             switch outcome {
-            case .staged: continue
+            case .staged(let file, _):
+                omissions.add(file)
+                continue
             // The next run finds it gone, and asks the guards before it deletes.
             case .vanished: break
             case .failed(let problem): problems.append(problem)
             }
-            omitted.append(path)
+            left.append(path)
         }
-        guard !omitted.isEmpty else { return nil }
-        difference.omit(omitted)
+        for index in difference.pairs.indices {
+            guard let file = tried[difference.pairs[index].source.path] else { continue }
+            omissions.add(file)
+            difference.pairs[index].source = file
+        }
+        var root = root
+        if let file = tried[.root] {
+            omissions.add(file)
+            root?.source = file
+        }
+        guard !left.isEmpty || !omissions.isEmpty else { return nil }
+        difference.omit(left)
         var reduced = Plan(difference, root: root)
         reduced.notes = notes
-        reduced.problems = problems.sorted { $0.path < $1.path }
+        reduced.problems = (problems + omissions.problems).sorted { $0.path < $1.path }
         return reduced
+    }
+}
+
+/// What the mirror cannot hold, one problem per kind however many entries it has.
+struct OmissionList {
+    private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
+
+    init(_ found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]) {
+        self.found = found
+    }
+
+    var isEmpty: Bool { found.isEmpty }
+
+    mutating func add(_ file: File) {
+        for (omission, _) in Omissions.names where file.omitted.contains(omission) {
+            found[omission.rawValue, default: (file.path, 0)].count += 1
+        }
+    }
+
+    var problems: [Problem] {
+        Omissions.names.compactMap { omission, name in
+            guard let (first, count) = found[omission.rawValue] else { return nil }
+            let others = count > 1 ? ", nor those of \(count - 1) more" : ""
+            let words: [Omissions.RawValue: String] = [
+                Omissions.modified.rawValue: "modification time", Omissions.mode.rawValue: "permission bits",
+                Omissions.owner.rawValue: "owner", Omissions.xattrs.rawValue: "extended attributes",
+                Omissions.acls.rawValue: "ACLs",
+            ]
+            return Problem(
+                path: first, code: .attribute,
+                message: "the target cannot hold its \(words[omission.rawValue] ?? name)\(others)")
+        }
     }
 }
 
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
-    init(_ plan: Plan, staged: [(file: File, outcome: Stage.Outcome)]) {
+    init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)]) {
         self.init()
         let difference = plan.difference
-        for problem in plan.problems { distrust(problem.path) }
+        for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }
         for (file, _) in difference.deleted { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }
         for pair in difference.pairs where !pair.replacesContent {
-            set(pair.source.recorded(likeIn: pair.target.status), targetInode: pair.target.status.inode)
+            var source = pair.source
+            // What could not be held last time, and is not tried again, is still as it was.
+            if !source.omitted.isEmpty, !pair.changesAttributes {
+                source = source.holding(pair.target.status)
+            }
+            set(source, targetInode: pair.target.status.inode)
         }
-        for (file, outcome) in staged {
-            guard case .staged(let source, let target) = outcome else { continue }
-            set(file.with(source).recorded(likeIn: target), targetInode: target.inode)
+        for (_, outcome) in staged {
+            guard case .staged(let file, let inode) = outcome else { continue }
+            set(file, targetInode: inode)
+        }
+        // Names of a file that the target keeps: recorded as that one is.
+        guard !difference.links.isEmpty else { return }
+        let kept = Dictionary(uniqueKeysWithValues: difference.pairs.map { ($0.target.path, $0) })
+        let arriving =
+            difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
+        for file in arriving {
+            guard case .kept(let path)? = difference.links[file.path] else { continue }
+            if let pair = kept[path] {
+                set(pair.source.moved(to: file.path), targetInode: pair.target.status.inode)
+            } else if let inode = difference.census.inode(of: file.status) {
+                set(file, targetInode: inode)
+            }
         }
     }
 }
 
 extension File {
-    /// Another status of the same file, taken later.
-    fileprivate func with(_ status: FileStatus) -> File {
-        File(path: path, status: status, destination: destination)
-    }
-
-    /// What the manifest says: the source's identity and times, with the owner that the target could take.
-    fileprivate func recorded(likeIn target: FileStatus) -> File {
-        guard !Account.isRoot else { return self }
+    /// With the attributes that the target has.
+    fileprivate func holding(_ target: FileStatus) -> File {
         var status = status
+        (status.modified, status.permissions) = (target.modified, target.permissions)
         (status.owner, status.group) = (target.owner, target.group)
         return with(status)
     }

@@ -78,6 +78,7 @@ package final class Commit {
         case .attach(let object): try move(object, from: .slot, to: .new)
         case .rename(let object): try move(object, from: .old, to: .new)
         case .exchange(let object, let other): try exchange(object, .slot, .new, other, .old, .slot)
+        case .link(let link): try self.link(link)
         }
     }
 
@@ -87,6 +88,7 @@ package final class Commit {
         case .attach(let object): try move(object, from: .new, to: .slot)
         case .rename(let object): try move(object, from: .new, to: .old)
         case .exchange(let object, let other): try exchange(object, .new, .slot, other, .slot, .old)
+        case .link(let link): try unlink(link)
         }
     }
 
@@ -124,6 +126,30 @@ package final class Commit {
         try withRoom { try directory.rename(place.name, to: otherDirectory, otherPlace.name, .exchange) }
         locations[object] = to
         locations[other] = otherTo
+    }
+
+    private func link(_ link: Layout.Link) throws {
+        let directory = try handle(link.place.parent)
+        if let status = try directory.status(of: link.place.name) {
+            if isObject(link.object, status) { return }
+            try displace(link.place.name, in: directory)
+        }
+        guard let place = place(link.object, locations[link.object]) else { return }
+        let holder = try handle(place.parent)
+        try expect(link.object, at: place, in: holder)
+        try withRoom { try holder.link(place.name, to: directory, link.place.name) }
+    }
+
+    /// Takes a name away that `link` made. What others put there since is theirs.
+    private func unlink(_ link: Layout.Link) throws {
+        guard isFound(link.place.parent), let place = place(link.object, locations[link.object]),
+            place != link.place
+        else { return }
+        let directory = try handle(link.place.parent)
+        guard let status = try directory.status(of: link.place.name), isObject(link.object, status),
+            status.links > 1
+        else { return }
+        try directory.unlink(link.place.name)
     }
 
     private func place(_ object: Int, _ location: Location) -> Layout.Place? {
@@ -190,13 +216,14 @@ package final class Commit {
         for step in transaction.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                let changesOwner = status.owner != wanted.owner || status.group != wanted.group
-                if changesOwner, Account.isRoot { try handle.setOwner(wanted.owner, group: wanted.group) }
-                // A change of owner takes setuid and setgid away.
-                if status.type != .symlink, changesOwner || status.permissions != wanted.permissions {
-                    try handle.setPermissions(wanted.permissions)
+                let refused = try handle.set(
+                    wanted, over: status, setsOwner: Account.isRoot, MirroredAttributes.all.extended)
+                // The stage has tried: this object differs from what was tried, as by a full block of attributes.
+                if let first = refused.attributes.first {
+                    throw SyncError(
+                        .failed, path: try look(step.object).path,
+                        "the file system does not take the attribute \(escapedText(first.name))")
                 }
-                if status.modified != wanted.modified { try handle.setModified(wanted.modified) }
             }
         }
     }

@@ -8,7 +8,7 @@ final class PreviousStage {
 
     /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
     /// nil where nothing was left behind. What has no record, or a damaged one, is of no use.
-    init?(_ state: TargetState, for arrivals: [File]) throws {
+    init?(_ state: TargetState, for arrivals: [File], _ attributes: MirroredAttributes) throws {
         guard try state.directory.status(of: TargetState.Name.stage) != nil else { return nil }
         stages = try state.directory.directory(TargetState.Name.stage)
         let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
@@ -17,7 +17,7 @@ final class PreviousStage {
             if try stages.status(of: name)?.type == .directory {
                 let stage = try stages.directory(name)
                 let walker = TreeWalker(stage)
-                for file in PreviousStage.record(in: stage) {
+                for file in PreviousStage.files(in: stage, attributes) {
                     guard let path = RelativePath(file.path), let place = RelativePath(file.place),
                         let source = wanted[path], file.isFrom(source)
                     else { continue }
@@ -35,9 +35,14 @@ final class PreviousStage {
         try TreeRemoval.remove(TargetState.Name.trash, in: state.directory)
     }
 
-    private static func record(in stage: Directory) -> [StageRecord.StagedFile] {
-        // One that cannot be read is none: its files are copied anew.
-        (try? StageRecord.read(in: stage))?.files ?? []
+    private static func files(
+        in stage: Directory, _ attributes: MirroredAttributes
+    ) -> [StageRecord.StagedFile] {
+        // A record that cannot be read is none: its files are copied anew.
+        guard let record = try? StageRecord.read(in: stage), record.attributes == attributes.rawValue else {
+            return []
+        }
+        return record.files
     }
 
     /// Removes all files but those, and opens the directories, some of which have their final mode already.

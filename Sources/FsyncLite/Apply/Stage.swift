@@ -4,8 +4,8 @@ import FileSystem
 final class Stage {
     /// What became of an arrival.
     enum Outcome: Sendable {
-        /// The source's status as it was copied, and the staged object's.
-        case staged(source: FileStatus, target: FileStatus)
+        /// The entry as the manifest will have it, and the staged object's inode.
+        case staged(File, inode: UInt64)
         /// It is no longer in the source.
         case vanished
         case failed(Problem)
@@ -19,7 +19,10 @@ final class Stage {
     private let monitor: any Monitor
     private var progress = Progress(.staging)
     private var copier = FileCopier()
-    private let setsOwner = Account.isRoot
+    private let attributes: MirroredAttributes
+    /// Files that get more names, by the path that the others know them by.
+    private var leaders: [RelativePath: (place: RelativePath, file: File, inode: UInt64)] = [:]
+    private let stage: TreeWalker
 
     /// New directories that are being filled, the innermost last.
     private var open: [(index: Int, path: RelativePath, name: FileName, parent: Directory)] = []
@@ -34,13 +37,20 @@ final class Stage {
     ///   - previous: what runs that were cut short left.
     init(
         _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
-        previous: PreviousStage?, monitor: any Monitor
+        previous: PreviousStage?, attributes: MirroredAttributes, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
         try stages.makeDirectory(transaction)
         directory = try stages.directory(transaction)
-        recorder = try StageRecorder(transaction, in: directory, root: root, monitor: monitor)
+        // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
+        let own = try ObjectHandle(of: directory)
+        let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
+        if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
+        stage = TreeWalker(directory)
+        self.attributes = attributes
+        recorder = try StageRecorder(
+            transaction, attributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.layout = layout
         self.source = TreeWalker(source)
@@ -105,33 +115,31 @@ final class Stage {
 
     private func stage(_ index: Int, _ arrival: Layout.Arrival) throws -> Outcome {
         let (parent, name) = try place(arrival)
-        switch arrival.file.kind {
+        let file = arrival.file
+        switch file.kind {
         case .directory:
             try parent.makeDirectory(name)
             let directory = try parent.directory(name)
             if chain == nil { chain = DirectoryChain(root: parent) }
             chain?.push(directory, name, inode: try directory.status().inode)
-            open.append((index, arrival.file.path, name, parent))
+            open.append((index, file.path, name, parent))
             // The rest follows when it is full.
-            return .staged(source: arrival.file.status, target: arrival.file.status)
+            return .staged(file, inode: 0)
         case .file:
-            return try stageFile(arrival.file, parent, name)
+            return try stageFile(arrival, parent, name)
         case .symlink(let destination):
             try parent.makeSymlink(name, to: destination)
         case .fifo, .socket:
             try parent.makeFIFO(name)
         case .characterDevice, .blockDevice:
             do {
-                try parent.makeDevice(name, type: arrival.file.status.type, arrival.file.status.represents)
+                try parent.makeDevice(name, type: file.status.type, file.status.represents)
             } catch  where error.errno == .notPermitted {
                 return .failed(
-                    Problem(
-                        path: arrival.file.path, code: .unsupported, message: "only root makes device nodes"))
+                    Problem(path: file.path, code: .unsupported, message: "only root makes device nodes"))
             }
         }
-        return .staged(
-            source: arrival.file.status,
-            target: try Stage.setAttributes(of: name, in: parent, like: arrival.file.status))
+        return try finish(file, name, parent)
     }
 
     /// Where an arrival is staged: its slot, or its name in the new directory that is being filled.
@@ -156,45 +164,145 @@ final class Stage {
         chain?.pop()
         guard let parent = try chain?.current() else { return }
         let file = layout.arrivals[index].file
-        // Whoever is not root needs these to move it or into it; the commit takes them away at its end.
-        var attributes = file.status
-        if layout.deferredDirectories.contains(file.path) { attributes.permissions |= 0o700 }
-        var status = try Stage.setAttributes(of: name, in: parent, like: attributes)
-        status.permissions = file.status.permissions
-        outcomes[index] = .staged(source: file.status, target: status)
+        outcomes[index] = try finish(
+            file, name, parent, staysOpen: layout.deferredDirectories.contains(file.path))
         if open.isEmpty { chain = nil }
     }
 
-    private static func setAttributes(
-        of name: FileName, in parent: Directory, like wanted: FileStatus
-    ) throws -> FileStatus {
+    /// Gives an object that is made its attributes.
+    ///
+    /// - Parameter staysOpen: whoever is not root needs these permissions to move it or into it; the commit takes
+    ///   them away at its end.
+    private func finish(
+        _ file: File, _ name: FileName, _ parent: Directory, staysOpen: Bool = false
+    ) throws -> Outcome {
         let handle = try ObjectHandle(name, in: parent)
-        if Account.isRoot { try handle.setOwner(wanted.owner, group: wanted.group) }
-        if wanted.type != .symlink { try handle.setPermissions(wanted.permissions) }
-        try handle.setModified(wanted.modified)
-        return try handle.status()
+        let extended = try extendedAttributes(of: file)
+        var wanted = Attributes(file.status, extended: extended.isEmpty ? nil : extended)
+        if staysOpen { wanted.permissions |= 0o700 }
+        let refused = try handle.set(
+            wanted, over: try handle.status(), setsOwner: setsOwner, attributes.extended)
+        var status = try handle.status()
+        if staysOpen { status.permissions = file.status.permissions }
+        return .staged(
+            file.achieved(as: status, extended, refused: refused, setsOwner: setsOwner), inode: status.inode)
+    }
+
+    private var setsOwner: Bool { attributes.contains(.owner) }
+
+    /// Those of the source's entry; none where it has gone meanwhile.
+    private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
+        var selection = attributes.extended
+        // The kernel knows no others on symlinks.
+        if file.status.type == .symlink, !selection.privileged {
+            selection.acls = false
+            selection.plain = false
+        }
+        guard !selection.isEmpty else { return ExtendedAttributes() }
+        do throws(SystemError) {
+            guard let (directory, name) = try source.place(of: file.path) else { return ExtendedAttributes() }
+            return try ObjectHandle(name, in: directory).extendedAttributes(selection)
+        } catch {
+            guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
+            return ExtendedAttributes()
+        }
+    }
+
+    // MARK: Attributes of what stays
+
+    /// What becomes of the attributes that a commit is to set: tried out here, so that the manifest does not
+    /// say what the target cannot hold.
+    func tryAttributes(of pairs: [Pair]) throws -> [RelativePath: File] {
+        var achieved: [RelativePath: File] = [:]
+        let (file, tree) = (FileName("probe-file"), FileName("probe-directory"))
+        for pair in pairs where pair.changesAttributes && pair.source.status.type != .symlink {
+            let name = pair.source.isDirectory ? tree : file
+            if try directory.status(of: name) == nil {
+                if pair.source.isDirectory {
+                    try directory.makeDirectory(name)
+                } else {
+                    _ = try directory.open(
+                        name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+                }
+            }
+            let probe = try ObjectHandle(name, in: directory)
+            let wanted = pair.attributes.new
+            // Whether setgid may be set depends on the group. Who may not give the file to it sees that below.
+            if !setsOwner { try? probe.setOwner(wanted.owner, group: wanted.group) }
+            let refused = try probe.set(
+                wanted, over: try probe.status(), setsOwner: setsOwner, attributes.extended)
+            var status = try probe.status()
+            if !setsOwner { (status.owner, status.group) = (wanted.owner, wanted.group) }
+            let result = pair.source.achieved(
+                as: status, pair.source.extended, refused: refused, setsOwner: setsOwner)
+            if result != pair.source { achieved[pair.source.path] = result }
+        }
+        for name in [file, tree] where try directory.status(of: name) != nil {
+            try TreeRemoval.remove(name, in: directory)
+        }
+        return achieved
     }
 
     // MARK: Files
 
-    private func stageFile(_ file: File, _ parent: Directory, _ name: FileName) throws -> Outcome {
+    private func stageFile(_ arrival: Layout.Arrival, _ parent: Directory, _ name: FileName) throws -> Outcome
+    {
+        let leader = arrival.leader ?? arrival.file.path
+        if attributes.contains(.hardLinks), let (place, file, inode) = leaders[leader],
+            try link(place, to: parent, name)
+        {
+            return .staged(file.moved(to: arrival.file.path), inode: inode)
+        }
+        let outcome = try stageContent(arrival.file, parent, name)
+        if arrival.file.linkCount > 1, case .staged(let file, let inode) = outcome,
+            let place = RelativePath(parent.path(of: name).dropFirst(directory.path.count + 1))
+        {
+            leaders[leader] = (place, file, inode)
+        }
+        return outcome
+    }
+
+    /// False where the file cannot have one more name: then it is copied once more.
+    private func link(_ place: RelativePath, to parent: Directory, _ name: FileName) throws -> Bool {
+        do throws(SystemError) {
+            guard let (holder, own) = try stage.place(of: place) else { return false }
+            try holder.link(own, to: parent, name)
+            return true
+        } catch {
+            guard [.manyLinks, .accessDenied, .notPermitted].contains(error.errno) else { throw error }
+            return false
+        }
+    }
+
+    private func stageContent(_ file: File, _ parent: Directory, _ name: FileName) throws -> Outcome {
         if let status = try previous?.take(file, to: parent, name) {
             note(file.status, status, file, parent, name)
-            return .staged(source: file.status, target: status)
+            let held = try ObjectHandle(name, in: parent).extendedAttributes(attributes.extended)
+            let wanted = try extendedAttributes(of: file)
+            let refused = wanted.filter { held[$0.name] != $0.value }
+            return .staged(
+                file.achieved(as: status, wanted, refused: refused, setsOwner: setsOwner), inode: status.inode
+            )
         }
         let staged = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         let path = parent.path(of: name)
         do {
             for attempt in 1...3 {
-                guard let source = try copy(file, to: staged, path, attempt) else { continue }
+                guard let (source, extended) = try copy(file, to: staged, path, attempt) else { continue }
+                var refused = ExtendedAttributes()
                 let target = try calling("fchmod", path) { () throws(Errno) -> FileStatus in
                     if setsOwner { try staged.setOwner(source.owner, group: source.group) }
+                    if !extended.isEmpty {
+                        refused = try staged.setExtendedAttributes(extended, over: ExtendedAttributes())
+                    }
                     try staged.setPermissions(source.permissions)
                     try staged.setModified(source.modified)
                     return try staged.status()
                 }
                 note(source, target, file, parent, name)
-                return .staged(source: source, target: target)
+                return .staged(
+                    file.with(source).achieved(as: target, extended, refused: refused, setsOwner: setsOwner),
+                    inode: target.inode)
             }
         } catch let problem as Unstageable {
             try parent.unlink(name)
@@ -219,10 +327,11 @@ final class Stage {
         let outcome: Outcome
     }
 
-    /// Copies the content once. nil when the source changed meanwhile: its status before and after differs.
+    /// Copies the content once, and looks at the extended attributes. nil when the source changed meanwhile: its
+    /// status before and after differs.
     private func copy(
         _ file: File, to staged: borrowing FileDescriptor, _ stagedPath: [UInt8], _ attempt: Int
-    ) throws -> FileStatus? {
+    ) throws -> (FileStatus, ExtendedAttributes)? {
         let source: FileDescriptor
         do {
             guard let (directory, name) = try self.source.place(of: file.path) else { return nil }
@@ -236,6 +345,7 @@ final class Stage {
         let before: FileStatus
         let after: FileStatus
         let copied: Int64
+        let extended: ExtendedAttributes
         // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
         let isMadeUp: Bool
         do throws(Errno) {
@@ -244,7 +354,8 @@ final class Stage {
             if attempt > 1 { try staged.truncate(to: 0) }
             copied = try copier.copy(
                 source, to: staged, size: before.size, allocated: before.allocated,
-                isCancelled: { monitor.isCancelled })
+                keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
+            extended = try source.extendedAttributes(attributes.extended)
             after = try source.status()
             isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
         } catch {
@@ -265,10 +376,29 @@ final class Stage {
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified
             && before.changed == after.changed
-        return isWhole ? after : nil
+        return isWhole ? (after, extended) : nil
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
         Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}
+
+extension File {
+    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
+    fileprivate func achieved(
+        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
+    ) -> File {
+        var (status, omitted): (FileStatus, Omissions) = (status, [])
+        if target.modified != status.modified { omitted.insert(.modified) }
+        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
+        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
+        (status.modified, status.permissions) = (target.modified, target.permissions)
+        (status.owner, status.group) = (target.owner, target.group)
+        for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
+        var file = with(status)
+        file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
+        file.omitted = omitted
+        return file
     }
 }

@@ -21,6 +21,8 @@ package struct StageRecord: Codable, Sendable, Equatable {
     package var version = 1
     /// The name of the stage's directory.
     package var transaction: String
+    /// The `MirroredAttributes` that the files were staged with: under others they are of no use.
+    package var attributes = MirroredAttributes.all.rawValue
     package var files: [StagedFile] = []
 
     /// A staged file, with what its source was like: only the very same source may use it.

@@ -14,7 +14,10 @@ final class StageRecorder: Sendable {
     /// - Parameters:
     ///   - directory: the stage's own, `stage/TX`.
     ///   - root: the target's, opened before anything was staged.
-    init(_ transaction: FileName, in directory: Directory, root: Directory, monitor: any Monitor) throws {
+    init(
+        _ transaction: FileName, _ attributes: MirroredAttributes, in directory: Directory, root: Directory,
+        monitor: any Monitor
+    ) throws {
         buffer = AutosavingBuffer(
             DiskStorage(directory), key: StageRecord.fileName, interval: StageRecorder.interval,
             // A file enters the record only after a sync covered it: after a power cut one of the right size
@@ -27,7 +30,9 @@ final class StageRecorder: Sendable {
                 }
             },
             onFailure: { monitor.warn("the stage's record could not be saved: \($0)") })
-        let (buffer, record) = (buffer, StageRecord(transaction: transaction.description))
+        let (buffer, record) = (
+            buffer, StageRecord(transaction: transaction.description, attributes: attributes.rawValue)
+        )
         _ = try Blocking.wait { try await buffer.load(orBeginWith: record) }
     }
 

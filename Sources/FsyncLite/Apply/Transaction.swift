@@ -54,6 +54,9 @@ extension Transaction {
             case .exchange(let object, let other):
                 document.text.field("exchange", object)
                 document.text.field("with", other)
+            case .link(let link):
+                document.text.field("link", link.object)
+                document.text.place(link.place, "new_parent", "new_name", "new_name_base64")
             }
             document.endElement()
             try document.drain(to: &file)
@@ -65,6 +68,8 @@ extension Transaction {
             document.text.field("object", step.object)
             document.text.attributes(step.old, "old_mode", "old_owner", "old_group", "old_modified")
             document.text.attributes(step.new, "new_mode", "new_owner", "new_group", "new_modified")
+            if let old = step.old.extended { document.text.extended("old_xattrs", old) }
+            if let new = step.new.extended { document.text.extended("new_xattrs", new) }
             document.endElement()
             try document.drain(to: &file)
         }
@@ -225,9 +230,17 @@ extension DocumentReader {
 
     fileprivate mutating func operation(_ objects: [Layout.Object]) throws -> Layout.Operation {
         var numbers: [String: Int] = [:]
+        var newName: FileName?
         try object { reader, key in
             let name = String(decoding: key, as: UTF8.self)
-            guard ["detach", "attach", "rename", "exchange", "with"].contains(name), numbers[name] == nil
+            if name.hasPrefix("new_name") {
+                guard newName == nil else { throw reader.error("two names") }
+                newName = try reader.fileName(base64: name.hasSuffix("_base64"))
+                return name == "new_name" || name == "new_name_base64"
+            }
+            guard
+                ["detach", "attach", "rename", "exchange", "with", "link", "new_parent"].contains(name),
+                numbers[name] == nil
             else {
                 return false
             }
@@ -241,6 +254,12 @@ extension DocumentReader {
         func check(_ object: Int, _ from: Layout.Place?, _ to: Layout.Place?) throws {
             guard from != nil, to != nil else { throw error("object \(object) lacks a place for this") }
         }
+        if let newName, numbers.count == 2, let object = numbers["link"], let parent = numbers["new_parent"],
+            object > Layout.transaction
+        {
+            return .link(Layout.Link(object: object, place: Layout.Place(parent: parent, name: newName)))
+        }
+        guard newName == nil else { throw error("this is no operation") }
         switch (
             numbers.count, numbers["detach"], numbers["attach"], numbers["rename"], numbers["exchange"],
             numbers["with"]
@@ -281,11 +300,15 @@ extension DocumentReader {
             case "new_owner": step.new.owner = try reader.integer()
             case "new_group": step.new.group = try reader.integer()
             case "new_modified": step.new.modified = try reader.timestamp().fileTime
+            case "old_xattrs": step.old.extended = try reader.extended()
+            case "new_xattrs": step.new.extended = try reader.extended()
             default: return false
             }
             return true
         }
-        guard seen.count == 9, let number, (0..<count).contains(number) else {
+        guard seen.subtracting(["old_xattrs", "new_xattrs"]).count == 9, let number,
+            (0..<count).contains(number), (step.old.extended == nil) == (step.new.extended == nil)
+        else {
             throw error("this is no step of attributes")
         }
         step.object = number

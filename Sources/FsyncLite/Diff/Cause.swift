@@ -20,6 +20,12 @@ public enum Cause: String, Sendable, CaseIterable, Comparable {
     case mode
     case owner
     case group
+    /// Extended attributes.
+    case xattrs
+    /// POSIX ACLs.
+    case acls
+    /// Which other names are names of the same file.
+    case links
     /// Somebody changed the target since the last apply.
     case drift
 

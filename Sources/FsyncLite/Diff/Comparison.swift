@@ -6,8 +6,13 @@ package struct ComparisonPolicy: Sendable {
     package var trust: Trust?
     /// Without a manifest every file that looks equal is compared by content.
     package var alwaysComparesContent = false
-    /// Owner and group: only root can set them.
-    package var comparesOwner = true
+    /// Without owner where only root could set it.
+    package var attributes = MirroredAttributes.all
+    /// The streams know the extended attributes of their entries; else they are looked up where nothing vouches
+    /// for what the record says of them.
+    package var knowsExtended = false
+    /// Nothing vouches for them: the record was made without them.
+    package var alwaysInspects = false
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
 
@@ -15,13 +20,19 @@ package struct ComparisonPolicy: Sendable {
 
     /// Compares two entries of one type, whatever their paths.
     func compare(_ pair: inout Pair) {
+        if !attributes.contains(.owner) { pair.takeOwnerOfTarget() }
         let (source, target) = (pair.source.status, pair.target.status)
+        let isSuspect = isSuspect(pair)
+        // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
+        let omitted = isSuspect ? [] : pair.record?.omitted ?? []
+        pair.source.omitted = omitted
+        let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
         case .file:
             if source.size != target.size { pair.causes.insert(.size) }
-            if source.modified != target.modified { pair.causes.insert(.modified) }
+            if isModified { pair.causes.insert(.modified) }
             if pair.causes.isDisjoint(with: [.size, .modified]) {
-                pair.needsContentComparison = isSuspect(pair)
+                pair.needsContentComparison = isSuspect || alwaysComparesContent
             } else {
                 pair.replacesContent = true
             }
@@ -32,24 +43,60 @@ package struct ComparisonPolicy: Sendable {
         case .directory, .fifo, .socket:
             break
         }
-        if source.modified != target.modified { pair.causes.insert(.modified) }
-        if source.type != .symlink, source.permissions != target.permissions { pair.causes.insert(.mode) }
-        if comparesOwner, source.owner != target.owner { pair.causes.insert(.owner) }
-        if comparesOwner, source.group != target.group { pair.causes.insert(.group) }
+        if isModified { pair.causes.insert(.modified) }
+        if source.type != .symlink, source.permissions != target.permissions, !omitted.contains(.mode) {
+            pair.causes.insert(.mode)
+        }
+        if !omitted.contains(.owner) {
+            if source.owner != target.owner { pair.causes.insert(.owner) }
+            if source.group != target.group { pair.causes.insert(.group) }
+        }
         if !pair.causes.isDisjoint(with: [.destination, .device]) { pair.replacesContent = true }
-        // An attribute set on an object that has other names would change those too.
-        if pair.changesAttributes, source.type != .directory, target.links > 1 { pair.replacesContent = true }
-        if !pair.causes.isEmpty, pair.record?.differs(from: target) ?? false { pair.causes.insert(.drift) }
+        if pair.isMislinked, attributes.contains(.hardLinks) {
+            pair.causes.insert(.links)
+            pair.replacesContent = true
+        }
+        if knowsExtended {
+            pair.compareExtended()
+        } else if alwaysInspects || isSuspect, !attributes.extended.isEmpty {
+            pair.needsInspection = true
+        } else if let record = pair.record {
+            (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
+        }
+        pair.noteDrift()
     }
 
+    /// Nothing vouches for what the record says.
     private func isSuspect(_ pair: Pair) -> Bool {
-        if alwaysComparesContent { return true }
-        guard let trust else { return false }
+        guard let trust else { return !knowsExtended }
         guard let record = pair.record else { return true }
-        return record.targetInode != pair.target.status.inode
-            || record.status.size != pair.target.size || record.status.modified != pair.target.status.modified
-            || record.status.identity != pair.source.identity
+        return record.differs(from: pair.target.status) || record.status.identity != pair.source.identity
             || trust.suspectsTarget(pair.target.status)
             || trust.suspectsSource(pair.source.status, record: record.status)
+    }
+}
+
+extension Pair {
+    /// Without the owner that cannot be set, the wanted one is the one that is there.
+    fileprivate mutating func takeOwnerOfTarget() {
+        var status = source.status
+        (status.owner, status.group) = (target.status.owner, target.status.group)
+        source = source.with(status)
+    }
+
+    /// Compares extended attributes that are known of both sides.
+    mutating func compareExtended() {
+        guard source.extended != target.extended else { return }
+        if source.extended.filter({ !$0.isACL }) != target.extended.filter({ !$0.isACL }) {
+            causes.insert(.xattrs)
+        }
+        if source.extended.filter(\.isACL) != target.extended.filter(\.isACL) { causes.insert(.acls) }
+    }
+
+    mutating func noteDrift() {
+        guard !causes.isEmpty, let record else { return }
+        if record.differs(from: target.status) || (changesExtended && record.extended != target.extended) {
+            causes.insert(.drift)
+        }
     }
 }

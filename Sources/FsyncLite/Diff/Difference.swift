@@ -12,6 +12,19 @@ package struct Difference: Sendable {
     package var forgotten: [RelativePath] = []
     package var sourceCount = 0
     package var targetCount = 0
+    /// Of the entries that need a new object: what has its object already, under another name.
+    package var links: [RelativePath: Link] = [:]
+    var census = LinkCensus()
+    /// Without it only what other names of a file would suffer is prevented.
+    var mirrorsLinks = true
+
+    /// A new name of a file that has several.
+    package enum Link: Hashable, Sendable {
+        /// Of a file that is staged, at the path that it gets.
+        case staged(RelativePath)
+        /// Of one that the target keeps, at the path that it has now.
+        case kept(RelativePath)
+    }
 
     /// Nothing to do.
     package init() {}
@@ -26,6 +39,8 @@ package struct Difference: Sendable {
         forgotten = merge.forgotten
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
+        census = merge.census
+        mirrorsLinks = merge.policy.attributes.contains(.hardLinks)
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]
@@ -68,8 +83,11 @@ package struct Difference: Sendable {
                 isTaken[index] = true
                 add(arrival.file, merge.departures[index], [], policy)
             } else {
-                let isDrift = arrival.record.map { $0.status.identity == arrival.file.identity } ?? false
-                created.append((arrival.file, isDrift))
+                var file = arrival.file
+                let record = arrival.record.flatMap { $0.status.identity == file.identity ? $0 : nil }
+                // In case that it is only linked anew.
+                if let record { (file.extended, file.omitted) = (record.extended, record.omitted) }
+                created.append((file, record != nil))
             }
         }
         for (index, departure) in merge.departures.enumerated() where !isTaken[index] {
@@ -83,6 +101,7 @@ package struct Difference: Sendable {
         _ policy: ComparisonPolicy
     ) {
         var pair = Pair(source: source, target: departure.file, record: departure.record)
+        pair.isMislinked = !census.admit(source.status, departure.file.status, at: departure.file.path)
         policy.compare(&pair)
         pair.causes.formUnion(causes)
         pairs.append(pair)
@@ -93,14 +112,35 @@ package struct Difference: Sendable {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    /// Decides what is suspect: `haveSameContent` reads both files.
-    package mutating func settleContent(_ haveSameContent: (Pair) throws -> Bool) rethrows {
-        for index in pairs.indices where pairs[index].needsContentComparison {
+    /// Decides what is suspect.
+    ///
+    /// - Parameters:
+    ///   - inspect: looks up the extended attributes of source and target.
+    ///   - haveSameContent: reads both files.
+    package mutating func settle(
+        inspect: (Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
+        haveSameContent: (Pair) throws -> Bool
+    ) rethrows {
+        // Other names of files that have been compared: by the identities of both.
+        var same: Set<[FileIdentity]> = []
+        for index in pairs.indices {
+            if pairs[index].needsInspection {
+                pairs[index].needsInspection = false
+                (pairs[index].source.extended, pairs[index].target.extended) = try inspect(pairs[index])
+                pairs[index].compareExtended()
+                pairs[index].noteDrift()
+            }
+            guard pairs[index].needsContentComparison else { continue }
             pairs[index].needsContentComparison = false
-            if try haveSameContent(pairs[index]) { continue }
+            let files = [pairs[index].source.identity, pairs[index].target.identity]
+            if try same.contains(files) || haveSameContent(pairs[index]) {
+                if pairs[index].source.linkCount > 1 { same.insert(files) }
+                continue
+            }
             pairs[index].replacesContent = true
             pairs[index].causes.insert(.content)
         }
+        joinLinks()
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place
@@ -129,6 +169,7 @@ package struct Difference: Sendable {
             pairs[index].causes.formIntersection([.renamed])
             pairs[index].replacesContent = false
         }
+        joinLinks()
     }
 
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
@@ -154,5 +195,6 @@ package struct Difference: Sendable {
         deleted.removeAll { !going.contains($0.file.path) }
         pairs.append(contentsOf: stay)
         pairs.sort { $0.source < $1.source }
+        joinLinks()
     }
 }

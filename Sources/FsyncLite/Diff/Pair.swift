@@ -5,6 +5,18 @@ package struct Record: Hashable, Sendable {
     /// The source's identity and times, and everything else as the target held it.
     package var status: FileStatus
     package var targetInode: UInt64
+    package var extended = ExtendedAttributes()
+    package var omitted: Omissions = []
+
+    package init(status: FileStatus, targetInode: UInt64) {
+        self.status = status
+        self.targetInode = targetInode
+    }
+
+    init(_ manifest: some EntryStream) {
+        self.init(status: manifest.status, targetInode: manifest.targetInode)
+        (extended, omitted) = (manifest.extended, manifest.omitted)
+    }
 
     /// The target's entry is no longer what the last apply left.
     func differs(from target: FileStatus) -> Bool {
@@ -25,12 +37,26 @@ package struct Pair: Hashable, Sendable {
     package var replacesContent = false
     /// Size and time are equal and not to be trusted.
     package var needsContentComparison = false
+    /// What the record says of extended attributes is not to be trusted.
+    package var needsInspection = false
+    /// The target's file has other names than the source's.
+    package var isMislinked = false
 
     package var isRenamed: Bool { source.path != target.path }
 
     /// Only attributes change.
     package var changesAttributes: Bool {
-        !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group])
+        !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
+    }
+
+    package var changesExtended: Bool { !causes.isDisjoint(with: [.xattrs, .acls]) }
+
+    /// What the target's object has of what changes on it, and what it shall have.
+    package var attributes: (old: Attributes, new: Attributes) {
+        (
+            Attributes(target.status, extended: changesExtended ? target.extended : nil),
+            Attributes(source.status, extended: changesExtended ? source.extended : nil)
+        )
     }
 
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }

@@ -18,6 +18,9 @@ package struct TreeMerge {
     package private(set) var forgotten: [RelativePath] = []
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
+    package private(set) var census = LinkCensus()
+    /// What the mirror could not hold and nothing is done about, by kind: the first path, and how many.
+    package private(set) var omissions: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
 
     /// Directories on the way to the present path whose object changed: what they hold has to be told where
     /// it belongs, settled or not.
@@ -47,7 +50,7 @@ package struct TreeMerge {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
-                        record = Record(status: manifest.status, targetInode: manifest.targetInode)
+                        record = Record(manifest)
                     } else {
                         forget(manifest.path)
                     }
@@ -91,12 +94,17 @@ package struct TreeMerge {
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
-        if isUnmistakablyEqual(source.status, target.status, record), !isBelowUnsettled(source.path) {
+        let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
+        if isLinkedAlike, isUnmistakablyEqual(source.status, target.status, record),
+            !isBelowUnsettled(source.path), !policy.knowsExtended || source.extended == target.extended
+        {
             return
         }
         var pair = Pair(source: source.file, target: target.file, record: record)
+        pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
-        if !pair.causes.isEmpty || pair.needsContentComparison || pair.isRecordStale
+        note(pair.source.omitted, at: pair.source.path)
+        if !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection || pair.isRecordStale
             || isBelowUnsettled(source.path)
         {
             pairs.append(pair)
@@ -108,14 +116,23 @@ package struct TreeMerge {
         guard let record, source.type == .file || source.type == .directory,
             source.modified == target.modified, source.permissions == target.permissions,
             source.size == target.size || source.type == .directory,
-            !policy.comparesOwner || (source.owner == target.owner && source.group == target.group),
-            !policy.alwaysComparesContent, !record.differs(from: target),
+            !policy.attributes.contains(.owner)
+                || (source.owner == target.owner && source.group == target.group),
+            !policy.alwaysComparesContent, !policy.alwaysInspects, record.omitted.isEmpty,
+            !record.differs(from: target),
             record.status.changed == source.changed, record.status.inode == source.inode,
             record.status.created == source.created,
             record.status.links == source.links || source.type == .directory
         else { return false }
-        guard let trust = policy.trust, source.type == .file else { return true }
+        guard let trust = policy.trust else { return true }
         return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)
+    }
+
+    private mutating func note(_ omitted: Omissions, at path: RelativePath) {
+        guard !omitted.isEmpty else { return }
+        for (omission, _) in Omissions.names where omitted.contains(omission) {
+            omissions[omission.rawValue, default: (path, 0)].count += 1
+        }
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {

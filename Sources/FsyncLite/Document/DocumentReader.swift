@@ -140,6 +140,14 @@ package struct DocumentReader: ~Copyable {
         try expect("}")
     }
 
+    /// Reads an array within a line; `body` reads one element.
+    package mutating func array(_ body: (inout DocumentReader) throws -> Void) throws {
+        try expect("[")
+        if take("]") { return }
+        repeat { try body(&self) } while take(",")
+        try expect("]")
+    }
+
     /// Steps over the given key when it is next.
     package mutating func key(_ name: StaticString) throws -> Bool {
         let start = position

@@ -5,6 +5,8 @@ struct EntryRecord {
     var path: [UInt8] = []
     var status: FileStatus
     var destination: [UInt8] = []
+    var extended = ExtendedAttributes()
+    var omitted: Omissions = []
     /// The inode in the tree that the manifest lies in, where the entry came from another.
     var targetInode: UInt64?
 
@@ -16,7 +18,8 @@ struct EntryRecord {
 extension JSONText {
     /// Writes the fields of an entry in their one order.
     mutating func entry(
-        path: RelativePath, status: FileStatus, destination: [UInt8], targetInode: UInt64?
+        path: RelativePath, status: FileStatus, destination: [UInt8], extended: ExtendedAttributes,
+        omitted: Omissions, targetInode: UInt64?
     ) {
         self.path(path)
         field("type", status.type.documentName)
@@ -32,6 +35,8 @@ extension JSONText {
         field("owner", status.owner)
         field("group", status.group)
         if status.type != .directory, status.links > 1 { field("links", status.links) }
+        if !extended.isEmpty { self.extended("xattrs", extended) }
+        words("omitted", Omissions.names.filter { omitted.contains($0.0) }.map(\.1))
         field("inode", status.inode)
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))
@@ -40,6 +45,28 @@ extension JSONText {
 }
 
 extension JSONText {
+    /// A list of words; nothing where there are none.
+    mutating func words(_ name: StaticString, _ words: [String]) {
+        guard !words.isEmpty else { return }
+        key(name)
+        beginArray()
+        for word in words { value(word) }
+        endArray()
+    }
+
+    /// Extended attributes as an array of objects, each with `name` and `value`; in base 64 where it is no UTF-8.
+    mutating func extended(_ name: StaticString, _ extended: ExtendedAttributes) {
+        key(name)
+        beginArray()
+        for attribute in extended.attributes {
+            beginObject()
+            field("name", "name_base64", attribute.name[...])
+            field("value", "value_base64", attribute.value[...])
+            endObject()
+        }
+        endArray()
+    }
+
     /// A file as an object, as it stands in a manifest.
     package mutating func object(_ file: File) {
         beginObject()
@@ -49,7 +76,9 @@ extension JSONText {
 
     /// Writes the fields of an entry in their one order.
     mutating func fields(of file: File) {
-        entry(path: file.path, status: file.status, destination: file.destination, targetInode: nil)
+        entry(
+            path: file.path, status: file.status, destination: file.destination, extended: file.extended,
+            omitted: file.omitted, targetInode: nil)
     }
 }
 
@@ -64,6 +93,8 @@ extension DocumentReader {
         record.status.represents = DeviceNumber(major: 0, minor: 0)
         record.targetInode = nil
         record.destination.removeAll(keepingCapacity: true)
+        if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
+        record.omitted = []
         try object { reader, name in
             guard let key = EntryKey(name) else { return false }
             guard seen & key.bit == 0 else { throw reader.error("the key \"\(key)\" twice") }
@@ -92,6 +123,10 @@ extension DocumentReader {
             case .created: record.status.created = try reader.timestamp().fileTime
             case .changed: record.status.changed = try reader.timestamp().fileTime
             case .target_inode: record.targetInode = try reader.integer()
+            case .xattrs:
+                record.extended = try reader.extended()
+                guard !record.extended.isEmpty else { throw reader.error("an empty list of attributes") }
+            case .omitted: record.omitted = try reader.omissions()
             }
             return true
         }
@@ -123,6 +158,55 @@ extension DocumentReader {
         }
     }
 
+    mutating func extended() throws -> ExtendedAttributes {
+        var attributes: [ExtendedAttributes.Attribute] = []
+        try array { reader in
+            var attribute = ExtendedAttributes.Attribute(name: [], value: [])
+            var keys: [String] = []
+            try reader.object { reader, key in
+                let key = String(decoding: key, as: UTF8.self)
+                switch key {
+                case "name": attribute.name = try reader.string()
+                case "name_base64": attribute.name = try reader.base64()
+                case "value": attribute.value = try reader.string()
+                case "value_base64": attribute.value = try reader.base64()
+                default: return false
+                }
+                keys.append(String(key.prefix(4)))
+                return true
+            }
+            guard keys.sorted() == ["name", "valu"], !attribute.name.isEmpty, !attribute.name.contains(0)
+            else {
+                throw reader.error("an extended attribute has one name and one value")
+            }
+            if let last = attributes.last, !last.name.lexicographicallyPrecedes(attribute.name) {
+                throw reader.error("extended attributes out of order, or one twice")
+            }
+            attributes.append(attribute)
+        }
+        return ExtendedAttributes(attributes)
+    }
+
+    mutating func omissions() throws -> Omissions {
+        var omissions: Omissions = []
+        try words(Omissions.names.map(\.1)) { omissions.insert(Omissions.names[$0].0) }
+        return omissions
+    }
+
+    /// Reads a list of words, each once and in the order of `known`, and hands over their places in it.
+    mutating func words(_ known: [String], _ body: (Int) -> Void) throws {
+        var next = 0
+        try array { reader in
+            let word = try reader.word()
+            guard let index = known[next...].firstIndex(where: { word.elementsEqual($0.utf8) }) else {
+                throw reader.error("\"\(escapedText(word))\" does not belong here, or is out of order")
+            }
+            body(index)
+            next = index + 1
+        }
+        guard next > 0 else { throw error("an empty list") }
+    }
+
     /// `major:minor`.
     private mutating func deviceNumber() throws -> DeviceNumber {
         let text = String(decoding: try string(), as: UTF8.self)
@@ -139,7 +223,7 @@ extension DocumentReader {
 /// The keys of an entry, in the order in which they are written.
 private enum EntryKey: UInt32, CaseIterable {
     case path, path_base64, type, size, destination, destination_base64, device, modified, mode, owner, group
-    case links, inode, created, changed, target_inode
+    case links, inode, created, changed, target_inode, xattrs, omitted
 
     var bit: UInt32 { 1 << rawValue }
 
@@ -148,6 +232,7 @@ private enum EntryKey: UInt32, CaseIterable {
         ("owner", .owner), ("group", .group), ("inode", .inode), ("created", .created), ("changed", .changed),
         ("target_inode", .target_inode), ("links", .links), ("destination", .destination),
         ("path_base64", .path_base64), ("destination_base64", .destination_base64), ("device", .device),
+        ("xattrs", .xattrs), ("omitted", .omitted),
     ]
 
     init?(_ bytes: ArraySlice<UInt8>) {

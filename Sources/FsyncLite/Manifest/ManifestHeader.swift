@@ -8,6 +8,10 @@ public struct ManifestHeader: Hashable, Sendable {
     public var created: Timestamp
     /// What the tree is a mirror of; nil for a tree that was only looked at.
     public var source: Source?
+    /// What is mirrored.
+    public var attributes = MirroredAttributes.all
+    /// What of the source's root the mirror's could not hold.
+    package var rootOmitted: Omissions = []
 
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
@@ -41,6 +45,8 @@ public struct ManifestHeader: Hashable, Sendable {
         text.field("source_inode", source.identity.inode)
         if let created = source.identity.created { text.field("source_created", created) }
         text.field("source_file_system", source.fileSystem)
+        text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
+        text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
     }
 
     init(from reader: inout DocumentReader) throws {
@@ -59,6 +65,16 @@ public struct ManifestHeader: Hashable, Sendable {
         created = try reader.timestamp()
         try reader.expect(",")
         source = try Source(from: &reader)
+        if source != nil, try reader.key("without") {
+            try reader.words(MirroredAttributes.names.map(\.1)) {
+                attributes.remove(MirroredAttributes.names[$0].0)
+            }
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("root_omitted") {
+            rootOmitted = try reader.omissions()
+            try reader.expect(",")
+        }
     }
 }
 

@@ -16,6 +16,8 @@ package final class ManifestReader: EntryStream {
 
     package var status: FileStatus { record.status }
     package var destination: [UInt8] { record.destination }
+    package var extended: ExtendedAttributes { record.extended }
+    package var omitted: Omissions { record.omitted }
     package var targetInode: UInt64 { record.targetInode ?? record.status.inode }
 
     /// - Parameter path: the manifest's own, for messages.

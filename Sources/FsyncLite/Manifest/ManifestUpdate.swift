@@ -53,8 +53,8 @@ package struct ManifestUpdate: Sendable {
             guard let entry = changes[path] ?? nil else { return }
             writer.append(
                 path: path, status: recorded(entry.file.status, at: path),
-                destination: entry.file.destination,
-                targetInode: entry.targetInode)
+                destination: entry.file.destination, extended: entry.file.extended,
+                omitted: entry.file.omitted, targetInode: entry.targetInode)
         }
         if let old {
             while try old.advance() {
@@ -68,7 +68,7 @@ package struct ManifestUpdate: Sendable {
                 } else {
                     writer.append(
                         path: old.path, status: recorded(old.status, at: old.path),
-                        destination: old.destination,
+                        destination: old.destination, extended: old.extended, omitted: old.omitted,
                         targetInode: old.targetInode)
                 }
                 try writer.drain(to: &sink)

@@ -17,11 +17,14 @@ package struct ManifestWriter: Sendable {
     ///
     /// - Parameter targetInode: the inode in the tree that the manifest lies in, for a mirror.
     package mutating func append(
-        path: RelativePath, status: FileStatus, destination: [UInt8], targetInode: UInt64?
+        path: RelativePath, status: FileStatus, destination: [UInt8],
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?
     ) {
         summary.count(status)
         document.beginElement()
-        document.text.entry(path: path, status: status, destination: destination, targetInode: targetInode)
+        document.text.entry(
+            path: path, status: status, destination: destination, extended: extended, omitted: omitted,
+            targetInode: targetInode)
         document.endElement()
     }
 

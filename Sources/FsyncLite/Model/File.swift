@@ -9,6 +9,10 @@ public struct File: Hashable, Sendable, NamedFile {
     /// symlink without destination or a directory with one cannot be made.
     package private(set) var status: FileStatus
     package private(set) var destination: [UInt8] = []
+    /// As far as somebody looked: a scan does only where it is asked to.
+    package var extended = ExtendedAttributes()
+    /// What of the source's entry the mirror could not hold.
+    package var omitted: Omissions = []
 
     /// - Parameters:
     ///   - size: bytes of content; a symlink's is the length of its destination.
@@ -94,7 +98,16 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
-        File(path: path, status: status, destination: destination)
+        var file = File(path: path, status: status, destination: destination)
+        (file.extended, file.omitted) = (extended, omitted)
+        return file
+    }
+
+    /// Another status of the same file.
+    package func with(_ status: FileStatus) -> File {
+        var file = File(path: path, status: status, destination: destination)
+        (file.extended, file.omitted) = (extended, omitted)
+        return file
     }
 }
 

@@ -8,7 +8,12 @@ public struct Problem: Hashable, Sendable {
         case changing
         /// The target cannot hold the entry, or something of it.
         case unsupported
+        /// The target holds the entry, but not all of its attributes.
+        case attribute
     }
+
+    /// Whether an apply that is not told to keep going stops for it.
+    var isBlocking: Bool { code != .attribute }
 
     public let path: RelativePath
     public let code: Code

@@ -1,3 +1,5 @@
+import FileSystem
+
 /// What a person may ask of a plan and an apply.
 public struct SyncOptions: Hashable, Sendable {
     /// Take over a target that holds somebody's files.
@@ -15,5 +17,15 @@ public struct SyncOptions: Hashable, Sendable {
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false
 
+    /// What is mirrored besides content, kind, mode and modification time.
+    public var attributes = MirroredAttributes.all
+    /// Compare the content of files whose size and modification time agree, whatever vouches for them.
+    public var comparesContent = false
+
     public init() {}
+
+    /// Only root sets owners.
+    var settableAttributes: MirroredAttributes {
+        Account.isRoot ? attributes : attributes.subtracting(.owner)
+    }
 }

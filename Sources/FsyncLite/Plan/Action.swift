@@ -18,15 +18,21 @@ public struct Action: Hashable, Sendable {
     public var type: String
     /// Bytes of a file's content.
     public var size: Int64?
+    /// Another name of the same file, which is copied or kept under that name.
+    public var link: RelativePath?
     /// How many entries a moved directory holds, at all depths.
     public var entries: Int?
     /// In the order of the closed list.
     public var causes: [Cause]
 
-    init(_ verb: Verb, _ file: File, from: RelativePath? = nil, entries: Int? = nil, causes: Set<Cause>) {
+    init(
+        _ verb: Verb, _ file: File, from: RelativePath? = nil, link: RelativePath? = nil,
+        entries: Int? = nil, causes: Set<Cause>
+    ) {
         self.verb = verb
         path = file.path
         self.from = from
+        self.link = link
         type = file.status.type.documentName
         size = file.isFile ? file.size : nil
         self.entries = entries
@@ -56,6 +62,8 @@ public struct ActionSummary: Hashable, Sendable {
         case .move: move += 1
         case .delete: delete += 1
         }
-        if action.verb == .create || action.verb == .update { bytesToCopy &+= action.size ?? 0 }
+        if action.verb == .create || action.verb == .update, action.link == nil {
+            bytesToCopy &+= action.size ?? 0
+        }
     }
 }

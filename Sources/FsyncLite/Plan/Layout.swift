@@ -32,6 +32,19 @@ package struct Layout: Sendable {
         case attach(Int)
         /// Old place to new place, which is free.
         case rename(Int)
+        /// One more name for an object that stays.
+        case link(Link)
+    }
+
+    /// A new name of an object that stays.
+    package struct Link: Hashable, Sendable {
+        package var object: Int
+        package var place: Place
+
+        package init(object: Int, place: Place) {
+            self.object = object
+            self.place = place
+        }
     }
 
     /// Attributes to be set at the end, as absolute values.
@@ -47,6 +60,8 @@ package struct Layout: Sendable {
         package var file: File
         /// The object that goes to a slot; nil for what is staged inside a new directory.
         package var object: Int?
+        /// The arrival whose file this is another name of; staged before it.
+        package var leader: RelativePath?
     }
 
     package static let root = 0
@@ -57,6 +72,7 @@ package struct Layout: Sendable {
     package static let slotsPerDirectory = 10_000
 
     package private(set) var objects: [Object]
+    private var links: [Link] = []
     /// In the order in which they are done; undone in reverse.
     package private(set) var operations: [Operation] = []
     /// Deepest first.
@@ -87,7 +103,7 @@ package struct Layout: Sendable {
     ///   - transaction: the name of the transaction's directory.
     ///   - slots: where arrivals have been staged already.
     package init(
-        _ difference: Difference, root: (old: FileStatus, new: Attributes), transaction: FileName,
+        _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
         replacesManifest: Bool, slots: [RelativePath: Int] = [:]
     ) {
         slotNumbers = slots
@@ -128,8 +144,17 @@ package struct Layout: Sendable {
         for (file, _) in difference.deleted where moves.newPath(of: file.path.parent) != nil {
             addLeaving(file)
         }
-        arrivals = (difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source))
-            .sorted().map { Arrival(file: $0, object: nil) }
+        let arriving =
+            (difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source))
+            .sorted()
+        var linked: [(path: RelativePath, kept: RelativePath)] = []
+        for file in arriving {
+            switch difference.links[file.path] {
+            case .kept(let path): linked.append((file.path, path))
+            case .staged(let leader): arrivals.append(Arrival(file: file, leader: leader))
+            case nil: arrivals.append(Arrival(file: file))
+            }
+        }
         for index in arrivals.indices where !moves.isCreated(arrivals[index].file.path.parent) {
             let path = arrivals[index].file.path
             let number = slotNumbers[path] ?? nextSlotNumber()
@@ -145,6 +170,13 @@ package struct Layout: Sendable {
         }
         for (path, object) in explicitByNew {
             objects[object].new = placeOf(path, parent: newDirectory(path.parent ?? .root, moves))
+        }
+        for (path, kept) in linked {
+            // The object at an old path is found the same way, whatever it is.
+            let object = explicitByOld[kept] ?? oldDirectory(kept)
+            if let place = placeOf(path, parent: newDirectory(path.parent ?? .root, moves)) {
+                links.append(Link(object: object, place: place))
+            }
         }
     }
 
@@ -243,6 +275,7 @@ package struct Layout: Sendable {
         let detached = explicitByOld.filter { !exchanged.contains($0.value) }.sorted { $0.key > $1.key }
         let attached = explicitByNew.filter { !exchanged.contains($0.value) }.sorted { $0.key < $1.key }
         operations = detached.map { .detach($0.value) } + exchanges + attached.map { .attach($0.value) }
+        operations += links.map { .link($0) }
     }
 
     private mutating func addManifest(replacing: Bool) {
@@ -262,20 +295,18 @@ package struct Layout: Sendable {
 
     // MARK: Attributes
 
-    private mutating func addAttributes(_ difference: Difference, _ root: (old: FileStatus, new: Attributes))
+    private mutating func addAttributes(_ difference: Difference, _ root: (old: Attributes, new: Attributes))
     {
         var changes: [Int: (path: RelativePath, old: Attributes?, new: Attributes?)] = [:]
         // Always: the names that come and go, and the making of the state, move its time, which may have been
         // right before.
-        changes[Layout.root] = (.root, Attributes(root.old), root.new)
+        changes[Layout.root] = (.root, root.old, root.new)
         var valuesByOld: [RelativePath: Pair] = [:]
         for pair in difference.pairs where !pair.replacesContent {
             if pair.target.isDirectory { valuesByOld[pair.target.path] = pair }
             guard pair.changesAttributes else { continue }
             let object = explicitByOld[pair.target.path] ?? objectFor(pair.target)
-            changes[object] = (
-                pair.source.path, Attributes(pair.target.status), Attributes(pair.source.status)
-            )
+            changes[object] = (pair.source.path, pair.attributes.old, pair.attributes.new)
         }
         // Whatever enters or leaves a directory moves its modification time, which is put right last.
         var touched: Set<Int> = []
@@ -284,6 +315,7 @@ package struct Layout: Sendable {
             case .detach(let object): touched.insert(objects[object].old?.parent ?? Layout.root)
             case .attach(let object): touched.insert(objects[object].new?.parent ?? Layout.root)
             case .exchange(let object, _): touched.insert(objects[object].new?.parent ?? Layout.root)
+            case .link(let link): touched.insert(link.place.parent)
             case .rename: break
             }
         }

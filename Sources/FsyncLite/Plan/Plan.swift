@@ -44,6 +44,14 @@ extension Action {
             actions.append(Action(.attributes, root.source, causes: root.causes))
         }
 
+        let links = difference.links.compactMapValues { link -> RelativePath? in
+            switch link {
+            case .staged(let path): path
+            // By the name that it has after.
+            case .kept(let path): moves.newPath(of: path)
+            }
+        }
+
         // Explicitly moved directories on the way to the present path, as indices of their actions.
         var moved: [Int] = []
         var carried = 0
@@ -61,7 +69,10 @@ extension Action {
                 carried += 1
             }
             if pair.replacesContent {
-                actions.append(Action(.update, pair.source, causes: pair.causes.subtracting([.renamed])))
+                actions.append(
+                    Action(
+                        .update, pair.source, link: links[pair.source.path],
+                        causes: pair.causes.subtracting([.renamed])))
             } else if pair.changesAttributes {
                 actions.append(Action(.attributes, pair.source, causes: pair.causes.subtracting([.renamed])))
             }
@@ -71,9 +82,10 @@ extension Action {
         for (file, isDrift) in difference.created {
             if deleted.contains(file.path) {
                 replaced.insert(file.path)
-                actions.append(Action(.update, file, causes: [.type]))
+                actions.append(Action(.update, file, link: links[file.path], causes: [.type]))
             } else {
-                actions.append(Action(.create, file, causes: isDrift ? [.drift] : [.new]))
+                actions.append(
+                    Action(.create, file, link: links[file.path], causes: isDrift ? [.drift] : [.new]))
             }
         }
         for (file, isDrift) in difference.deleted where !replaced.contains(file.path) {

@@ -84,6 +84,7 @@ extension JSONText {
         path(action.path)
         field("type", action.type)
         if let size = action.size { field("size", size) }
+        if let link = action.link { field("link", "link_base64", link.bytes[...]) }
         if let entries = action.entries { field("entries", entries) }
         key("causes")
         beginArray()

@@ -12,6 +12,10 @@ package protocol EntryStream: AnyObject {
     var status: FileStatus { get }
     /// Where a symlink points; meaningless for everything else.
     var destination: [UInt8] { get }
+    /// The extended attributes, as far as they are known.
+    var extended: ExtendedAttributes { get }
+    /// What the mirror could not hold, by the record.
+    var omitted: Omissions { get }
     /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
     var isListed: Bool { get }
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
@@ -20,10 +24,16 @@ package protocol EntryStream: AnyObject {
 
 extension EntryStream {
     package var isListed: Bool { true }
+    package var extended: ExtendedAttributes { ExtendedAttributes() }
+    package var omitted: Omissions { [] }
     package var targetInode: UInt64 { status.inode }
 
     /// The present entry as a value.
-    package var file: File { File(path: path, status: status, destination: destination) }
+    package var file: File {
+        var file = File(path: path, status: status, destination: destination)
+        (file.extended, file.omitted) = (extended, omitted)
+        return file
+    }
 }
 
 /// A tree as the record of itself: the inode that an entry has is the one that was recorded.
@@ -38,6 +48,7 @@ package final class SelfRecord: EntryStream {
     package var path: RelativePath { base.path }
     package var status: FileStatus { base.status }
     package var destination: [UInt8] { base.destination }
+    package var extended: ExtendedAttributes { base.extended }
 }
 
 /// A tree that is in memory: sorted files.
@@ -57,4 +68,5 @@ package final class FileList: EntryStream {
     package var path: RelativePath { files[index].path }
     package var status: FileStatus { files[index].status }
     package var destination: [UInt8] { files[index].destination }
+    package var extended: ExtendedAttributes { files[index].extended }
 }

@@ -11,8 +11,9 @@ struct ActionText {
         if let from = action.from { text += "\(from) -> " }
         text += "\(action.path)"
         if action.type == "directory" { text += "/" }
+        if let link = action.link { text += "  = \(link)" }
         if let entries = action.entries { text += "  \(entries) entries" }
-        if let size = action.size, action.verb == .create || action.verb == .update {
+        if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update {
             text += "  \(byteCount(size))"
         }
         return text + "  (\(action.causes.map(\.rawValue).joined(separator: ", ")))"

@@ -203,7 +203,7 @@ struct MirrorHazardTests {
     @Test func twoNamesOfOneFile() throws {
         let files = [("a", 1), ("c", 3)]
         let linked = try mirror(files) { $0.addLink("b", to: "a") }
-        #expect(linked.copied == ["b"])
+        #expect(linked.copied.isEmpty)
         let moved = try mirror(files) {
             $0.addLink("b", to: "a")
             $0.remove("a")

@@ -1,0 +1,186 @@
+import CLinux
+import Glibc
+
+/// The extended attributes of one object that a mirror carries: name and value as bytes, sorted by name.
+///
+/// POSIX ACLs are two of them, in the form in which the kernel hands them out. `user` attributes and ACLs
+/// belong to whoever owns the file; `trusted` and `security`, file capabilities among them, only root sees and
+/// sets. What a file system keeps for itself (`btrfs.compression`, `system.nfs4_acl`) is no part of it.
+package struct ExtendedAttributes: Hashable, Sendable {
+    package struct Attribute: Hashable, Sendable {
+        package var name: [UInt8]
+        package var value: [UInt8]
+
+        package init(name: [UInt8], value: [UInt8]) {
+            self.name = name
+            self.value = value
+        }
+
+        package var isACL: Bool { name.starts(with: ExtendedAttributes.acl) }
+    }
+
+    /// Which of them are wanted.
+    package struct Selection: Hashable, Sendable {
+        package var plain: Bool
+        package var acls: Bool
+        /// `trusted` and `security`.
+        package var privileged: Bool
+
+        package init(plain: Bool, acls: Bool, privileged: Bool) {
+            self.plain = plain
+            self.acls = acls
+            self.privileged = privileged
+        }
+
+        package var isEmpty: Bool { !plain && !acls }
+
+        package func contains(_ name: some Collection<UInt8>) -> Bool {
+            if name.starts(with: "user.".utf8) { return plain }
+            if name.starts(with: ExtendedAttributes.acl) { return acls }
+            return plain && privileged
+                && (name.starts(with: "trusted.".utf8) || name.starts(with: "security.".utf8))
+        }
+    }
+
+    fileprivate static let acl = Array("system.posix_acl_".utf8)
+
+    package private(set) var attributes: [Attribute]
+
+    package init(_ attributes: [Attribute] = []) {
+        self.attributes = attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    package var isEmpty: Bool { attributes.isEmpty }
+
+    package func filter(_ isIncluded: (Attribute) -> Bool) -> ExtendedAttributes {
+        ExtendedAttributes(attributes.filter(isIncluded))
+    }
+
+    package subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }
+}
+
+// MARK: Of objects
+
+extension FileDescriptor {
+    package func extendedAttributes(_ wanted: ExtendedAttributes.Selection) throws(Errno)
+        -> ExtendedAttributes
+    {
+        try ExtendedAttributes(
+            wanted, list: { flistxattr(rawValue, $0, $1) }, get: { fgetxattr(rawValue, $0, $1, $2) })
+    }
+
+    /// Makes these the only ones of their kind.
+    ///
+    /// - Returns: those that the file system does not take.
+    package func setExtendedAttributes(
+        _ attributes: ExtendedAttributes, over present: ExtendedAttributes
+    ) throws(Errno) -> ExtendedAttributes {
+        try attributes.put(
+            over: present, set: { fsetxattr(rawValue, $0, $1, $2, 0) }, remove: { fremovexattr(rawValue, $0) }
+        )
+    }
+}
+
+extension ObjectHandle {
+    /// The calls by descriptor refuse one that is a place only, so they go by its own link under `/proc`, which
+    /// leads to the object and nowhere else, also when that is a symlink.
+    package func extendedAttributes(
+        _ wanted: ExtendedAttributes.Selection
+    ) throws(SystemError) -> ExtendedAttributes {
+        try withLink("listxattr") { (link) throws(Errno) in
+            try ExtendedAttributes(
+                wanted, list: { listxattr(link, $0, $1) }, get: { getxattr(link, $0, $1, $2) })
+        }
+    }
+
+    /// Makes these the only ones of their kind.
+    ///
+    /// - Returns: those that the file system does not take.
+    package func setExtendedAttributes(
+        _ attributes: ExtendedAttributes, over present: ExtendedAttributes
+    ) throws(SystemError) -> ExtendedAttributes {
+        try withLink("setxattr") { (link) throws(Errno) in
+            try attributes.put(
+                over: present, set: { setxattr(link, $0, $1, $2, 0) }, remove: { removexattr(link, $0) })
+        }
+    }
+}
+
+extension ExtendedAttributes {
+    /// What cannot be told apart from "there are none": a file system without them, and kinds that have none.
+    private static let none: Set<Errno> = [.notSupported, .notImplemented]
+    /// What the target does not take, and an apply can do without.
+    private static let refused: Set<Errno> = [
+        .notSupported, .notImplemented, .notPermitted, .accessDenied, .noSpace, .quotaExceeded, .invalid,
+        Errno(rawValue: E2BIG), Errno(rawValue: ERANGE),
+    ]
+
+    fileprivate init(
+        _ wanted: Selection, list: (UnsafeMutablePointer<CChar>?, Int) -> Int,
+        get: (UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
+    ) throws(Errno) {
+        attributes = []
+        guard !wanted.isEmpty else { return }
+        let names: [UInt8]
+        do throws(Errno) {
+            names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
+                list(buffer?.assumingMemoryBound(to: CChar.self), size)
+            }
+        } catch  where ExtendedAttributes.none.contains(error) {
+            return
+        }
+        for name in names.split(separator: 0) where wanted.contains(name) {
+            do throws(Errno) {
+                let value = try withCString(terminated: name + [0]) { (pointer) throws(Errno) in
+                    try ExtendedAttributes.read(startingWith: 256) { get(pointer, $0, $1) }
+                }
+                attributes.append(Attribute(name: Array(name), value: value))
+            } catch  where error == .noData {
+                // It went between the two calls.
+            }
+        }
+        attributes.sort { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// Calls again with more room while the value does not fit.
+    private static func read(
+        startingWith capacity: Int, _ call: (UnsafeMutableRawPointer?, Int) -> Int
+    ) throws(Errno) -> [UInt8] {
+        var capacity = capacity
+        while true {
+            do throws(Errno) {
+                return try [UInt8](upTo: capacity) { (buffer) throws(Errno) -> Int in
+                    try retrying { call(buffer.baseAddress, buffer.count) }
+                }
+            } catch  where error == Errno(rawValue: ERANGE) && capacity < 1 << 20 {
+                capacity *= 8
+            }
+        }
+    }
+
+    fileprivate func put(
+        over present: ExtendedAttributes,
+        set: (UnsafePointer<CChar>, UnsafeRawPointer?, Int) -> Int32, remove: (UnsafePointer<CChar>) -> Int32
+    ) throws(Errno) -> ExtendedAttributes {
+        for attribute in present.attributes where self[attribute.name] == nil {
+            try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in
+                do throws(Errno) {
+                    _ = try retrying { remove(name) }
+                } catch  where error == .noData {}
+            }
+        }
+        var refused: [Attribute] = []
+        for attribute in attributes where present[attribute.name] != attribute.value {
+            do throws(Errno) {
+                try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in
+                    _ = try attribute.value.withUnsafeBufferPointer { (value) throws(Errno) in
+                        try retrying { set(name, value.baseAddress, value.count) }
+                    }
+                }
+            } catch  where ExtendedAttributes.refused.contains(error) {
+                refused.append(attribute)
+            }
+        }
+        return ExtendedAttributes(refused)
+    }
+}

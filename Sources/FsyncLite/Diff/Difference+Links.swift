@@ -1,0 +1,45 @@
+import FileSystem
+
+extension Difference {
+    /// Sees to it that names of one file become names of one file: it is copied once, or kept, and linked.
+    ///
+    /// Done when it is known what is replaced, and again when something was left out.
+    mutating func joinLinks() {
+        // An attribute set on an object that has names outside the mirror, in the history for one, would change
+        // those too.
+        for index in pairs.indices where pairs[index].changesAttributes {
+            let target = pairs[index].target.status
+            if target.type != .directory, target.links > 1,
+                !mirrorsLinks || !census.accountsForNames(of: target)
+            {
+                pairs[index].replacesContent = true
+            }
+        }
+        links = [:]
+        guard mirrorsLinks else { return }
+
+        // A name of the target that no pair has stays as it is, and so does its file.
+        let paired = Set(pairs.lazy.map(\.target.path))
+        var leaders: [FileIdentity: Link] = [:]
+        for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
+            if leaders[pair.source.identity] == nil {
+                leaders[pair.source.identity] = .kept(pair.target.path)
+            }
+        }
+        let arriving = created.map(\.file) + pairs.lazy.filter(\.replacesContent).map(\.source)
+        for file in arriving.sorted() where file.isMultiplyLinked {
+            if let leader = leaders[file.identity] {
+                links[file.path] = leader
+            } else if let path = census.counterpart(of: file.status), !paired.contains(path) {
+                leaders[file.identity] = .kept(path)
+                links[file.path] = .kept(path)
+            } else {
+                leaders[file.identity] = .staged(file.path)
+            }
+        }
+    }
+}
+
+extension File {
+    fileprivate var isMultiplyLinked: Bool { isFile && linkCount > 1 }
+}

@@ -1,0 +1,54 @@
+import FileSystem
+
+/// Which file of the target stands for which of the source, where one of the two has several names: a fixed cost
+/// for each such file, however many names it has.
+///
+/// A mirror is faithful when two of its names are names of one file just where they are in the source.
+package struct LinkCensus: Sendable {
+    private struct Counterpart: Sendable {
+        let inode: UInt64
+        /// A name that the target's file has.
+        let path: RelativePath
+    }
+
+    private var targets: [FileIdentity: Counterpart] = [:]
+    private var sources: [UInt64: (source: FileIdentity, names: UInt32)] = [:]
+
+    package init() {}
+
+    /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file under it is not the one, or not
+    /// only the one, that stands for the source's.
+    package mutating func admit(_ source: FileStatus, _ target: FileStatus, at path: RelativePath) -> Bool {
+        guard source.type == .file, target.type == .file, source.links > 1 || target.links > 1 else {
+            return true
+        }
+        if source.links > 1 {
+            if let counterpart = targets[source.identity] {
+                guard counterpart.inode == target.inode else { return false }
+            } else if sources[target.inode] == nil {
+                targets[source.identity] = Counterpart(inode: target.inode, path: path)
+            }
+        }
+        guard let known = sources[target.inode] else {
+            sources[target.inode] = (source.identity, 1)
+            return true
+        }
+        guard known.source == source.identity else { return false }
+        sources[target.inode]?.names += 1
+        return true
+    }
+
+    /// A name of the target's file that stands for a file of the source.
+    package func counterpart(of source: FileStatus) -> RelativePath? {
+        source.links > 1 ? targets[source.identity]?.path : nil
+    }
+
+    /// The inode of the target's file that stands for a file of the source.
+    package func inode(of source: FileStatus) -> UInt64? { targets[source.identity]?.inode }
+
+    /// Whether all names that the target's file has are names of the mirror: then a change of its attributes
+    /// changes nothing else.
+    package func accountsForNames(of target: FileStatus) -> Bool {
+        target.links <= (sources[target.inode]?.names ?? 1)
+    }
+}

@@ -1,0 +1,20 @@
+/// Attributes of a source's entry that its mirror does not have: the target's file system, or whoever runs
+/// this, cannot set them. They are listed once and are no difference as long as neither side changes.
+package struct Omissions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let modified = Omissions(rawValue: 1)
+    package static let mode = Omissions(rawValue: 2)
+    package static let owner = Omissions(rawValue: 4)
+    package static let xattrs = Omissions(rawValue: 8)
+    package static let acls = Omissions(rawValue: 16)
+
+    /// The names in every JSON document and message.
+    package static let names: [(Omissions, String)] = [
+        (.modified, "modified"), (.mode, "mode"), (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"),
+    ]
+}
