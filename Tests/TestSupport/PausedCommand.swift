@@ -12,7 +12,8 @@ package final class PausedCommand {
 
         /// - Parameters:
         ///   - call: the kernel's name of it.
-        ///   - name: only calls on this name, as it is handed over: that of an entry, not its path.
+        ///   - name: only calls that are handed this name; with a slash in it, only those on a descriptor of
+        ///     the file at this path in the command's working directory.
         ///   - number: the how manyth of these.
         package static func after(_ call: String, of name: String? = nil, number: Int = 1) -> Point {
             Point(call: call, name: name, count: "\(number)")
@@ -44,7 +45,8 @@ package final class PausedCommand {
         log = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         running = try RunningCommand(
             arguments, in: directory,
-            under: ["strace", "-f", "-qq", "-o", path] + (point.name.map { ["-P", $0] } ?? [])
+            under: ["strace", "-f", "-qq", "-o", path]
+                + (point.name.map { ["-P", $0.contains("/") ? "\(directory)/\($0)" : $0] } ?? [])
                 + [
                     "-e", "trace=\(point.call)", "-e",
                     "inject=\(point.call):signal=SIGSTOP:when=\(point.count)",

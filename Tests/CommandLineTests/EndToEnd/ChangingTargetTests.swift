@@ -19,15 +19,19 @@ struct ChangingTargetTests {
 
     private static let changes: [Change] = [
         Change(testDescription: "a file where one will be created") {
+            guard !$0.exists("target/new") else { throw TooLate() }
             try $0.build(["new": .file(theirs)], at: "target")
         },
         Change(testDescription: "a directory where a file will be created") {
+            guard !$0.exists("target/new") else { throw TooLate() }
             try $0.build(["new": ["in": .file(theirs)]], at: "target")
         },
         Change(testDescription: "a file where a directory will be created") {
+            guard !$0.exists("target/made") else { throw TooLate() }
             try $0.build(["made": .file(theirs)], at: "target")
         },
-        Change(testDescription: "a file where another will be moved to") {
+        Change(testDescription: "a file where a directory will be moved to") {
+            guard !$0.exists("target/moved") else { throw TooLate() }
             try $0.build(["moved": .file(theirs)], at: "target")
         },
         Change(testDescription: "a file in a directory that will be moved") {
