@@ -110,11 +110,9 @@ struct ChangingTargetTests {
     /// After each rename of the commit and of what tidies up after it.
     @Test(arguments: changes)
     func nothingOfTheirsIsLostBetweenTwoRenames(change: Change) throws {
-        for number in 3... {
-            guard try check(at: .after("renameat2", number: number), change) else {
-                #expect(number > 8)
-                break
-            }
+        // The first two are of the probe; the third is the journal's.
+        for number in 4...9 {
+            #expect(try check(at: .after("renameat2", number: number), change))
         }
     }
 

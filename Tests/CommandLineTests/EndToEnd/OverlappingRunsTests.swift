@@ -168,14 +168,19 @@ struct OverlappingRunsTests {
         let paths = reader == "plan" ? ["--json", "source", "target"] : ["target"]
         let arguments = reader.split(separator: " ").map { String($0) } + paths
         var met = 0
-        for call in ["openat", "statx", "read"] {
+        for (call, name) in [
+            ("openat", "target"), ("openat", ".fsync-lite"), ("statx", "journal"), ("statx", "manifest.json"),
+            ("openat", "manifest.json"), ("read", "target/.fsync-lite/manifest.json"),
+            ("pread64", "target/.fsync-lite/manifest.json"), ("statx", "last-run"), ("statx", "mark"),
+            ("openat", "edited"), ("statx", "history"), ("openat", "history"), ("openat", "header.json"),
+        ] {
             for number in 1... {
                 try scene.append("\(number)", to: "source/edited/file 1")
                 let (here, there) = scene.exists("source/moved") ? ("moved", "other") : ("other", "moved")
                 try scene.move("source/\(here)", to: "source/\(there)")
                 let old = try scene.run(arguments)
                 let command = try PausedCommand(
-                    arguments, in: scene.directory.path, at: .after(call, number: number))
+                    arguments, in: scene.directory.path, at: .after(call, of: name, number: number))
                 guard try command.waitForPause() else {
                     _ = try command.finish()
                     try scene.mirror()
@@ -187,10 +192,10 @@ struct OverlappingRunsTests {
                 let new = try scene.run(arguments)
                 #expect(
                     run.code == 6 || (run.code == 0 && [old.output, new.output].contains(run.output)),
-                    "\(call) \(number): exit \(run.code): \(run.errors)\(run.output)")
+                    "\(call) of \(name), \(number): exit \(run.code): \(run.errors)\(run.output)")
             }
         }
-        #expect(met > 10)
+        #expect(met > 5)
     }
 
     /// No stopping, as it comes.
