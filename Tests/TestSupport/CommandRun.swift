@@ -40,8 +40,11 @@ package final class RunningCommand {
     private let files: TemporaryDirectory
 
     /// Output goes to files, so that no pipe can fill up and hold the command.
+    ///
+    /// - Parameter tracer: another command with its arguments, which runs this one.
     package init(
-        _ arguments: [String], as identity: CommandRun.Identity = .current, in directory: String? = nil
+        _ arguments: [String], as identity: CommandRun.Identity = .current, in directory: String? = nil,
+        under tracer: [String] = []
     ) throws {
         files = try TemporaryDirectory()
         var executable = try BuiltCommand.path()
@@ -52,6 +55,10 @@ package final class RunningCommand {
             try Data(contentsOf: URL(fileURLWithPath: executable)).write(to: URL(fileURLWithPath: copy))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
             words = OrdinaryUser.prefix + [copy] + arguments
+            executable = "/usr/bin/env"
+        }
+        if !tracer.isEmpty {
+            words = tracer + [executable] + words
             executable = "/usr/bin/env"
         }
         process.executableURL = URL(fileURLWithPath: executable)

@@ -1,0 +1,217 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "A source that changes while an apply runs",
+    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+struct ChangingSourceTests {
+    /// What somebody does to the source meanwhile.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable (MirrorScene) throws -> Void
+    }
+
+    private static let changes: [Change] = [
+        Change(testDescription: "a new file is rewritten") { try $0.rewrite("source/new", "rewritten") },
+        Change(testDescription: "an edited file is rewritten") { try $0.rewrite("source/edited", "again") },
+        Change(testDescription: "a rewritten file keeps size and time") {
+            try $0.editInSecret("source/new", "NEW")
+        },
+        Change(testDescription: "a file grows") { try $0.append("and more", to: "source/edited") },
+        Change(testDescription: "a file shrinks") { #expect(truncate($0.path("source/edited"), 1) == 0) },
+        Change(testDescription: "a new file is removed") { try $0.remove("source/new") },
+        Change(testDescription: "an edited file is removed") { try $0.remove("source/edited") },
+        Change(testDescription: "a file becomes a symlink") {
+            try $0.remove("source/new")
+            try $0.build(["new": .symlink("/etc/passwd")], at: "source")
+        },
+        Change(testDescription: "a file becomes a FIFO") {
+            try $0.remove("source/edited")
+            try $0.build(["edited": .fifo()], at: "source")
+        },
+        Change(testDescription: "a file becomes a directory") {
+            try $0.remove("source/edited")
+            try $0.build(["edited": ["in": "it"]], at: "source")
+        },
+        Change(testDescription: "a file is replaced by another") {
+            try $0.build(["other": "the other"], at: "source")
+            try $0.move("source/other", to: "source/new")
+        },
+        Change(testDescription: "a new directory is renamed") {
+            try $0.move("source/made", to: "source/made otherwise")
+        },
+        Change(testDescription: "a new directory is removed") { try $0.remove("source/made") },
+        Change(testDescription: "a directory of a new file becomes a symlink") {
+            try $0.move("source/dir", to: "elsewhere")
+            try $0.build(["dir": .symlink("../elsewhere")], at: "source")
+        },
+        Change(testDescription: "a moved directory moves again") {
+            try $0.move("source/moved", to: "source/dir/moved again")
+        },
+        Change(testDescription: "a file appears and a directory goes") {
+            try $0.build(["appeared": "now"], at: "source/dir")
+            try $0.remove("source/kept")
+        },
+        Change(testDescription: "everything is renamed") {
+            for name in ["new", "edited", "dir", "made", "moved", "kept"] {
+                try $0.move("source/\(name)", to: "source/\(name) renamed")
+            }
+        },
+        Change(testDescription: "everything goes") {
+            try $0.remove("source")
+            try $0.build([:], at: "source")
+        },
+    ]
+
+    private static let points: [PausedCommand.Point] = [
+        .after("mkdirat", of: "stage"), .after("openat", of: "new"),
+        .after("pread64", of: "source/new"), .after("pread64", of: "source/edited"), .after("syncfs"),
+        .after("renameat2", of: "journal"),
+    ]
+
+    private func changedScene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "edited": "first version", "dir": ["a": "a", "b": "b"], "was": ["x": "x", "y": "y"],
+                "kept": ["k": "k"], "gone": "gone", "some": ["1": "1", "2": "2", "3": "3"],
+            ], inMemory: true)
+        try scene.mirror()
+        try scene.append(", edited", to: "source/edited")
+        try scene.build(
+            [
+                "new": .file("new", modified: TreeTime(1_600_000_000, 1)), "dir": ["c": "c"],
+                "made": ["in": "it", "deeper": ["and": "so on"]],
+            ], at: "source")
+        try scene.move("source/was", to: "source/moved")
+        try scene.remove("source/gone")
+        return scene
+    }
+
+    /// Every file of the target is a whole version that the source had at some time, its code is true, and the
+    /// next run puts all of it right.
+    @Test(arguments: points, changes)
+    func endsWithATrueCodeAndTheNextRunRepairsIt(point: PausedCommand.Point, change: Change) throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        var versions = try contents(old).union(contents(TreeSnapshot(scene.source)))
+        let run = try PausedCommand.run(
+            ["apply", "--json", "source", "target"], in: scene.directory.path, at: point
+        ) {
+            try change.make(scene)
+            versions.formUnion(try contents(TreeSnapshot(scene.source)))
+        }
+        let now = try TreeSnapshot(scene.target)
+        #expect(contents(now).subtracting(versions) == [])
+        let report = try run.json()
+        switch run.code {
+        case 0:
+            #expect(report.text("outcome") == "committed")
+            #expect(now != old)
+        case 1:
+            #expect(report.text("outcome") == "failed")
+            #expect(now.differences(from: old) == [])
+            #expect(!report.objects("problems").isEmpty || !run.errors.isEmpty)
+        default: Issue.record("exit \(run.code): \(run.errors)")
+        }
+        #expect(!scene.exists("target/.fsync-lite/journal"))
+        // What is in the manifest is what is there: nobody else writes to the target.
+        let listed = try scene.run("manifest", "list", "--null", "target").output
+        #expect(
+            listed.split(separator: "\0").map { String($0) }.sorted() == now.paths,
+            "the manifest is not of this tree")
+
+        let next = try scene.run(
+            "apply", "--max-delete", "unlimited", "--allow-empty-source", "source", "target")
+        #expect(next.code == 0, "\(next.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.apply("--allow-empty-source").output.contains("nothing to do"))
+    }
+
+    private func contents(_ snapshot: TreeSnapshot) -> Set<[UInt8]> {
+        Set(snapshot.entries.values.filter { $0.type == "-" }.compactMap(\.content))
+    }
+
+    // MARK: A file that never stands still
+
+    private func restlessRun(_ scene: MirrorScene, changes: Int, _ options: String...) throws -> CommandRun {
+        let command = try PausedCommand(
+            ["apply", "source", "target"] + options, in: scene.directory.path,
+            at: .every("pread64", of: "source/restless"))
+        var made = 0
+        while try command.waitForPause() {
+            if made < changes { try scene.append("!", to: "source/restless") }
+            made += 1
+            command.resume()
+        }
+        return try command.finish()
+    }
+
+    private func restlessScene() throws -> MirrorScene {
+        let scene = try MirrorScene(["restless": "old", "d": ["a": "a"]], inMemory: true)
+        try scene.mirror()
+        try scene.append(" and new", to: "source/restless")
+        return scene
+    }
+
+    @Test func fileThatChangesTwiceIsCopiedAThirdTime() throws {
+        let scene = try restlessScene()
+        #expect(try restlessRun(scene, changes: 2).code == 0)
+        #expect(try scene.text("target/restless") == "old and new!!")
+        try scene.expectMirrored()
+    }
+
+    /// Its first half was copied before, its second half after.
+    @Test func largeFileThatIsRewrittenWhileItIsCopiedIsWhole() throws {
+        let scene = try MirrorScene(
+            ["large": .file(String(repeating: "a", count: 1_000_000))], inMemory: true)
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path,
+            at: .after("copy_file_range", of: "source/large")
+        ) {
+            try scene.editInSecret("source/large", String(repeating: "b", count: 1_000_000))
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    @Test func fileThatGoesOnChangingIs1AndTheTargetIsUnchanged() throws {
+        let scene = try restlessScene()
+        let before = try TreeSnapshot(scene.target)
+        let run = try restlessRun(scene, changes: 100)
+        #expect(run.code == 1)
+        #expect(run.errors.contains("restless"))
+        #expect(run.errors.contains("changing"))
+        #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
+        try scene.mirror()
+    }
+
+    @Test func fileThatGoesOnChangingIs3WhenToldToKeepGoing() throws {
+        let scene = try restlessScene()
+        try scene.build(["z": "the rest"], at: "source")
+        let command = try PausedCommand(
+            ["apply", "--keep-going", "source", "target"], in: scene.directory.path,
+            at: .every("pread64", of: "source/restless"))
+        while try command.waitForPause() {
+            try scene.append("!", to: "source/restless")
+            command.resume()
+        }
+        let run = try command.finish()
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(run.errors.contains("restless"))
+        #expect(try scene.text("target/restless") == "old")
+        #expect(try scene.text("target/z") == "the rest")
+        try scene.mirror()
+    }
+}
+
+extension MirrorScene {
+    /// Other bytes in the same file.
+    func rewrite(_ name: String, _ content: String) throws {
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(name)))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(content.utf8))
+        try handle.close()
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "A target that somebody changes while an apply runs",
+    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+struct ChangingTargetTests {
+    /// What somebody does in the target meanwhile, and the file that must not be lost by it.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// The text that only this file has.
+        var theirs = "theirs, and only here"
+        let make: @Sendable (MirrorScene) throws -> Void
+    }
+
+    private static let theirs = "theirs, and only here"
+
+    private static let changes: [Change] = [
+        Change(testDescription: "a file where one will be created") {
+            guard !$0.exists("target/new") else { throw TooLate() }
+            try $0.build(["new": .file(theirs)], at: "target")
+        },
+        Change(testDescription: "a directory where a file will be created") {
+            guard !$0.exists("target/new") else { throw TooLate() }
+            try $0.build(["new": ["in": .file(theirs)]], at: "target")
+        },
+        Change(testDescription: "a file where a directory will be created") {
+            guard !$0.exists("target/made") else { throw TooLate() }
+            try $0.build(["made": .file(theirs)], at: "target")
+        },
+        Change(testDescription: "a file where a directory will be moved to") {
+            guard !$0.exists("target/moved") else { throw TooLate() }
+            try $0.build(["moved": .file(theirs)], at: "target")
+        },
+        Change(testDescription: "a file in a directory that will be moved") {
+            try $0.build(["mine": .file(theirs)], at: try $0.place("was", "moved"))
+        },
+        Change(testDescription: "a file in a directory that will be deleted") {
+            guard $0.exists("target/gone") else { throw TooLate() }
+            try $0.build(["mine": .file(theirs)], at: "target/gone")
+        },
+        Change(testDescription: "a file beside the others") {
+            try $0.build(["mine": .file(theirs)], at: "target")
+        },
+        Change(testDescription: "an edit of a file that will be replaced") {
+            try $0.rewrite("target/edited", theirs)
+        },
+        Change(testDescription: "an edit of a file that will be deleted") {
+            guard $0.exists("target/gone/file") else { throw TooLate() }
+            try $0.rewrite("target/gone/file", theirs)
+        },
+        Change(testDescription: "an edit of a file that stays") { try $0.rewrite("target/kept", theirs) },
+        Change(testDescription: "an edit of a file that moves along") {
+            try $0.rewrite("\(try $0.place("was", "moved"))/x", theirs)
+        },
+        Change(testDescription: "another file in place of one that will be replaced") {
+            try $0.build(["theirs": .file(theirs)], at: "target")
+            try $0.move("target/theirs", to: "target/edited")
+        },
+        Change(testDescription: "another file in place of one that will be deleted") {
+            guard $0.exists("target/gone/file") else { throw TooLate() }
+            try $0.build(["theirs": .file(theirs)], at: "target")
+            try $0.move("target/theirs", to: "target/gone/file")
+        },
+        Change(testDescription: "another directory in place of one that will be moved") {
+            try $0.move("target/\(try $0.place("was", "moved").dropFirst(7))", to: "target/put aside")
+            try $0.build(["was": ["mine": .file(theirs)]], at: "target")
+        },
+        Change(testDescription: "a file that will be replaced goes elsewhere") {
+            try $0.rewrite("target/edited", theirs)
+            try $0.move("target/edited", to: "target/kept too")
+        },
+        Change(testDescription: "a file that will be replaced is removed", theirs: "") {
+            try $0.remove("target/edited")
+        },
+        Change(testDescription: "a directory that will be moved is removed", theirs: "") {
+            try $0.remove(try $0.place("was", "moved"))
+        },
+    ]
+
+    /// It came when there was nothing left to change.
+    struct TooLate: Error {}
+
+    private static let points: [PausedCommand.Point] = [
+        .after("mkdirat", of: "stage"), .after("syncfs"), .after("fallocate"),
+        .after("renameat2", of: "journal"),
+    ]
+
+    private func changedScene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "edited": "first version", "kept": "kept", "was": ["x": "x", "y": "y"],
+                "gone": ["file": "gone", "too": "too"], "some": ["1": "1", "2": "2", "3": "3", "4": "4"],
+            ], inMemory: true)
+        try scene.mirror()
+        try scene.append(", edited", to: "source/edited")
+        try scene.build(["new": "new", "made": ["in": "it"]], at: "source")
+        try scene.move("source/was", to: "source/moved")
+        try scene.remove("source/gone")
+        return scene
+    }
+
+    @Test(arguments: points, changes)
+    func nothingOfTheirsIsLost(point: PausedCommand.Point, change: Change) throws {
+        try check(at: point, change)
+    }
+
+    /// After each rename of the commit and of what tidies up after it.
+    @Test(arguments: changes)
+    func nothingOfTheirsIsLostBetweenTwoRenames(change: Change) throws {
+        // The first two are of the probe; the third is the journal's.
+        for number in 4...9 {
+            #expect(try check(at: .after("renameat2", number: number), change))
+        }
+    }
+
+    /// - Returns: whether it came to the point.
+    @discardableResult
+    private func check(
+        at point: PausedCommand.Point, _ change: Change, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Bool {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        let command = try PausedCommand(["apply", "source", "target"], in: scene.directory.path, at: point)
+        guard try command.waitForPause() else {
+            _ = try command.finish()
+            return false
+        }
+        do {
+            try change.make(scene)
+        } catch is TooLate {
+            _ = try command.finish()
+            return true
+        }
+        let run = try command.finish()
+        let story = Comment(rawValue: "\(point): exit \(run.code): \(run.errors)\(run.output)")
+        #expect([0, 1, 6].contains(run.code), story, sourceLocation: sourceLocation)
+        #expect(
+            scene.exists("target/.fsync-lite/journal")
+                || scene.exists("target/.fsync-lite/journal.back") == (run.code == 6), story,
+            sourceLocation: sourceLocation)
+        if run.code == 1, !run.errors.contains("taken back") {
+            // Refused before the commit: what differs from the old tree is theirs.
+            let now = try TreeSnapshot(scene.target)
+            #expect(!now.paths.contains("moved") || change.testDescription.contains("moved to"), story)
+            #expect(now["some"] == old["some"], story)
+        }
+        if !change.theirs.isEmpty {
+            #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
+        }
+
+        // What a user would do next; it is not lost on the way either.
+        if run.code == 6 {
+            var recovery = try scene.run("recover", "target")
+            if recovery.code == 6 { recovery = try scene.run("recover", "--displace", "target") }
+            #expect(recovery.code == 0, "\(story) \(recovery.errors)", sourceLocation: sourceLocation)
+            if !change.theirs.isEmpty {
+                #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
+            }
+        }
+        let history = try scene.historyKeeps(change.theirs)
+        let next = try scene.apply()
+        #expect(next.code == 0, "\(story), then \(next.errors)", sourceLocation: sourceLocation)
+        try scene.expectMirrored(sourceLocation: sourceLocation)
+        // By default one apply is kept: what the first one put into the history may go with the second.
+        if !change.theirs.isEmpty, !history {
+            #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
+        }
+        #expect(
+            try scene.apply().output.contains("nothing to do"), story, sourceLocation: sourceLocation)
+        return true
+    }
+
+    /// Whether a file with this content is anywhere in the target, the history included.
+    private func isKept(_ content: String, _ scene: MirrorScene) throws -> Bool {
+        try scene.wholeTarget().entries.values.contains {
+            $0.type == "-" && $0.content == Array(content.utf8)
+        }
+    }
+
+    // MARK: Between looking and applying
+
+    @Test func whatCameSinceThePlanIsSeenByTheApply() throws {
+        let scene = try changedScene()
+        _ = try scene.planned()
+        try scene.build(["new": .file(Self.theirs)], at: "target")
+        try scene.mirror()
+        #expect(try scene.historyKeeps(Self.theirs))
+    }
+}
+
+extension MirrorScene {
+    /// The path of a directory of the target that an apply renames, wherever it is now.
+    func place(_ old: String, _ new: String) throws -> String {
+        if exists("target/\(old)") { return "target/\(old)" }
+        if exists("target/\(new)") { return "target/\(new)" }
+        // In a slot: nobody finds it there.
+        throw ChangingTargetTests.TooLate()
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Runs that overlap on one target")
+struct OverlappingRunsTests {
+    private func files(_ count: Int, _ text: String) -> TreeLiteral {
+        .directory(
+            (0..<count).map { (TreeName(Array("file \($0)".utf8)), .file("\(text) \($0)")) }, mode: 0o755,
+            modified: nil)
+    }
+
+    private func changingScene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
+        try scene.mirror()
+        try change(scene, 0)
+        return scene
+    }
+
+    private func change(_ scene: MirrorScene, _ round: Int) throws {
+        for number in 0..<60 { try scene.append(" \(round)", to: "source/edited/file \(number)") }
+        let (here, there) = round.isMultiple(of: 2) ? ("moved", "elsewhere") : ("elsewhere", "moved")
+        try scene.move("source/\(here)", to: "source/\(there)")
+        try scene.build(files(20, "new"), at: "source/new \(round)")
+    }
+
+    // MARK: Several that write
+
+    @Test(arguments: [2, 4, 8])
+    func oneWinsAndTheOthersAre75(count: Int) throws {
+        let scene = try MirrorScene(
+            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true)
+        try scene.mirror()
+        for round in 0..<4 {
+            try change(scene, round)
+            let all = try (0..<count).map { _ in
+                try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+            }
+            let runs = try all.map { try $0.finish() }
+            #expect(runs.contains { $0.code == 0 && !$0.output.contains("nothing to do") })
+            for run in runs where run.code != 0 {
+                #expect(run.code == 75, "\(run.errors)")
+                #expect(run.errors.contains("target"))
+            }
+            try scene.expectMirrored()
+            #expect(try scene.mirror().output.contains("nothing to do"))
+            #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+        }
+    }
+
+    @Test(arguments: [2, 5])
+    func firstAppliesThatMeetLeaveOneTarget(count: Int) throws {
+        let scene = try MirrorScene(["d": files(50, "one"), "e": ["f": files(20, "two")]], inMemory: true)
+        for _ in 0..<6 {
+            let all = try (0..<count).map { _ in
+                try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+            }
+            let runs = try all.map { try $0.finish() }
+            for run in runs { #expect([0, 1, 4, 75].contains(run.code), "\(run.code): \(run.errors)") }
+            #expect(runs.contains { $0.code == 0 })
+            try scene.expectMirrored()
+            #expect(try scene.mirror().output.contains("nothing to do"))
+            try scene.remove("target")
+        }
+    }
+
+    /// From the first directory of the stage to the removal of the journal.
+    private static let points: [PausedCommand.Point] = [
+        .after("mkdirat", of: "stage"), .after("syncfs"), .after("fallocate"),
+        .after("renameat2", of: "journal"), .after("renameat2", number: 5),
+        .after("renameat2", of: "manifest.json"), .after("syncfs", number: 2),
+        .after("unlinkat", of: "journal"),
+    ]
+
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        arguments: points)
+    func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
+        let scene = try changingScene()
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: point
+        ) {
+            let before = try scene.wholeTarget()
+            for arguments in [
+                ["apply", "source", "target"], ["recover", "target"], ["recover", "--back", "target"],
+                ["recover", "--displace", "target"],
+            ] {
+                let other = try scene.run(arguments)
+                #expect(other.code == 75, "\(arguments): \(other.code) \(other.errors)")
+            }
+            #expect(try scene.wholeTarget().touched(since: before) == [])
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
+        let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
+        ) {
+            try scene.mirror()
+        }
+        #expect([0, 1, 75].contains(run.code), "\(run.code): \(run.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    // MARK: Readers
+
+    private struct Answers: Equatable {
+        var plan: [String]
+        var listed: String
+        var shown: String
+    }
+
+    /// What the readers say of a target at rest.
+    private func answers(_ scene: MirrorScene) throws -> Answers {
+        Answers(
+            plan: try scene.planned().actionLines, listed: try listed(scene).output,
+            shown: try scene.run("manifest", "show", "target").output)
+    }
+
+    private func listed(_ scene: MirrorScene) throws -> CommandRun {
+        try scene.run("manifest", "list", "--null", "target")
+    }
+
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        arguments: points)
+    func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
+        let scene = try changingScene()
+        let old = try answers(scene)
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: point
+        ) {
+            if scene.exists("target/.fsync-lite/journal") {
+                for arguments in [
+                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
+                    ["manifest", "show", "target"],
+                ] {
+                    let reader = try scene.run(arguments)
+                    #expect(reader.code == 6, "\(arguments): \(reader.code) \(reader.errors)")
+                    #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
+                }
+            } else {
+                let now = try answers(scene)
+                #expect(now == old || now.plan == [])
+                #expect(try scene.run("status", "target").code == 0)
+            }
+        }
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    /// The other way round: the reader stands still at each of its calls, and a whole apply goes by.
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        arguments: ["plan", "manifest list", "manifest show", "status"])
+    func readerOvertakenByAWholeApplyNeverMixes(reader: String) throws {
+        let scene = try MirrorScene(
+            ["edited": files(5, "old"), "moved": files(5, "moving"), "deep": ["er": files(3, "x")]],
+            inMemory: true)
+        try scene.mirror()
+        let paths = reader == "plan" ? ["--json", "source", "target"] : ["target"]
+        let arguments = reader.split(separator: " ").map { String($0) } + paths
+        var met = 0
+        for (call, name) in [
+            ("openat", "target"), ("openat", ".fsync-lite"), ("statx", "journal"), ("statx", "manifest.json"),
+            ("openat", "manifest.json"), ("read", "target/.fsync-lite/manifest.json"),
+            ("pread64", "target/.fsync-lite/manifest.json"), ("statx", "last-run"), ("statx", "mark"),
+            ("openat", "edited"), ("statx", "history"), ("openat", "history"), ("openat", "header.json"),
+        ] {
+            for number in 1... {
+                try scene.append("\(number)", to: "source/edited/file 1")
+                let (here, there) = scene.exists("source/moved") ? ("moved", "other") : ("other", "moved")
+                try scene.move("source/\(here)", to: "source/\(there)")
+                let old = try scene.run(arguments)
+                let command = try PausedCommand(
+                    arguments, in: scene.directory.path, at: .after(call, of: name, number: number))
+                guard try command.waitForPause() else {
+                    _ = try command.finish()
+                    try scene.mirror()
+                    break
+                }
+                met += 1
+                try scene.mirror()
+                let run = try command.finish()
+                let new = try scene.run(arguments)
+                #expect(
+                    run.code == 6 || (run.code == 0 && [old.output, new.output].contains(run.output)),
+                    "\(call) of \(name), \(number): exit \(run.code): \(run.errors)\(run.output)")
+            }
+        }
+        #expect(met > 5)
+    }
+
+    /// No stopping, as it comes.
+    @Test func readersInALoopBesideAppliesAreConsistent() throws {
+        let scene = try MirrorScene(
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
+        try scene.mirror()
+        for round in 0..<8 {
+            let oldList = try listed(scene).output
+            try change(scene, round)
+            let oldPlan = try scene.planned().actionLines
+            let running = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+            var plans: [CommandRun] = []
+            var lists: [CommandRun] = []
+            while running.isRunning {
+                plans.append(try scene.plan("--json"))
+                lists.append(try listed(scene))
+                let status = try scene.run("status", "target")
+                #expect([0, 6].contains(status.code), "\(status.code): \(status.errors)")
+            }
+            #expect(try running.finish().code == 0)
+            let newList = try listed(scene).output
+            for list in lists where list.code != 6 {
+                #expect(list.code == 0, "\(list.code): \(list.errors)")
+                #expect(list.output == oldList || list.output == newList, "round \(round)")
+            }
+            for plan in plans where plan.code != 6 {
+                #expect(plan.code == 0, "\(plan.code): \(plan.errors)")
+                let lines = try plan.json().actionLines
+                #expect(lines == oldPlan || lines == [], "round \(round)")
+            }
+            try scene.expectMirrored()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+
+/// The built command, stopped at system calls of its own: what somebody else does while it stands still happens
+/// just there, every time. Needs strace.
+package final class PausedCommand {
+    /// Right after which calls it stops.
+    package struct Point: Sendable, CustomStringConvertible {
+        let call: String
+        let name: String?
+        let count: String
+
+        /// - Parameters:
+        ///   - call: the kernel's name of it.
+        ///   - name: only calls that are handed this name; with a slash in it, only those on a descriptor of
+        ///     the file at this path in the command's working directory.
+        ///   - number: the how manyth of these.
+        package static func after(_ call: String, of name: String? = nil, number: Int = 1) -> Point {
+            Point(call: call, name: name, count: "\(number)")
+        }
+
+        /// Every one from some number on.
+        package static func every(_ call: String, of name: String? = nil, from number: Int = 1) -> Point {
+            Point(call: call, name: name, count: "\(number)+")
+        }
+
+        package var description: String { "\(call) \(name ?? "") \(count)" }
+    }
+
+    private struct NeverStopped: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let running: RunningCommand
+    private let files: TemporaryDirectory
+    private let log: Int32
+    private var unread: [UInt8] = []
+    private var process: pid_t?
+
+    /// Starts it; `waitForPause` comes next.
+    package init(_ arguments: [String], in directory: String, at point: Point) throws {
+        files = try TemporaryDirectory()
+        let path = "\(files.path)/log"
+        guard mkfifo(path, 0o600) == 0 else { throw NeverStopped(description: "no FIFO") }
+        log = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        running = try RunningCommand(
+            arguments, in: directory,
+            under: ["strace", "-f", "-qq", "-o", path]
+                + (point.name.map { ["-P", $0.contains("/") ? "\(directory)/\($0)" : $0] } ?? [])
+                + [
+                    "-e", "trace=\(point.call)", "-e",
+                    "inject=\(point.call):signal=SIGSTOP:when=\(point.count)",
+                ])
+    }
+
+    deinit {
+        if running.isRunning {
+            if let process { kill(process, SIGKILL) }
+            running.kill()
+        }
+        close(log)
+    }
+
+    /// Waits until it stops at a point, or ends.
+    ///
+    /// - Returns: whether it has stopped.
+    package func waitForPause() throws -> Bool {
+        while let line = nextLine() {
+            let words = line.split(separator: " ")
+            guard line.contains("--- stopped by SIGSTOP"), let thread = words.first.flatMap({ pid_t($0) })
+            else { continue }
+            // Each thread tells of the stop. The process has the number of its first one.
+            guard isFirstThread(thread) else { continue }
+            process = thread
+            return true
+        }
+        return false
+    }
+
+    /// Lets it go on.
+    package func resume() {
+        if let process { kill(process, SIGCONT) }
+    }
+
+    /// Lets it go on to its end, whatever points are left.
+    package func finish() throws -> CommandRun {
+        resume()
+        while try waitForPause() { resume() }
+        return try running.finish()
+    }
+
+    /// Runs the command; at the one point of it where it stops, `body` runs.
+    package static func run(
+        _ arguments: [String], in directory: String, at point: Point, _ body: () throws -> Void
+    ) throws -> CommandRun {
+        let command = try PausedCommand(arguments, in: directory, at: point)
+        guard try command.waitForPause() else {
+            let run = try command.finish()
+            throw NeverStopped(description: "it never came to \(point): \(run.code) \(run.errors)")
+        }
+        try body()
+        return try command.finish()
+    }
+
+    private func nextLine() -> String? {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread.removeSubrange(...end) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            var poller = pollfd(fd: log, events: Int16(POLLIN), revents: 0)
+            // strace may fail before it opens the log.
+            guard poll(&poller, 1, 1000) > 0 else {
+                if !running.isRunning { return nil }
+                continue
+            }
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(log, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            unread += buffer.prefix(count)
+        }
+    }
+
+    private func isFirstThread(_ thread: pid_t) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(thread)/status", encoding: .utf8) else {
+            return false
+        }
+        return status.contains("\nTgid:\t\(thread)\n")
+    }
+
+    // MARK: Whether it can be done here
+
+    package static let unavailable = "strace is not there, or may not trace"
+
+    package static let isAvailable: Bool = {
+        let probe = Process()
+        probe.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        probe.arguments = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "true"]
+        probe.standardError = FileHandle.nullDevice
+        guard (try? probe.run()) != nil else { return false }
+        probe.waitUntilExit()
+        return probe.terminationStatus == 0
+    }()
+}
