@@ -27,6 +27,7 @@ struct Examination {
         }
 
         monitor.report(Progress(.scanning))
+        _ = try root.state?.settings()
         let manifest = try root.state?.manifest()
         header = manifest?.header
         let policy = try Examination.policy(

@@ -73,6 +73,8 @@ public struct Synchronizer: Sendable {
             report.outcome = .pending
             report.error = error
             return report
+        } catch let error as SyncError where error.code == .locked {
+            throw error
         } catch {
             let error = Synchronizer.syncError(error)
             report.outcome = error.code == .refused ? .refused : .failed
@@ -90,7 +92,9 @@ public struct Synchronizer: Sendable {
     }
 
     private static func pendingCommit(_ target: [UInt8]) -> SyncError {
-        SyncError(.pending, path: target, "a commit was begun and not ended; run: fsync-lite recover TARGET")
+        SyncError(
+            .pending, path: target,
+            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
     }
 
     private static func syncError(_ error: any Error) -> SyncError {
@@ -114,7 +118,6 @@ public struct Synchronizer: Sendable {
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
-        _ = try state.settings()
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {

@@ -34,7 +34,20 @@ public struct Target: Sendable {
     /// - Throws: `SyncError`: `inputMissing` where there is no target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
-        let (_, state) = try open()
+        // An apply may go by meanwhile: manifest and history are of one moment, or it is asked again.
+        for attempt in 1... {
+            let (_, state) = try open()
+            let before = try state.manifestInode()
+            let result = Result { try status(of: state) }
+            let isOfOneMoment = try state.manifestInode() == before
+            if attempt < 5, !isOfOneMoment || (try? result.get()) == nil { continue }
+            guard isOfOneMoment else { break }
+            return try result.get()
+        }
+        throw SyncError(.pending, path: path, "it is being written to; ask again")
+    }
+
+    private func status(of state: TargetState) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
         status.lastRun = try state.directory.status(of: TargetState.Name.lastRun).map {
             Timestamp($0.modified)
@@ -55,10 +68,18 @@ public struct Target: Sendable {
     /// How a recovery ended.
     public enum RecoveryOutcome: Sendable {
         case nothingToDo
-        /// The new tree is there; what was in the way, if anything, is named.
-        case finished(displaced: [SyncError])
+        /// The new tree is there.
+        case finished(Conflicts)
         /// The old tree is there again.
-        case undone(displaced: [SyncError])
+        case undone(Conflicts)
+    }
+
+    /// What others did meanwhile.
+    public struct Conflicts: Sendable {
+        /// What they put in the way; it is in the history now.
+        public var displaced: [SyncError]
+        /// What they took away; the next apply brings it back.
+        public var missing: [SyncError]
     }
 
     /// Ends an interrupted commit.
@@ -73,10 +94,10 @@ public struct Target: Sendable {
         guard let directory = root.directory else { return .nothingToDo }
         let recovery = Recovery(root: directory, state: state)
         guard
-            let (direction, displaced) = try recovery.run(
-                undo: undo, displacingConflicts: displacingConflicts)
+            let (direction, commit) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
         else { return .nothingToDo }
-        return direction == .forward ? .finished(displaced: displaced) : .undone(displaced: displaced)
+        let conflicts = Conflicts(displaced: commit.conflicts, missing: commit.lost)
+        return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }
 
     private func open() throws -> (TargetRoot, TargetState) {

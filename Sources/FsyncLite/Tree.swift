@@ -30,7 +30,8 @@ public struct Tree: Sendable {
         }
         if try state.hasJournal() {
             throw SyncError(
-                .pending, path: path, "a commit was begun and not ended; run: fsync-lite recover TARGET")
+                .pending, path: path,
+                "a commit was begun and not ended; run: fsync-lite recover \(escapedText(path))")
         }
         kind = try state.manifest() == nil ? .directory : .target(state)
     }

@@ -27,8 +27,10 @@ package final class Commit {
     private static let openHandles = 128
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
-    /// What was moved out of the way, or has gone missing, for the report.
+    /// What was moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
+    /// What has gone missing.
+    package private(set) var lost: [SyncError] = []
 
     /// A transaction whose objects are where the plan saw and the stage put them.
     package init(_ transaction: Transaction, root: Directory, state: TargetState) {
@@ -335,7 +337,7 @@ package final class Commit {
         }
         guard let first = missing.first, !displacesConflicts else {
             for object in missing {
-                conflicts.append(SyncError(.failed, path: describe(object), "it has gone missing"))
+                lost.append(SyncError(.failed, path: describe(object), "it has gone missing"))
             }
             return
         }
@@ -389,6 +391,7 @@ package final class Commit {
             names.append(Array(above.name.bytes))
             parent = above.parent
         }
+        if parent == Layout.state { names.append(Array(TreeScan.reservedName.bytes)) }
         return root.path + [UInt8(ascii: "/")]
             + Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
     }

@@ -14,7 +14,10 @@ final class PreviousStage {
         let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
-            if try stages.status(of: name)?.type == .directory {
+            // One that others may write to may hold anything.
+            if let status = try stages.status(of: name), status.type == .directory,
+                status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
+            {
                 let stage = try stages.directory(name)
                 let walker = TreeWalker(stage)
                 for file in PreviousStage.files(in: stage, attributes) {

@@ -10,10 +10,9 @@ struct Recovery {
     /// - Parameters:
     ///   - undo: take the transaction back instead of finishing it.
     ///   - displacingConflicts: move foreign objects out of the way, to the history.
-    /// - Returns: the direction in which it went, and what was displaced; nil without a journal.
+    /// - Returns: the direction in which it went, and the commit; nil without a journal.
     /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
-    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, [SyncError])?
-    {
+    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
         guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
         let path = state.directory.path(of: TargetState.Name.journal)
         guard try !state.syncFailed(under: root.mount()) else {
@@ -40,7 +39,7 @@ struct Recovery {
             throw pending(error)
         }
         try Retention(state).apply()
-        return (direction, commit.conflicts)
+        return (direction, commit)
     }
 
     /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage; going back,
@@ -118,6 +117,8 @@ struct Recovery {
     }
 
     private func pending(_ error: any Error) -> SyncError {
-        SyncError(.pending, path: root.path, "the commit is begun and not ended: \(error)")
+        SyncError(
+            .pending, path: root.path,
+            "the commit is begun and not ended: \(error); run: fsync-lite recover \(escapedText(root.path))")
     }
 }

@@ -8,8 +8,8 @@ struct TargetRoot {
     private(set) var state: TargetState?
     /// The root as this run found it.
     let original: FileStatus?
-    /// This run made it, and removes it again if it comes to nothing.
-    private var wasMade = false
+    /// Where this run made it; removed again if it comes to nothing.
+    private var made: LocalFile.Place?
     private var stateWasMade = false
 
     init(_ path: [UInt8]) throws {
@@ -64,9 +64,22 @@ struct TargetRoot {
         guard directory == nil else { return }
         let file = LocalFile(bytes: path)
         if parents { try file.parent.makeDirectory(parents: true) }
-        try file.makeDirectory(permissions: 0o700)
-        wasMade = true
-        directory = try file.directory()
+        let place = try file.place()
+        do throws(SystemError) {
+            try place.directory.makeDirectory(place.name)
+        } catch {
+            guard error.errno == .exists else { throw error }
+            throw SyncError(.locked, path: path, "another run made this just now; run again")
+        }
+        // RACE: it is opened in the directory in which it was made and not by its path, which may lead elsewhere
+        // by now: the whole mirror would be written there.
+        let made = try place.directory.directory(place.name)
+        guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
+        else {
+            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+        }
+        directory = made
+        self.made = place
         try lock()
     }
 
@@ -91,8 +104,11 @@ struct TargetRoot {
         } else {
             try state?.clean()
         }
-        if wasMade {
-            try LocalFile(bytes: path).delete()
+        if let made {
+            guard try made.directory.status(of: made.name)?.identity == directory.status().identity else {
+                return
+            }
+            try made.directory.removeDirectory(made.name)
         } else if let original, stateWasMade {
             let handle = try ObjectHandle(of: directory)
             try handle.setModified(original.modified)

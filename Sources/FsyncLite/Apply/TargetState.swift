@@ -38,6 +38,7 @@ package struct TargetState: Sendable {
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "somebody is replacing this directory")
         }
+        try checkEntries()
     }
 
     /// Makes the state of a target that has none.
@@ -47,6 +48,30 @@ package struct TargetState: Sendable {
             throw SyncError(.failed, path: root.path(of: TreeScan.reservedName), "it vanished at once")
         }
         return state
+    }
+
+    /// What lies in the state is of the right kind, and nobody else may write to it.
+    private func checkEntries() throws {
+        let directories = [Name.stage, Name.history, Name.trash]
+        let files = [
+            Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.journal, Name.journalBack,
+            Name.syncFailed,
+        ]
+        for (names, type) in [(directories, FileType.directory), (files, .file)] {
+            for name in names {
+                if let status = try directory.status(of: name) { try check(status, name, type) }
+            }
+        }
+    }
+
+    private func check(_ status: FileStatus, _ name: FileName, _ type: FileType) throws {
+        let path = directory.path(of: name)
+        // A file that is open has no name any more when it was replaced meanwhile.
+        guard status.type == type, type == .directory || status.links <= 1 else {
+            let wanted = type == .directory ? "directory" : "file with one name"
+            throw SyncError(.refused, path: path, "a plain \(wanted) was expected; move this away")
+        }
+        try TargetState.checkOwner(status, path)
     }
 
     private static func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws {
@@ -67,17 +92,10 @@ package struct TargetState: Sendable {
     /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
     package func open(_ name: FileName) throws -> FileDescriptor? {
         guard let seen = try directory.status(of: name) else { return nil }
-        let path = directory.path(of: name)
-        func check(_ status: FileStatus) throws {
-            guard status.type == .file, status.links == 1 else {
-                throw SyncError(
-                    .refused, path: path, "a plain file with one name was expected; move this away")
-            }
-            try TargetState.checkOwner(status, path)
-        }
-        try check(seen)
+        try check(seen, name, .file)
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
-        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() })
+        let path = directory.path(of: name)
+        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() }, name, .file)
         return descriptor
     }
 
@@ -144,9 +162,9 @@ package struct TargetState: Sendable {
     private func touch(_ name: FileName, modified: FileTime) throws {
         let descriptor = try directory.open(
             name, [.write, .create, .noFollow, .nonBlocking], permissions: 0o600)
-        try calling("futimens", directory.path(of: name)) { () throws(Errno) in
-            try descriptor.setModified(modified)
-        }
+        let path = directory.path(of: name)
+        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() }, name, .file)
+        try calling("futimens", path) { () throws(Errno) in try descriptor.setModified(modified) }
     }
 
     // MARK: Syncs that failed
@@ -184,7 +202,9 @@ package struct TargetState: Sendable {
     /// The names of the transactions in the history, the oldest first.
     package func transactions() throws -> [FileName] {
         guard try directory.status(of: Name.history) != nil else { return [] }
-        return try DirectoryListing.names(in: directory.directory(Name.history)).sorted()
+        // Names of others tell nothing of the order of ours.
+        return try DirectoryListing.names(in: directory.directory(Name.history)).filter(TransactionID.isName)
+            .sorted()
     }
 
     /// What the applies left whose displaced data is kept, the oldest first. A directory of the history without
@@ -193,8 +213,11 @@ package struct TargetState: Sendable {
         let names = try transactions()
         guard !names.isEmpty else { return [] }
         let history = try directory.directory(Name.history)
-        return try names.map { ($0, try history.directory($0)) }
-            .filter { try $0.1.status(of: HistoryRecord.headerName) != nil }
+        return try names.compactMap { name in
+            guard let status = try history.status(of: name), status.type == .directory else { return nil }
+            let directory = try history.directory(name)
+            return try directory.status(of: HistoryRecord.headerName) == nil ? nil : (name, directory)
+        }
     }
 
     /// A directory of the state, made where it is missing.

@@ -15,6 +15,9 @@ enum TransactionID {
         return "\(digits).\(String(1_000_000 + fraction).dropFirst())Z-\(RandomID.hexadecimal(bytes: 2))"
     }
 
+    /// Whether a name has the form of ours.
+    static func isName(_ name: FileName) -> Bool { time(of: name.description) != nil }
+
     /// Microseconds since 1970 in a name of ours; nil for another name.
     private static func time(of name: String) -> Int64? {
         var text = Array(name.utf8.prefix { $0 != UInt8(ascii: "-") })

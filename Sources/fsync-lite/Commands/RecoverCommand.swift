@@ -3,18 +3,33 @@ import FsyncLite
 enum RecoverCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = Target(path: try invocation.argument("TARGET"))
-        let outcome = try target.recover(
-            undo: invocation.has("--back"), displacingConflicts: invocation.has("--displace"))
-        switch outcome {
-        case .nothingToDo:
-            try console.line("nothing to recover")
-        case .finished(let displaced):
-            for error in displaced { Console.complain("\(error)") }
-            try console.line("the interrupted commit is finished: the new tree is there")
-        case .undone(let displaced):
-            for error in displaced { Console.complain("\(error)") }
-            try console.line("the interrupted commit is taken back: the old tree is there")
+        let conflicts: Target.Conflicts
+        let result: String
+        do {
+            switch try target.recover(
+                undo: invocation.has("--back"), displacingConflicts: invocation.has("--displace"))
+            {
+            case .nothingToDo:
+                try console.line("nothing to recover")
+                return .done
+            case .finished(let found):
+                (conflicts, result) = (found, "the interrupted commit is finished: the new tree is there")
+            case .undone(let found):
+                (conflicts, result) = (found, "the interrupted commit is taken back: the old tree is there")
+            }
+        } catch let error as SyncError where error.code == .pending {
+            Console.complain("\(error)")
+            let command = "fsync-lite recover \(SyncCommand.quoted(target.path))"
+            Console.complain("to move what is in the way to the history and go on: \(command) --displace")
+            Console.complain("to take the commit back: \(command) --back, or --back --displace")
+            return .pending
         }
+        for error in conflicts.displaced + conflicts.missing { Console.complain("\(error)") }
+        guard conflicts.missing.isEmpty else {
+            try console.line("\(result), but for what has gone missing; the next apply brings it back")
+            return .committedWithOmissions
+        }
+        try console.line(result)
         return .done
     }
 }
