@@ -34,8 +34,12 @@ struct IgnorePattern: Hashable, Sendable {
         if isNegated { pattern.removeFirst() }
         isDirectoryOnly = pattern.last == slash
         if isDirectoryOnly { pattern.removeLast() }
-        isAnchored = pattern.contains(slash)
+        let hasSlash = pattern.contains(slash)
         if pattern.first == slash { pattern.removeFirst() }
+        // `**/name` is a name at any depth, and quicker to match as one.
+        let below = pattern.starts(with: "**/".utf8) ? pattern.dropFirst(3) : []
+        isAnchored = hasSlash && (below.isEmpty || below.contains(slash))
+        if hasSlash, !isAnchored { pattern = below }
 
         let literal = pattern.prefix { !IgnorePattern.isSpecial($0) }
         let rest = pattern[literal.endIndex...]

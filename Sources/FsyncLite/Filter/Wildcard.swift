@@ -78,6 +78,12 @@ struct Wildcard: Hashable, Sendable {
     func matches(_ text: Span<UInt8>, from start: Int, steps: inout Int) -> Bool {
         let slash = UInt8(ascii: "/")
         let tokens = tokens.span
+        // Most texts end with another byte than the pattern does.
+        if tokens.count > 0, case .byte(let last) = tokens[tokens.count - 1],
+            start == text.count || text[text.count - 1] != last
+        {
+            return false
+        }
         var token = 0
         var position = start
         // Where the last star and the last `**/` are tried again: the token after, and the end of what they took.
@@ -120,10 +126,19 @@ struct Wildcard: Hashable, Sendable {
                 position += 1
             } else if star.token >= 0, star.end < text.count, text[star.end] != slash {
                 star.end += 1
+                if star.token < tokens.count, case .byte(let wanted) = tokens[star.token] {
+                    while star.end < text.count, text[star.end] != wanted, text[star.end] != slash {
+                        star.end += 1
+                        steps += 1
+                    }
+                }
                 (token, position) = star
             } else {
                 guard directories.token >= 0 else { return false }
-                while directories.end < text.count, text[directories.end] != slash { directories.end += 1 }
+                while directories.end < text.count, text[directories.end] != slash {
+                    directories.end += 1
+                    steps += 1
+                }
                 guard directories.end < text.count else { return false }
                 directories.end += 1
                 star.token = -1

@@ -111,7 +111,7 @@ extension IgnoreTree {
     static func path(like pattern: [UInt8], _ random: inout SplitMix64) -> [UInt8]? {
         var path: [UInt8] = []
         var index = pattern.first == UInt8(ascii: "!") ? 1 : 0
-        let filler = Array("aabbc.x1/ -A".utf8)
+        let filler = Array("aabbc.x1// -A".utf8)
         while index < pattern.count {
             let byte = pattern[index]
             index += 1

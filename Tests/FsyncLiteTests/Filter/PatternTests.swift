@@ -52,11 +52,11 @@ struct PatternTests {
 
     /// The work for a pattern that naive matchers take for ever to refuse.
     @Test(arguments: [
-        ("*a*a*a*a*a*a*a*a*b", String(repeating: "a", count: 200)),
-        ("**/a/**/a/**/a/**/a/**/b", String(repeating: "a/", count: 200) + "a"),
-        ("**/*a*a*a*/**/*a*a*a*/b", String(repeating: "aaaaaaaaaa/", count: 20) + "c"),
-        ("**/*?*?*?*?/**/?*?*?*b", String(repeating: "aaaaaaaaaa/", count: 20) + "c"),
-        ("**/**/**/**/**/**/**/x", String(repeating: "a/", count: 200) + "a"),
+        ("*a*a*a*a*a*a*a*a*[b]", String(repeating: "a", count: 200)),
+        ("**/a/**/a/**/a/**/a/**/[b]", String(repeating: "a/", count: 200) + "a"),
+        ("**/*a*a*a*/**/*a*a*a*/[b]", String(repeating: "aaaaaaaaaa/", count: 20) + "c"),
+        ("**/*?*?*?*?/**/?*?*?*[b]", String(repeating: "aaaaaaaaaa/", count: 20) + "c"),
+        ("**/**/**/**/**/**/**/[x]", String(repeating: "a/", count: 200) + "a"),
         ("*/*/*/*a*a*a*b/*", String(repeating: "aaaaaaaaaaaaaaaaaaaa/", count: 4) + "a"),
     ])
     func matchingIsNotExponential(_ pattern: String, _ path: String) throws {
