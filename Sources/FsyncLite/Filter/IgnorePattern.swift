@@ -1,0 +1,98 @@
+/// One pattern with gitignore's meaning, to the letter of `git check-ignore`:
+///
+/// - `!` in front: what matches is included.
+/// - `/` at the end: only directories match.
+/// - `/` anywhere else: the pattern stands for a path below the directory it was written in; without one, for a
+///   name at any depth.
+///
+/// What has no wildcard, and `*.ext`, is compared without a look at any token.
+struct IgnorePattern: Hashable, Sendable {
+    private enum Shape: Hashable, Sendable {
+        case literal
+        case suffix
+        case wildcard
+        case unmatchable
+    }
+
+    let isNegated: Bool
+    private let isDirectoryOnly: Bool
+    private let isAnchored: Bool
+    private let shape: Shape
+    /// What comes before the first wildcard.
+    private let prefix: [UInt8]
+    /// What follows the star where that is all that comes after the prefix.
+    private let suffix: [UInt8]
+    /// What comes after the prefix. Git matches it as if it stood alone, so that `a/b**` means everything that
+    /// begins with `a/b`, and `a/b**/c` includes `a/bc`.
+    private let wildcard: Wildcard
+
+    /// - Parameter text: the pattern as git has it once comment, line end and trailing spaces are gone.
+    init(_ text: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        var pattern = text[...]
+        isNegated = pattern.first == UInt8(ascii: "!")
+        if isNegated { pattern.removeFirst() }
+        isDirectoryOnly = pattern.last == slash
+        if isDirectoryOnly { pattern.removeLast() }
+        let hasSlash = pattern.contains(slash)
+        if pattern.first == slash { pattern.removeFirst() }
+        // `**/name` is a name at any depth, and quicker to match as one.
+        let below = pattern.starts(with: "**/".utf8) ? pattern.dropFirst(3) : []
+        isAnchored = hasSlash && (below.isEmpty || below.contains(slash))
+        if hasSlash, !isAnchored { pattern = below }
+
+        let literal = pattern.prefix { !IgnorePattern.isSpecial($0) }
+        let rest = pattern[literal.endIndex...]
+        prefix = Array(literal)
+        if rest.isEmpty {
+            (shape, suffix, wildcard) = (pattern.isEmpty ? .unmatchable : .literal, [], Wildcard())
+        } else if rest.first == UInt8(ascii: "*"),
+            rest.dropFirst().allSatisfy({ $0 != slash && !IgnorePattern.isSpecial($0) })
+        {
+            (shape, suffix, wildcard) = (.suffix, Array(rest.dropFirst()), Wildcard())
+        } else if let parsed = Wildcard(rest) {
+            (shape, suffix, wildcard) = (.wildcard, [], parsed)
+        } else {
+            (shape, suffix, wildcard) = (.unmatchable, [], Wildcard())
+        }
+    }
+
+    /// False for what matches nothing: an empty pattern, an open bracket, a backslash at the end.
+    var canMatch: Bool { shape != .unmatchable }
+
+    /// - Parameters:
+    ///   - path: from the root of the tree.
+    ///   - base: where in it the part begins that is relative to the pattern's own directory.
+    ///   - name: where the last component begins.
+    func matches(_ path: Span<UInt8>, base: Int, name: Int, isDirectory: Bool) -> Bool {
+        if shape == .unmatchable || isDirectoryOnly && !isDirectory { return false }
+        let start = isAnchored ? base : name
+        let rest = start + prefix.count
+        guard rest <= path.count, IgnorePattern.has(prefix.span, path, at: start) else { return false }
+        switch shape {
+        case .literal:
+            return rest == path.count
+        case .suffix:
+            let end = path.count - suffix.count
+            guard end >= rest, IgnorePattern.has(suffix.span, path, at: end) else { return false }
+            // A star takes no slash; the last one is right before the name.
+            return rest >= name
+        case .wildcard:
+            return wildcard.matches(path, from: rest)
+        case .unmatchable:
+            return false
+        }
+    }
+
+    private static func has(_ part: Span<UInt8>, _ path: Span<UInt8>, at start: Int) -> Bool {
+        for index in 0..<part.count where part[index] != path[start + index] { return false }
+        return true
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "["), UInt8(ascii: "\\"): true
+        default: false
+        }
+    }
+}

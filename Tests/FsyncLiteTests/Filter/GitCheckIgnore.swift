@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+
+/// Git's own opinion about what is ignored: the judge of the filters' semantics.
+struct GitCheckIgnore {
+    /// The rule that decided, as git names it; nil where none matched.
+    typealias Rule = (file: String, line: Int, text: [UInt8])
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let files: TemporaryDirectory
+
+    static let unavailable = "git is not installed: nothing to compare with"
+    static let isAvailable = (try? git(["--version"])) != nil
+
+    init() throws {
+        files = try TemporaryDirectory(inMemory: true)
+        _ = try GitCheckIgnore.git(["init", "-q", "--bare", "\(files.path)/git"])
+    }
+
+    /// Asks about paths of a tree, none of which begins with a colon; each answer stands where its question stood.
+    func rules(for paths: [[UInt8]], in tree: String) throws -> [Rule?] {
+        let questions = "\(files.path)/questions"
+        try Data(paths.joined(separator: [0]) + [0]).write(to: URL(fileURLWithPath: questions))
+        let output = try run(
+            ["check-ignore", "-v", "-n", "-z", "--no-index", "--stdin"], in: tree, input: questions)
+        let fields = output.split(separator: 0, omittingEmptySubsequences: false)
+        guard fields.count == paths.count * 4 + 1 else {
+            throw Failure(description: "\(fields.count) fields")
+        }
+        return try paths.indices.map { index in
+            let answer = fields[(index * 4)...]
+            guard answer[index * 4 + 3].elementsEqual(paths[index]) else {
+                throw Failure(description: "out of step")
+            }
+            let file = String(decoding: answer[index * 4], as: UTF8.self)
+            guard let line = Int(String(decoding: answer[index * 4 + 1], as: UTF8.self)) else { return nil }
+            return (file, line, Array(answer[index * 4 + 2]))
+        }
+    }
+
+    /// The files of a tree that are not ignored, with rules from the command line too.
+    func files(in tree: String, excluding patterns: [String]) throws -> Set<[UInt8]> {
+        let output = try run(
+            ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"]
+                + patterns.map { "--exclude=\($0)" },
+            in: tree)
+        return Set(output.split(separator: 0).map(Array.init))
+    }
+
+    private func run(_ arguments: [String], in tree: String, input: String = "/dev/null") throws -> Data {
+        try GitCheckIgnore.git(
+            [
+                "-c", "core.excludesFile=/dev/null", "-C", tree,
+                "--git-dir=\(files.path)/git",
+            ]
+                + ["--work-tree=\(tree)"] + arguments, input: input)
+    }
+
+    /// Exit code 1 is no failure: it means that nothing is ignored.
+    private static func git(_ arguments: [String], input: String = "/dev/null") throws -> Data {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["git"] + arguments
+        process.standardInput = FileHandle(forReadingAtPath: input)
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus <= 1 else {
+            throw Failure(description: "git \(arguments): \(process.terminationStatus)")
+        }
+        return output
+    }
+}
