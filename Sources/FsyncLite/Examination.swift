@@ -8,6 +8,8 @@ struct Examination {
     /// The manifest's, where there is one.
     private(set) var header: ManifestHeader?
     let source: ManifestHeader.Source
+    /// The manifest has to be written anew even if nothing else is to be done.
+    private(set) var isRecordOutdated = false
     /// When the scan began.
     let scanned = FileTime.now
 
@@ -32,9 +34,15 @@ struct Examination {
         header = manifest?.header
         let policy = try Examination.policy(
             manifest?.header, source, root, options, sourceFacts: FileSystemFacts(of: sourceRoot))
-        let sourceScan = try TreeScan(sourceRoot, .source.apart(from: root.original), monitor: monitor)
-        let targetScan = try root.directory.map {
-            try TreeScan($0, .target.apart(from: status), monitor: monitor)
+        let sourceScan = try TreeScan(
+            sourceRoot, .source.apart(from: root.original),
+            filter: FilteredWalk(options.filters, source: sourceRoot), monitor: monitor)
+        var targetScan: TreeScan?
+        if let directory = root.directory {
+            targetScan = try TreeScan(
+                directory, .target.apart(from: status),
+                filter: options.deletesExcluded ? nil : FilteredWalk(options.filters, source: sourceRoot),
+                monitor: monitor)
         }
         var merge = TreeMerge(policy)
         if let targetScan {
@@ -66,6 +74,20 @@ struct Examination {
             root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header.rootOmitted ?? []))
         plan.problems = problems.sorted { $0.path < $1.path }
         plan.notes = Examination.notes(sourceScan, policy, options)
+        if let before = header?.filters, before != options.filters.summary {
+            plan.notes.append(Examination.note(before, changedTo: options.filters.summary))
+        }
+        if let first = difference.kept.first {
+            plan.notes.append(
+                "\(difference.kept.count) directories that would be deleted hold what is excluded and stay: \(first)"
+                    + (difference.kept.count > 1 ? " and others" : ""))
+        }
+        // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
+        // again and again.
+        isRecordOutdated =
+            header.map {
+                $0.filters != options.filters.summary || $0.attributes != policy.attributes
+            } ?? true
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
@@ -91,6 +113,7 @@ struct Examination {
     ) throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
+        policy.deletesExcluded = options.deletesExcluded
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
@@ -150,6 +173,15 @@ struct Examination {
         }
         difference.omit(problems.map(\.path))
         return problems
+    }
+
+    private static func note(_ before: FilterSummary, changedTo now: FilterSummary) -> String {
+        let (old, new) = (before.lines, now.lines)
+        let changes =
+            new.filter { !old.contains($0) }.map { "+ \($0)" }
+            + old.filter { !new.contains($0) }.map { "- \($0)" }
+        return "the filters are not those of last time: "
+            + (changes.isEmpty ? "their order is another" : changes.joined(separator: ", "))
     }
 
     private static func notes(

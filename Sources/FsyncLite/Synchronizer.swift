@@ -61,7 +61,7 @@ public struct Synchronizer: Sendable {
             report.outcome = .failed
             return report
         }
-        if report.summary.actions == 0, examination.header != nil, let state = root.state {
+        if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
             tidy(state, examination.scanned, &report)
             return report
@@ -153,16 +153,21 @@ public struct Synchronizer: Sendable {
             id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
             source: examination.source)
         header.attributes = attributes
+        header.filters = options.filters.summary
         header.rootOmitted = plan.root?.source.omitted ?? []
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         _ = try ManifestUpdate(plan, staged: staged)
             .write(header, over: try state.manifest(), to: &manifest)
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
-        try HistoryRecord(
-            id: id, created: header.created, previous: examination.header?.id, difference: plan.difference,
-            root: plan.root, layout: steps, summary: plan.summary
-        ).write(to: stage.directory)
+        // What changes nothing but the manifest is no step to go back to, and does not displace one.
+        if plan.summary.actions > 0 || examination.header == nil {
+            try HistoryRecord(
+                id: id, created: header.created, previous: examination.header?.id,
+                difference: plan.difference,
+                root: plan.root, layout: steps, summary: plan.summary
+            ).write(to: stage.directory)
+        }
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()

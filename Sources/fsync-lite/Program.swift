@@ -31,6 +31,36 @@ extension CommandDescription {
         .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
     ]
 
+    private static let filters: [OptionDescription] = [
+        .value(
+            "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",
+            repeatable: true, section: "Filters"),
+        .value(
+            "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
+            repeatable: true, section: "Filters"),
+        .value(
+            "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore",
+            repeatable: true, section: "Filters"),
+        .value(
+            "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source",
+            section: "Filters"),
+        .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG", section: "Filters"),
+        .flag("--one-file-system", "leave out what is on other file systems", section: "Filters"),
+        .value("--max-size", "SIZE", "leave out larger files; SIZE is such as 10M", section: "Filters"),
+        .value("--min-size", "SIZE", "leave out smaller files", section: "Filters"),
+        .flag("--delete-excluded", "delete from the target what is left out", section: "Filters"),
+    ]
+
+    private static let comparison: [OptionDescription] = [
+        .flag(
+            "--checksum", "compare the content of files whose size and time agree", section: "Comparison"),
+        .flag("--no-owner", "leave owners and groups alone", section: "Comparison"),
+        .flag("--no-xattrs", "leave extended attributes alone", section: "Comparison"),
+        .flag("--no-acls", "leave ACLs alone", section: "Comparison"),
+        .flag("--no-hard-links", "copy each name of a file by itself", section: "Comparison"),
+        .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
+    ]
+
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
@@ -44,7 +74,10 @@ extension CommandDescription {
         discussion:
             "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
         arguments: sourceAndTarget,
-        options: [.flag("--exit-code", "exit 2 when there is something to do")] + guards + output)
+        options: [
+            .flag("--exit-code", "exit 2 when there is something to do"),
+            .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
+        ] + guards + filters + comparison + output)
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -53,7 +86,7 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + output)
+        arguments: sourceAndTarget, options: guards + filters + comparison + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",

@@ -13,6 +13,8 @@ package struct ComparisonPolicy: Sendable {
     package var knowsExtended = false
     /// Nothing vouches for them: the record was made without them.
     package var alwaysInspects = false
+    /// What is excluded goes from the target.
+    package var deletesExcluded = false
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
 

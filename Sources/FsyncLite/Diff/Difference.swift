@@ -12,6 +12,10 @@ package struct Difference: Sendable {
     package var forgotten: [RelativePath] = []
     package var sourceCount = 0
     package var targetCount = 0
+    /// What would have to make way for an entry of the source and is excluded, or holds what is.
+    package private(set) var collisions: [RelativePath] = []
+    /// Directories that would go and hold what is excluded.
+    package private(set) var kept: [RelativePath] = []
     /// Of the entries that need a new object: what has its object already, under another name.
     package var links: [RelativePath: Link] = [:]
     var census = LinkCensus()
@@ -94,6 +98,20 @@ package struct Difference: Sendable {
             deleted.append((departure.file, policy.trust != nil && departure.record == nil))
         }
         pairs.sort { $0.source < $1.source }
+        collisions = merge.collisions
+        if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
+        joinLinks()
+    }
+
+    /// Directories that hold what is excluded stay, unless something else takes their place: then all of it is
+    /// refused.
+    private mutating func keepDirectories(_ directories: Set<RelativePath>) {
+        let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
+        guard !going.isEmpty else { return }
+        let arriving = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
+        kept = going.filter { !arriving.contains($0) }
+        collisions += going.filter { arriving.contains($0) }
+        keepDeleted { directories.contains($0.path) }
     }
 
     private mutating func add(
@@ -174,7 +192,7 @@ package struct Difference: Sendable {
 
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
     /// directory, and the manifest keeps it.
-    package mutating func keepDeleted() {
+    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) {
         let taken = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
         var going: Set<RelativePath> = []
         var stay: [Pair] = []
@@ -183,7 +201,7 @@ package struct Difference: Sendable {
         for (file, _) in deleted {
             let parent = file.path.parent ?? .root
             let newParent = newPaths[parent] ?? moves.newPath(of: parent)
-            guard let name = file.path.fileName, let newParent, !going.contains(parent),
+            guard isKept(file), let name = file.path.fileName, let newParent, !going.contains(parent),
                 !taken.contains(newParent.appending(name))
             else {
                 going.insert(file.path)

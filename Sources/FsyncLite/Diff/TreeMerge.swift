@@ -19,6 +19,10 @@ package struct TreeMerge {
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
     package private(set) var census = LinkCensus()
+    /// Directories of the target that hold, at some depth, what is excluded: they cannot go as a whole.
+    package private(set) var withExcluded: Set<RelativePath> = []
+    /// Paths that the source has for the mirror, and the target for something that is excluded.
+    package private(set) var collisions: [RelativePath] = []
     /// What the mirror could not hold and nothing is done about, by kind: the first path, and how many.
     package private(set) var omissions: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
 
@@ -59,20 +63,32 @@ package struct TreeMerge {
             }
             leaveUnsettled(path)
 
-            if order == 0 {
+            let isSourceExcluded = order <= 0 && source.exclusion != .none
+            // Where both have it, the size in the source counts.
+            let isTargetExcluded =
+                order >= 0 && !policy.deletesExcluded
+                && (isSourceExcluded || target.exclusion == .byRule
+                    || (order > 0 && target.exclusion == .bySize))
+            if isTargetExcluded {
+                exclude(path)
+                if order == 0, !isSourceExcluded { collisions.append(path) }
+                if record != nil { forget(path) }
+            } else if isSourceExcluded {
+                if record != nil, order < 0 { forget(path) }
+                if order == 0 { takeDeparture(target, record) }
+            } else if order == 0 {
                 takeBoth(source, target, record)
             } else if order < 0 {
                 takeArrival(source, record)
             } else if !isProtected(path) {
-                departures.append((target.file, record))
-                if target.status.type == .directory { unsettled.append(path) }
+                takeDeparture(target, record)
             }
             if order <= 0 {
-                sourceCount += 1
+                if !isSourceExcluded { sourceCount += 1 }
                 hasSource = try source.advance()
             }
             if order >= 0 {
-                targetCount += 1
+                if !isTargetExcluded { targetCount += 1 }
                 hasTarget = try target.advance()
             }
         }
@@ -140,6 +156,19 @@ package struct TreeMerge {
         guard source.status.type == .directory else { return }
         unsettled.append(source.path)
         if !source.isListed { unlisted = source.path }
+    }
+
+    private mutating func takeDeparture(_ target: some EntryStream, _ record: Record?) {
+        departures.append((target.file, record))
+        if target.status.type == .directory { unsettled.append(target.path) }
+    }
+
+    /// Notes the directories on the way to something that is excluded.
+    private mutating func exclude(_ path: RelativePath) {
+        var above = path.parent
+        while let directory = above, !directory.isRoot, withExcluded.insert(directory).inserted {
+            above = directory.parent
+        }
     }
 
     private func isProtected(_ path: RelativePath) -> Bool {

@@ -15,6 +15,7 @@ struct Retention {
     /// what a run that was cut short left behind. Writes nothing where there is nothing of this.
     func apply() throws {
         let applied = try state.applied()
+        try discardUnlisted(except: Set(applied.map(\.name)))
         for (name, _) in applied.dropLast(keepLast) {
             try state.discard(name, in: state.subdirectory(TargetState.Name.history))
         }
@@ -26,5 +27,17 @@ struct Retention {
             }
         }
         try state.clean()
+    }
+
+    /// A transaction without a record changed nothing that people see, unless a recovery moved something there.
+    private func discardUnlisted(except applied: Set<FileName>) throws {
+        let names = try state.transactions().filter { !applied.contains($0) }
+        guard !names.isEmpty else { return }
+        let history = try state.subdirectory(TargetState.Name.history)
+        for name in names where try history.status(of: name)?.type == .directory {
+            let left = try DirectoryListing.names(in: history.directory(name))
+            if left.contains(where: { $0.bytes.starts(with: TargetState.Name.conflicts.bytes) }) { continue }
+            try state.discard(name, in: history)
+        }
     }
 }

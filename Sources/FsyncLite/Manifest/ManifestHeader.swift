@@ -10,6 +10,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var source: Source?
     /// What is mirrored.
     public var attributes = MirroredAttributes.all
+    /// What takes part.
+    public var filters = FilterSummary(lines: [])
     /// What of the source's root the mirror's could not hold.
     package var rootOmitted: Omissions = []
 
@@ -45,6 +47,7 @@ public struct ManifestHeader: Hashable, Sendable {
         text.field("source_inode", source.identity.inode)
         if let created = source.identity.created { text.field("source_created", created) }
         text.field("source_file_system", source.fileSystem)
+        text.words("filters", filters.lines)
         text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
     }
@@ -65,6 +68,13 @@ public struct ManifestHeader: Hashable, Sendable {
         created = try reader.timestamp()
         try reader.expect(",")
         source = try Source(from: &reader)
+        if source != nil, try reader.key("filters") {
+            var lines: [String] = []
+            try reader.array { reader in lines.append(String(decoding: try reader.string(), as: UTF8.self)) }
+            guard !lines.isEmpty else { throw reader.error("an empty list of filters") }
+            filters = FilterSummary(lines: lines)
+            try reader.expect(",")
+        }
         if source != nil, try reader.key("without") {
             try reader.words(MirroredAttributes.names.map(\.1)) {
                 attributes.remove(MirroredAttributes.names[$0].0)

@@ -22,6 +22,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.
     public var comparesContent = false
 
+    /// What takes part.
+    public var filters = Filters()
+    /// Delete from the target what is excluded.
+    public var deletesExcluded = false
+
     public init() {}
 
     /// Only root sets owners.

@@ -103,6 +103,12 @@ struct GuardFacts {
                         ? "something is mounted in the target, at \(path); unmount it"
                         : "another file system or subvolume begins in the target, at \(path); move it away"))
         }
+        for path in difference.collisions {
+            found.append(
+                Refusal(
+                    "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
+                    option: options.deletesExcluded ? nil : "--delete-excluded"))
+        }
         return found + lockRefusals() + capacityRefusals()
     }
 

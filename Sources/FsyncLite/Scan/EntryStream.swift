@@ -16,6 +16,8 @@ package protocol EntryStream: AnyObject {
     var extended: ExtendedAttributes { get }
     /// What the mirror could not hold, by the record.
     var omitted: Omissions { get }
+    /// Whether and why it takes no part; nothing below it is yielded then.
+    var exclusion: Exclusion { get }
     /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
     var isListed: Bool { get }
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
@@ -24,6 +26,7 @@ package protocol EntryStream: AnyObject {
 
 extension EntryStream {
     package var isListed: Bool { true }
+    package var exclusion: Exclusion { .none }
     package var extended: ExtendedAttributes { ExtendedAttributes() }
     package var omitted: Omissions { [] }
     package var targetInode: UInt64 { status.inode }

@@ -42,6 +42,7 @@ package final class TreeScan: EntryStream {
     package private(set) var status: FileStatus
     package private(set) var destination: [UInt8] = []
     package private(set) var isListed = true
+    package private(set) var exclusion = Exclusion.none
 
     /// Directories that could not be listed, and symlinks that could not be read.
     package private(set) var problems: [Problem] = []
@@ -57,6 +58,7 @@ package final class TreeScan: EntryStream {
     private let rootDevice: DeviceNumber
     private let options: Options
     private let monitor: any Monitor
+    private var filter: FilteredWalk?
     private var chain: DirectoryChain
     /// One for each directory of the chain, and one for the root.
     private var levels: [Level] = []
@@ -70,7 +72,17 @@ package final class TreeScan: EntryStream {
         var index = 0
     }
 
-    package init(_ root: Directory, _ options: Options, monitor: any Monitor = SilentMonitor()) throws {
+    package convenience init(
+        _ root: Directory, _ options: Options, monitor: any Monitor = SilentMonitor()
+    ) throws {
+        try self.init(root, options, filter: nil, monitor: monitor)
+    }
+
+    /// - Parameter filter: excludes entries, and with a directory all that it holds.
+    init(
+        _ root: Directory, _ options: Options, filter: FilteredWalk?, monitor: any Monitor = SilentMonitor()
+    ) throws {
+        self.filter = filter
         self.options = options
         self.monitor = monitor
         chain = DirectoryChain(root: root)
@@ -82,6 +94,7 @@ package final class TreeScan: EntryStream {
     package func advance() throws -> Bool {
         if let (directory, listing, inode) = next, let name = path.fileName {
             chain.push(directory, name, inode: inode)
+            try filter?.enter(path)
             levels.append(Level(listing: listing, pathLength: path.bytes.count))
             next = nil
         }
@@ -91,6 +104,7 @@ package final class TreeScan: EntryStream {
                 levels.removeLast()
                 if levels.isEmpty { return false }
                 chain.pop()
+                filter?.leave()
                 continue
             }
             levels[levels.count - 1].index += 1
@@ -117,6 +131,8 @@ package final class TreeScan: EntryStream {
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
         path.bytes.append(contentsOf: name)
+        exclusion = filter?.exclusion(of: path, status) ?? .none
+        if case .byRule = exclusion { return true }
         if options.staysOnMount {
             if status.isImmutable || status.isAppendOnly { locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {

@@ -35,7 +35,7 @@ struct CommandLineParser: Sendable {
             Invocation(
                 command: command,
                 argumentValues: try bind(scanner.positionals, to: command),
-                optionValues: scanner.values))
+                optionValues: scanner.values, sequence: scanner.sequence))
     }
 
     /// The command after `help`; nil for none, and for the first word of commands that have two.

@@ -8,6 +8,8 @@ struct Invocation: Sendable {
     let argumentValues: [String: [[UInt8]]]
     /// By long option name. A flag that was given has an empty list.
     let optionValues: [String: [[UInt8]]]
+    /// Each option with a value, in the order given: where options of several names make one list.
+    let sequence: [(option: String, value: [UInt8])]
 
     func has(_ option: String) -> Bool {
         optionValues[option] != nil

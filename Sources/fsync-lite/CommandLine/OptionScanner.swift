@@ -6,6 +6,7 @@ struct OptionScanner {
     private var pending: ArraySlice<[UInt8]>
     /// By long name; a flag that was given has an empty list.
     private(set) var values: [String: [[UInt8]]] = [:]
+    private(set) var sequence: [(option: String, value: [UInt8])] = []
     private(set) var positionals: [[UInt8]] = []
 
     init(command: CommandDescription, program: ProgramDescription, pending: ArraySlice<[UInt8]>) {
@@ -71,10 +72,11 @@ struct OptionScanner {
             values[option.name] = []
             return
         }
+        let value: [UInt8]
         if let attached {
-            values[option.name, default: []].append(attached)
+            value = attached
         } else if let next = pending.first, !looksLikeOption(next) {
-            values[option.name, default: []].append(next)
+            value = next
             pending.removeFirst()
         } else {
             let attachedForm = option.name == spelling ? "\(spelling)=" : spelling
@@ -83,6 +85,8 @@ struct OptionScanner {
                 wayOut: "write \(spelling) \(placeholder), or \(attachedForm)\(placeholder) "
                     + "for a value that begins with '-'")
         }
+        values[option.name, default: []].append(value)
+        sequence.append((option.name, value))
     }
 
     /// Whether an argument in the place of a value more likely means that the value was forgotten.

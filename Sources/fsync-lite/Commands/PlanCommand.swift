@@ -3,6 +3,9 @@ import FsyncLite
 enum PlanCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let command = try SyncCommand(invocation)
+        if let path = invocation.value("--explain") {
+            return try explain(path, command, &console)
+        }
         let plan = try Synchronizer(source: command.source, target: command.target, options: command.options)
             .plan()
         if command.isJSON {
@@ -20,5 +23,19 @@ enum PlanCommand {
         if !plan.refusals.isEmpty { return .refused }
         if !plan.problems.isEmpty, !command.options.keepGoing { return .failed }
         return invocation.has("--exit-code") && plan.summary.actions > 0 ? .different : .done
+    }
+
+    private static func explain(
+        _ given: [UInt8], _ command: SyncCommand, _ console: inout Console
+    ) throws -> ExitCode {
+        guard let path = RelativePath(given.last == UInt8(ascii: "/") ? given.dropLast() : given[...]) else {
+            throw UsageError(
+                "\(QuotedBytes(given)) is no path below the source",
+                wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
+        }
+        let decision = try command.options.filters.explain(
+            path, source: command.source, target: command.target)
+        try console.line("\(path): \(decision)")
+        return .done
     }
 }

@@ -22,6 +22,14 @@ struct SyncCommand {
         options.createParents = invocation.has("--create-parents")
         options.keepsDeleted = invocation.has("--no-delete")
         options.keepGoing = invocation.has("--keep-going")
+        options.filters = try Filters(invocation)
+        options.deletesExcluded = invocation.has("--delete-excluded")
+        options.comparesContent = invocation.has("--checksum")
+        let switches: [(String, MirroredAttributes)] = [
+            ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
+            ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
+        ]
+        for (name, attribute) in switches where invocation.has(name) { options.attributes.remove(attribute) }
         if let text = try invocation.text("--max-delete") {
             guard let limit = DeleteLimit(text) else {
                 throw UsageError(

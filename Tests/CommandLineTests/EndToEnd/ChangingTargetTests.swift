@@ -157,7 +157,9 @@ struct ChangingTargetTests {
             if recovery.code == 6 { recovery = try scene.run("recover", "--displace", "target") }
             // What was taken away is missing, and that is said.
             let isMissing = recovery.errors.contains("has gone missing")
-            #expect(recovery.code == (isMissing ? 3 : 0), "\(story) \(recovery.errors)", sourceLocation: sourceLocation)
+            #expect(
+                recovery.code == (isMissing ? 3 : 0), "\(story) \(recovery.errors)",
+                sourceLocation: sourceLocation)
             if !change.theirs.isEmpty {
                 #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
             }

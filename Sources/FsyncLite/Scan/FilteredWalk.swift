@@ -1,0 +1,113 @@
+import FileSystem
+
+/// Asks the filters along a scan, with what the directories of the *source* say about their entries, whichever
+/// tree is scanned.
+struct FilteredWalk {
+    private let filters: Filters
+    private var scope: FilterScope
+    private let source: TreeWalker
+    private let rootDevice: DeviceNumber
+
+    /// nil where there are no filters.
+    init?(_ filters: Filters, source: Directory) throws {
+        guard !filters.isEmpty else { return nil }
+        self.filters = filters
+        self.source = TreeWalker(source)
+        rootDevice = try source.status().device
+        scope = FilterScope(
+            filters, root: try FilteredWalk.contents(of: .root, filters, self.source, rootDevice))
+    }
+
+    mutating func enter(_ path: RelativePath) throws {
+        scope.enter(path, try FilteredWalk.contents(of: path, filters, source, rootDevice))
+    }
+
+    mutating func leave() {
+        scope.leave()
+    }
+
+    func exclusion(of path: RelativePath, _ status: FileStatus) -> Exclusion {
+        if scope.excludes(path, isDirectory: status.type == .directory) { return .byRule }
+        return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .bySize
+    }
+
+    // MARK: What a directory says
+
+    /// Nothing where the source has no such directory.
+    static func contents(
+        of path: RelativePath, _ filters: Filters, _ source: TreeWalker, _ rootDevice: DeviceNumber
+    ) throws -> FilterDirectory {
+        guard filters.ignoreFileName != nil || filters.excludesCaches || filters.staysOnFileSystem else {
+            return FilterDirectory()
+        }
+        var contents = FilterDirectory()
+        do throws(SystemError) {
+            let directory = try source.directory(path)
+            if filters.staysOnFileSystem {
+                contents.isOtherFileSystem = try directory.status().device != rootDevice
+            }
+            if let name = filters.ignoreFileName {
+                contents.ignoreFile = try read(name, in: directory, limit: 16 << 20)
+            }
+            if filters.excludesCaches {
+                // The file is longer as a rule: its beginning tells.
+                let tag = try read(CacheTag.fileName, in: directory, limit: nil)
+                contents.isCache = tag.map(CacheTag.isValid) ?? false
+            }
+        } catch {
+            guard [.noSuchFile, .notDirectory, .tooManyLinks].contains(error.errno) else { throw error }
+        }
+        return contents
+    }
+
+    /// nil where there is no such regular file; a symlink is none.
+    ///
+    /// - Parameter limit: in bytes; without one only the first that a cache's tag may need are read.
+    private static func read(
+        _ name: FileName, in directory: Directory, limit: Int?
+    ) throws(SystemError) -> [UInt8]? {
+        guard try directory.status(of: name)?.type == .file else { return nil }
+        let file = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        return try calling("read", directory.path(of: name)) { () throws(Errno) -> [UInt8] in
+            guard try file.status().type == .file else { return [] }
+            if let limit { return try file.readAll(limit: limit) }
+            return try [UInt8](upTo: CacheTag.signature.count) { (buffer) throws(Errno) in
+                try file.read(into: buffer)
+            }
+        }
+    }
+}
+
+/// Why an entry takes no part.
+package enum Exclusion: Sendable {
+    case none
+    case byRule
+    /// A size counts in the tree that has the file; where both have it, in the source.
+    case bySize
+}
+
+extension Filters {
+    /// Decides about one path of a source, as a run would.
+    ///
+    /// - Parameter target: asked for the kind of what the source does not have.
+    public func explain(_ path: RelativePath, source: [UInt8], target: [UInt8]) throws -> FilterDecision {
+        let root = try LocalFile(bytes: source).directory()
+        let walker = TreeWalker(root)
+        let device = try root.status().device
+        var status: FileStatus?
+        for tree in [source, target] where status == nil {
+            guard try LocalFile(bytes: tree).exists else { continue }
+            let tree = TreeWalker(try LocalFile(bytes: tree).directory())
+            do throws(SystemError) {
+                if let (directory, name) = try tree.place(of: path) {
+                    status = try directory.status(of: name)
+                }
+            } catch {
+                guard [.noSuchFile, .notDirectory, .tooManyLinks].contains(error.errno) else { throw error }
+            }
+        }
+        return try explain(path, type: status?.type ?? .file, size: status?.size ?? 0) {
+            try FilteredWalk.contents(of: $0, self, walker, device)
+        }
+    }
+}
