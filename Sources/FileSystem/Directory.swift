@@ -172,6 +172,24 @@ package final class Directory: Sendable {
         return FileDescriptor(owning: opened)
     }
 
+    /// Whether names in here are told apart neither by case nor by Unicode form: ext4, f2fs and tmpfs mark
+    /// directories so (`FS_CASEFOLD_FL` of `linux/fs.h`), xfs the whole file system (`XFS_FSOP_GEOM_FLAGS_DIRV2CI`
+    /// of `xfs_fs.h`).
+    package func foldsNames() -> Bool {
+        let (getFlags, foldsCase): (UInt, CLong) = (0x8008_6601, 0x4000_0000)
+        var flags: CLong = 0
+        // A file system that has no such flags, or none of its own, does not fold.
+        if ioctl(descriptor.rawValue, getFlags, &flags) == 0, flags & foldsCase != 0 { return true }
+        let (getGeometry, ignoresCase): (UInt, UInt32) = (0x8070_5864, 1 << 12)
+        // `struct xfs_fsop_geom_v1`, of 112 bytes with `flags` at 92.
+        return withUnsafeTemporaryAllocation(byteCount: 112, alignment: 8) { geometry in
+            guard let base = geometry.baseAddress, ioctl(descriptor.rawValue, getGeometry, base) == 0 else {
+                return false
+            }
+            return geometry.load(fromByteOffset: 92, as: UInt32.self) & ignoresCase != 0
+        }
+    }
+
     // MARK: Durability and locking
 
     /// Makes the names in this directory durable. An error is final.

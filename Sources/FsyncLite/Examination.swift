@@ -94,7 +94,7 @@ struct Examination {
         plan.refusals = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, root: root.original, mounts: targetScan?.mounts ?? [],
-            locked: targetScan?.locked ?? [:]
+            locked: targetScan?.locked ?? [:], collisions: merge.folding?.collisions ?? []
         ).refusals()
         self.plan = plan
     }
@@ -114,6 +114,7 @@ struct Examination {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
+        policy.foldsNames = try root.anchor().foldsNames()
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))

@@ -13,6 +13,8 @@ package struct ComparisonPolicy: Sendable {
     package var knowsExtended = false
     /// Nothing vouches for them: the record was made without them.
     package var alwaysInspects = false
+    /// The target tells names apart neither by case nor by Unicode form.
+    package var foldsNames = false
     /// What is excluded goes from the target.
     package var deletesExcluded = false
     /// Inode and birth time of the record belong to the source that is looked at.

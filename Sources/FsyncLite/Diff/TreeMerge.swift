@@ -26,6 +26,9 @@ package struct TreeMerge {
     /// What the mirror could not hold and nothing is done about, by kind: the first path, and how many.
     package private(set) var omissions: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
 
+    /// Names that the target would take for one.
+    private(set) var folding: NameFolding?
+
     /// Directories on the way to the present path whose object changed: what they hold has to be told where
     /// it belongs, settled or not.
     private var unsettled: [RelativePath] = []
@@ -34,6 +37,7 @@ package struct TreeMerge {
 
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
+        if policy.foldsNames { folding = NameFolding() }
     }
 
     package mutating func run(
@@ -84,7 +88,10 @@ package struct TreeMerge {
                 takeDeparture(target, record)
             }
             if order <= 0 {
-                if !isSourceExcluded { sourceCount += 1 }
+                if !isSourceExcluded {
+                    sourceCount += 1
+                    folding?.admit(source.path)
+                }
                 hasSource = try source.advance()
             }
             if order >= 0 {

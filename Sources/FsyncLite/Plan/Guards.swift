@@ -59,6 +59,8 @@ struct GuardFacts {
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
+    /// Names that the target would take for one.
+    var collisions: [(RelativePath, RelativePath)]
 
     /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
     static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
@@ -102,6 +104,12 @@ struct GuardFacts {
                     isMountPoint
                         ? "something is mounted in the target, at \(path); unmount it"
                         : "another file system or subvolume begins in the target, at \(path); move it away"))
+        }
+        for (first, second) in collisions {
+            found.append(
+                Refusal(
+                    "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
+                    option: "--exclude"))
         }
         for path in difference.collisions {
             found.append(
