@@ -42,7 +42,11 @@ class Disk:
         with open(self.image, "wb") as file:
             file.truncate(self.MEGABYTES[self.kind] << 20)
         quiet = {"ext4": ["-q", "-F"], "xfs": ["-q", "-f"], "btrfs": ["-q", "-f"]}[self.kind]
-        quietly(f"mkfs.{self.kind}", *quiet, self.image)
+        # It looks at all loop devices, and gives up when one of another run is dead.
+        for last in [False] * 50 + [True]:
+            if quietly(f"mkfs.{self.kind}", *quiet, self.image, check=last):
+                break
+            time.sleep(0.1)
         self.mount()
         try:
             yield self
