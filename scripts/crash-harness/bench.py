@@ -14,9 +14,9 @@ from trees import difference, manifest_error, same, snapshot
 
 # The calls that change something, or make it durable, or take the lock.
 CHANGING = [
-    "openat", "mkdirat", "unlinkat", "renameat2", "symlinkat", "mknodat", "write", "ftruncate", "fallocate",
+    "openat", "mkdirat", "unlinkat", "renameat", "renameat2", "symlinkat", "mknodat", "write", "ftruncate", "fallocate",
     "copy_file_range", "ioctl", "fchmod", "fchmodat2", "chmod", "fchown", "fchownat", "utimensat", "fsync", "syncfs",
-    "flock", "pwrite64", "linkat", "fsetxattr", "fremovexattr",
+    "flock", "pwrite64", "mkdir", "linkat", "fsetxattr", "fremovexattr",
 ]
 READING = ["read", "pread64", "statx", "getdents64"]
 SYNCING = {"fsync", "syncfs", "fdatasync"}
@@ -167,7 +167,8 @@ class Bench:
     def settle(self, case, code, *, how="forward", sync_failed=False, is_rebooted=False):
         """Looks at the wreck, recovers, and compares. `code` is what the run said; None when it could not.
 
-        `how`: "forward", "back", or "displace", which plants an object of somebody else in the way."""
+        `how` it goes on: "forward", "back", "apply" for a recovery by the next apply, or "displace", which plants an
+        object of somebody else in the way."""
         fail = lambda kind, message: self.results.fail(kind, case, message)
         was_pending, before = self.is_pending(), snapshot(self.target)
         if code is not None and (code < 0 or code > 128):
@@ -206,11 +207,11 @@ class Bench:
 
     def recovered_tree(self, how):
         went_back = not os.path.exists(os.path.join(self.state, "journal"))
-        return self.old if went_back or how == "back" else self.new
+        return self.new if how == "apply" else self.old if went_back or how == "back" else self.new
 
     def recover(self, fail, how, may_refuse):
         options = ["--back"] if how == "back" else []
-        recovered = self.run(["recover", *options, self.target])
+        recovered = self.run(self.command if how == "apply" else ["recover", *options, self.target])
         if recovered.returncode == 6 and how == "displace":
             recovered = self.run(["recover", "--displace", self.target])
         if recovered.returncode == 6 and may_refuse:

@@ -105,7 +105,8 @@ class Disk:
 
 # --- Power cuts ---------------------------------------------------------------------------------------------
 
-POWER_CALLS = ["renameat2", "fsync", "syncfs", "unlinkat", "mkdirat", "utimensat", "write", "pwrite64", "fallocate"]
+POWER_CALLS = ["renameat", "renameat2", "fsync", "syncfs", "unlinkat", "mkdirat", "utimensat", "write", "pwrite64",
+               "fallocate"]
 # What others do to the file system: nothing, or they sync a file or everything, at an earlier point or at the cut.
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
@@ -122,7 +123,7 @@ def power_cuts(bench, kinds=KINDS, cuts=None):
             bench.reset(disk.target)
             bench.run_traced(bench.command, POWER_CALLS)
         calls = bench.sequence(with_lines=True)
-        begin = next((i for i, (_, _, line) in enumerate(calls) if '"journal"' in line), 0)
+        begin = next((i for i, (_, _, line) in enumerate(calls) if ', "journal"' in line), 0)
         staging, commit = [call[:2] for call in calls[:begin]], [call[:2] for call in calls[begin:]]
         for number in range(cuts or 24):
             place = bench.rng.choice(commit if bench.rng.random() < 0.8 or not staging else staging)
@@ -151,7 +152,7 @@ def power_cut(bench, disk, place, earlier, disturbance, copies):
         bench.results.count("power", stops)
         # Exit 0 is a promise that outlives the power.
         bench.settle(case, code if code == 0 else None, is_rebooted=True,
-                     how=("forward", "forward", "back", "displace")[bench.results.cases["power"] % 4])
+                     how=("forward", "apply", "back", "displace")[bench.results.cases["power"] % 4])
 
 
 # --- Full disks ---------------------------------------------------------------------------------------------

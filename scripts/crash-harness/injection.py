@@ -8,23 +8,27 @@ import subprocess
 from bench import CHANGING, READING, SYNCING, points
 
 KILLED = (-9, 137)
+# The ways on, in turn.
+HOWS = ("forward", "back", "apply", "displace")
 
 
 def kills(bench):
     bench.reset()
     counts = bench.calls(bench.command)
-    for index, (call, number) in enumerate(points(counts, CHANGING, 3 if bench.short else None, bench.rng)):
+    pending = 0
+    for call, number in points(counts, CHANGING, 3 if bench.short else None, bench.rng):
         bench.reset()
         code = bench.run(bench.command, [(call, f"signal=KILL:when={number}")]).returncode
         bench.results.count("kill", code in KILLED)
-        bench.settle(f"kill {bench.name} {call} {number}", None if code in KILLED else code,
-                     how="back" if index % 3 == 2 else "forward")
+        pending += bench.is_pending()
+        bench.settle(f"kill {bench.name} {call} {number}", None if code in KILLED else code, how=HOWS[pending % 3])
 
 
 ERRORS = {
     "openat": ["ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT"], "mkdirat": ["ENOSPC", "EMLINK", "EROFS", "EDQUOT", "EACCES"],
     "unlinkat": ["EIO", "EROFS", "EACCES"],
-    "renameat2": ["ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EMLINK"], "symlinkat": ["EDQUOT", "EIO"],
+    "renameat2": ["ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EMLINK"], "renameat": ["ENOSPC", "EIO", "EROFS"],
+    "mkdir": ["EMLINK", "EROFS"], "symlinkat": ["EDQUOT", "EIO"],
     "mknodat": ["ENOSPC", "EROFS"], "write": ["ENOSPC", "EIO", "EDQUOT"], "pwrite64": ["ENOSPC", "EIO", "EDQUOT"],
     "ftruncate": ["EIO", "ENOSPC"], "fallocate": ["ENOSPC", "EDQUOT"], "copy_file_range": ["EIO", "ENOSPC", "EDQUOT"],
     "ioctl": ["EIO"], "fchmod": ["EIO", "EROFS"], "fchmodat2": ["EIO"], "chmod": ["EROFS"],
@@ -32,7 +36,6 @@ ERRORS = {
     "fsync": ["EIO", "ENOSPC", "EDQUOT"], "syncfs": ["EIO", "ENOSPC"], "flock": ["EIO"], "linkat": ["EMLINK", "ENOSPC"],
     "read": ["EIO"], "pread64": ["EIO"], "statx": ["EIO", "EACCES"], "getdents64": ["EIO"],
 }
-HOWS = ("forward", "back", "displace")
 
 
 def errors(bench):
@@ -52,7 +55,7 @@ def errors(bench):
             bench.results.count("error", bench.was_injected())
             pending += bench.is_pending()
             bench.settle(f"error {bench.name} {call} {number}{repeat} {error}", code,
-                         how=HOWS[pending % 3], sync_failed=call in SYNCING and bench.was_injected())
+                         how=HOWS[pending % 4], sync_failed=call in SYNCING and bench.was_injected())
 
 
 def recovery_kills(bench):

@@ -67,6 +67,8 @@ def read_trace(log):
             name, arguments, result = found.groups()
             if name == "openat" and (descriptor := re.match(r"(\d+)<(.*)>$", result)):
                 opened[descriptor.group(1)] = descriptor.group(2)
+            # What the C library makes of a rename without flags.
+            name = "renameat2" if name == "renameat" else name
             # By its descriptor, for want of a call that takes one that is a place only.
             arguments = re.sub(r'^"/proc/self/fd/(\d+)"', lambda number: f'"{opened.get(number.group(1))}"', arguments)
             calls.append(Call(thread, name, arguments, result))
