@@ -12,9 +12,9 @@ import subprocess
 from bench import Bench, Noticed, Results
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ablations")
-# How a class is told to look for long enough, and on what.
-WORKLOADS = {"mixed changes", "bulk"}
-POWER_CUTS = 24
+# How long and on what a class looks for it.
+WORKLOADS = ["bulk", "mixed changes"]
+POWER_CUTS = 18
 
 
 def run(root, classes, scratch, names, seed, results):
@@ -79,7 +79,7 @@ def attempt(word, classes, tool, scratch, seed):
     name, _, kind = word.partition("/")
     results = Results(stops_at_first=True)
     try:
-        for workload in sorted(WORKLOADS):
+        for workload in WORKLOADS:
             bench = Bench(tool, scratch, workload, results, random.Random(f"{seed} {name} {workload}"), True)
             if name == "power":
                 classes[name](bench, kinds=(kind,) if kind else ("ext4", "xfs", "btrfs"), cuts=POWER_CUTS)

@@ -107,6 +107,8 @@ class Disk:
 
 POWER_CALLS = ["renameat", "renameat2", "fsync", "syncfs", "unlinkat", "mkdirat", "utimensat", "write", "pwrite64",
                "fallocate"]
+# A call that is never made: the power goes when the run has ended.
+AT_END = ("syncfs", 999)
 # What others do to the file system: nothing, or they sync a file or everything, at an earlier point or at the cut.
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
@@ -126,12 +128,13 @@ def power_cuts(bench, kinds=KINDS, cuts=None):
         begin = next((i for i, (_, _, line) in enumerate(calls) if ', "journal"' in line), 0)
         staging, commit = [call[:2] for call in calls[:begin]], [call[:2] for call in calls[begin:]]
         for number in range(cuts or 24):
-            place = bench.rng.choice(commit if bench.rng.random() < 0.8 or not staging else staging)
-            disturbance = DISTURBANCES[number % len(DISTURBANCES)]
-            earlier = [call for call in staging + commit if call != place]
-            earlier = bench.rng.choice(earlier[:(staging + commit).index(place)] or [None])
-            copies = bench.rng.random() < 0.3
-            power_cut(bench, disk, place, earlier if "earlier" in disturbance else None, disturbance, copies)
+            place = bench.rng.choice([AT_END] if number % 9 == 8 else commit if number % 4 or not staging else staging)
+            disturbance = bench.rng.choice(DISTURBANCES)
+            earlier = None
+            if "earlier" in disturbance:
+                calls = staging + commit + [AT_END]
+                earlier = bench.rng.choice(calls[:calls.index(place)] or [None])
+            power_cut(bench, disk, place, earlier, disturbance, copies=bench.rng.random() < 0.3)
 
 
 def power_cut(bench, disk, place, earlier, disturbance, copies):
@@ -149,7 +152,7 @@ def power_cut(bench, disk, place, earlier, disturbance, copies):
                 disk.sync_other()
             code = halt.process.poll()
             disk.cut_power(halt, copies)
-        bench.results.count("power", stops)
+        bench.results.count("power", stops or place == AT_END)
         # Exit 0 is a promise that outlives the power.
         bench.settle(case, code if code == 0 else None, is_rebooted=True,
                      how=("forward", "apply", "back", "displace")[bench.results.cases["power"] % 4])
