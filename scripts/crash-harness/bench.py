@@ -75,6 +75,7 @@ class Bench:
         shutil.rmtree(self.work, ignore_errors=True)
         os.makedirs(self.work)
         self.target = target or os.path.join(self.work, "target")
+        shutil.rmtree(self.target, ignore_errors=True)
         trees.build(os.path.join(self.work, "canary"), {"outside": b"do not touch", "d": {"e": b"f"}})
         self.canary = snapshot(os.path.join(self.work, "canary"))
         steps = self.workload(lambda *names: os.path.join(self.source, *names))

@@ -286,20 +286,27 @@ def dies(bench, kind, folder, place):
 
 def failed_barriers(bench, kind):
     """After a barrier of the commit has failed nobody knows what is durable: under the same mount no command ends
-    the commit, for a second sync would say success."""
-    for verb in ("recover", "recover --back", "apply"):
-        with Disk(bench.scratch, kind).mounted() as disk:
-            bench.reset(disk.target)
-            code = bench.run(bench.command, [("syncfs", "error=EIO:when=2")]).returncode
-            if not bench.is_pending():
-                continue
-            bench.results.count("device", code == 6)
-            case = f"device {bench.name} {kind} failed barrier 2, then {verb}"
-            arguments = bench.command if verb == "apply" else [*verb.split(), bench.target]
-            second = bench.run(arguments)
-            if second.returncode != 6 or not bench.is_pending():
-                bench.results.fail("untruthful", case, f"exit {second.returncode} under the same mount: "
-                                   + (second.stdout + second.stderr).decode().strip())
-                continue
-            disk.remount()
-            bench.settle(case, code, is_rebooted=True)
+    the commit, for a second sync would say success. Nor after the barrier of a recovery."""
+    for first in ("apply", "recover"):
+        for verb in ("recover", "recover --back", "apply"):
+            with Disk(bench.scratch, kind).mounted() as disk:
+                failed_barrier(bench, disk, first, verb)
+
+
+def failed_barrier(bench, disk, first, verb):
+    bench.reset(disk.target)
+    if first == "recover":
+        renames = bench.commit_renames()
+        bench.reset(disk.target)
+        bench.run(bench.command, [("renameat2", f"signal=KILL:when={renames[1]}")])
+    arguments = {"apply": bench.command, "recover": ["recover", bench.target]}
+    code = bench.run(arguments[first], [("syncfs", f"error=EIO:when={2 if first == 'apply' else 1}")]).returncode
+    bench.results.count("device", code == 6)
+    case = f"device {bench.name} {disk.kind} failed barrier of {first}, then {verb}"
+    second = bench.run(arguments.get(verb, [*verb.split(), bench.target]))
+    if second.returncode != 6 or not bench.is_pending():
+        bench.results.fail("untruthful", case, f"exit {second.returncode} under the same mount: "
+                           + (second.stdout + second.stderr).decode().strip())
+        return
+    disk.remount()
+    bench.settle(case, code, is_rebooted=True)

@@ -78,14 +78,15 @@ def read_trace(log):
 # --- The rules --------------------------------------------------------------------------------------------------
 
 class Trace:
-    def __init__(self, calls, source, target):
+    def __init__(self, calls, source, target, recovers=False):
         self.calls, self.source, self.target = calls, os.path.realpath(source), os.path.realpath(target)
         self.state = os.path.join(self.target, ".fsync-lite")
         self.stage = os.path.join(self.state, "stage")
         self.journals = [os.path.join(self.state, name) for name in ("journal", "journal.back")]
         renames = [i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed]
-        # A recovery has a journal from its first call on.
+        # Before the first call where there is none: a recovery has its journal from the start.
         self.commit = renames[0] if renames else -1
+        self.has_commit = bool(renames) or recovers
         turns = [i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed]
         self.turn = turns[0] if turns else None
         ends = [i for i, call in enumerate(calls)
@@ -103,6 +104,8 @@ class Trace:
 
     def operations(self):
         """The calls of the commit that change names or attributes, with the mark and the history."""
+        if not self.has_commit:
+            return
         last = self.end if self.end is not None else len(self.calls)
         for index, call in self.between(self.commit + 1, last):
             if call.changes and inside(call.path, self.target) and call.goal not in self.journals:
@@ -312,14 +315,14 @@ def order(bench):
         bench.reset()
         bench.run(bench.command, [("renameat2", f"signal=KILL:when={middle}")])
         if bench.is_pending():
-            traced(bench, f"recover {' '.join(back)}", ["recover", *back, bench.target], keeps=True)
+            traced(bench, f"recover {' '.join(back)}", ["recover", *back, bench.target], recovers=True)
 
 
-def traced(bench, what, arguments, inject=(), keeps=False):
-    if not keeps:
+def traced(bench, what, arguments, inject=(), recovers=False):
+    if not recovers:
         bench.reset()
     bench.run_traced(arguments, TRACED, inject)
-    trace = Trace(read_trace(bench.log), bench.source, bench.target)
+    trace = Trace(read_trace(bench.log), bench.source, bench.target, recovers=recovers)
     bench.results.count("order", True)
     for rule, message in violations(trace):
         bench.results.fail("order", f"order {bench.name}: {what}", f"{rule.__name__}: {message}")
