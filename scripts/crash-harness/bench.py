@@ -111,9 +111,10 @@ class Bench:
             raise SystemExit(f"{command}: {result.returncode}\n{result.stderr.decode()}")
         return result
 
-    def was_injected(self):
+    def injected(self):
+        """The lines of the calls that failed, but for those of the loader."""
         with open(self.log, errors="replace") as file:
-            return "(INJECTED)" in file.read()
+            return [line for line in file if "(INJECTED)" in line and ".so" not in line]
 
     def calls(self, arguments, names=CHANGING):
         """How often one thread makes each call."""
@@ -246,6 +247,9 @@ class Bench:
         is_kept = any(item[-1] == FOREIGN for item in snapshot(os.path.join(self.state, "history")).values())
         if is_there == is_kept:
             fail("loss", f"an object of somebody else at {path!r}: there {is_there}, kept {is_kept}")
+        if is_there:
+            # Or the next apply would refuse a target that is somebody's.
+            os.unlink(os.path.join(os.fsencode(self.target), path))
         return {p: item for p, item in tree.items() if p != path or not is_there}
 
     def settle_next(self, fail):

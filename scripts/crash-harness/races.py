@@ -104,11 +104,14 @@ def source_edits(bench):
     bench.run_traced(bench.command, COPYING)
     source = os.path.realpath(bench.source)
     calls = bench.sequence(with_lines=True)
-    copies = lambda index: "/.fsync-lite/stage/" in calls[index][2] or (
-        index + 1 < len(calls) and calls[index + 1][0] == "pwrite64")
-    reads = [(call, number, copies(index)) for index, (call, number, line) in enumerate(calls)
-             if f"<{source}/" in line]
-    for call, number, is_copied in bench.rng.sample(reads, min(3 if bench.short else 16, len(reads))):
+    reads, copied = [], set()
+    for (call, number, line), (_, _, following) in zip(calls, [*calls[1:], ("", 0, "")]):
+        if found := re.search(rf"<({re.escape(source)}/[^>]*)>", line):
+            reads.append((call, number))
+            # By its path: which number a read has differs from run to run.
+            if "/.fsync-lite/stage/" in line + following:
+                copied.add(found.group(1))
+    for call, number in bench.rng.sample(reads, min(3 if bench.short else 16, len(reads))):
         for hides in (False, True):
             bench.reset()
             case = f"race {bench.name}: source edited at {call} {number}{', time put back' if hides else ''}"
@@ -119,7 +122,7 @@ def source_edits(bench):
                     flip(path, hides)
                 code = halt.continue_to_end()
             bench.results.count("race", path)
-            if code == 0 and not is_copied:
+            if code == 0 and path not in copied:
                 code = bench.run(bench.command).returncode
             now = snapshot(bench.source)
             if code == 0 and snapshot(bench.target) != now:
