@@ -29,11 +29,18 @@ def run(root, classes, scratch, names, seed, results):
     listing = subprocess.run(["git", "ls-files", "-z", "Package.swift", "Sources", "Tests"], cwd=root, check=True,
                              capture_output=True).stdout
     subprocess.run(["rsync", "-a", "--from0", "--files-from=-", root + "/", copy], input=listing, check=True)
+    headers = {path: header(path) for path in patches}
     table = []
+    if not names:
+        # The control: what is whole must not be noticed.
+        words = list(dict.fromkeys(word for found in headers.values() for word in found["Try"].split()))
+        tool = build(copy, None)
+        outcome = attempts("unaltered", words, classes, tool, scratch, seed)
+        if is_noticed(outcome):
+            results.failures.append("ablation: something was noticed where nothing was taken out")
+        table.append(("unaltered", outcome, not is_noticed(outcome)))
     for path in patches:
         name = stem(path)
-        with open(path) as file:
-            header = dict(line.rstrip("\n").split(": ", 1) for line in file if line.startswith(("Why: ", "Try: ")))
         try:
             tool = build(copy, path)
         except subprocess.CalledProcessError as error:
@@ -43,15 +50,20 @@ def run(root, classes, scratch, names, seed, results):
             table.append((name, {}, False))
             print(f"ablation: {name}: {what}", flush=True)
             continue
-        outcome = {}
-        for word in header["Try"].split():
-            outcome[word] = attempt(word, classes, tool, scratch, seed)
-            print(f"ablation: {name}: {word}: {outcome[word]}", flush=True)
-        noticed = any(text.startswith("case") for text in outcome.values())
-        if not noticed:
+        outcome = attempts(name, headers[path]["Try"].split(), classes, tool, scratch, seed)
+        if not is_noticed(outcome):
             results.failures.append(f"ablation {name}: nobody noticed")
-        table.append((name, outcome, noticed))
+        table.append((name, outcome, is_noticed(outcome)))
     return table
+
+
+def header(path):
+    with open(path) as file:
+        return dict(line.rstrip("\n").split(": ", 1) for line in file if line.startswith(("Why: ", "Try: ")))
+
+
+def is_noticed(outcome):
+    return any(text.startswith("case") for text in outcome.values())
 
 
 def stem(path):
@@ -59,30 +71,39 @@ def stem(path):
 
 
 def build(copy, patch):
-    """Builds the altered sources, and puts them back as they were."""
-    apply = ["patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i", patch]
+    """Builds the sources, altered or not, and puts them back as they were."""
     options = {"cwd": copy, "check": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    subprocess.run([*apply, "--dry-run"], **options)
-    subprocess.run(apply, **options)
+    apply = ["patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i", patch or os.devnull]
+    if patch:
+        subprocess.run([*apply, "--dry-run"], **options)
+        subprocess.run(apply, **options)
     try:
         subprocess.run(["swift", "build", "--product", "fsync-lite"], **options)
     finally:
-        subprocess.run([*apply, "--reverse"], **options)
+        if patch:
+            subprocess.run([*apply, "--reverse"], **options)
     # The next build replaces it.
-    tool = os.path.join(copy, "altered-" + stem(patch))
+    tool = os.path.join(copy, "altered-" + stem(patch or "not"))
     os.link(os.path.join(copy, ".build", "debug", "fsync-lite"), tool)
     return tool
 
 
-def attempt(word, classes, tool, scratch, seed):
-    """Runs one class until it notices something, `power/btrfs` on that file system only."""
-    name, _, kind = word.partition("/")
+def attempts(name, words, classes, tool, scratch, seed):
+    outcome = {}
+    for word in words:
+        outcome[word] = attempt(word, classes, tool, scratch, seed)
+        print(f"ablation: {name}: {word}: {outcome[word]}", flush=True)
+    return outcome
+
+
+def attempt(name, classes, tool, scratch, seed):
+    """Runs one class until it notices something."""
     results = Results(stops_at_first=True)
     try:
         for workload in WORKLOADS:
             bench = Bench(tool, scratch, workload, results, random.Random(f"{seed} {name} {workload}"), True)
             if name == "power":
-                classes[name](bench, kinds=(kind,) if kind else ("ext4", "xfs", "btrfs"), cuts=POWER_CUTS)
+                classes[name](bench, cuts=POWER_CUTS)
             else:
                 classes[name](bench)
     except Noticed:
@@ -96,7 +117,8 @@ def summarize(table):
     words = list(dict.fromkeys(word for _, outcome, _ in table for word in outcome))
     width = max(len(name) for name, _, _ in table) + 2
     print(f"{'ablation':<{width}}" + "".join(f"{word:<14}" for word in words))
-    for name, outcome, noticed in table:
+    for name, outcome, is_right in table:
         print(f"{name:<{width}}" + "".join(f"{outcome.get(word, ''):<14}" for word in words)
-              + ("" if noticed else "  NOT NOTICED"))
-    print(f"noticed {sum(noticed for _, _, noticed in table)} of {len(table)} ablations")
+              + ("" if is_right else "  WRONG"))
+    altered = [is_right for name, _, is_right in table if name != "unaltered"]
+    print(f"noticed {sum(altered)} of {len(altered)} ablations")

@@ -240,17 +240,18 @@ class Bench:
         return path
 
     def without_foreign(self, tree, path, fail):
-        """The tree but for what was planted, which must be there or in the history: nothing is lost."""
+        """The tree but for what was planted, which must be there or in the history: nothing is lost. It may have
+        moved along with its directory."""
         if not path:
             return tree
-        is_there = tree.get(path, ())[-1:] == (FOREIGN,)
+        there = [path for path, item in tree.items() if item[-1] == FOREIGN]
         is_kept = any(item[-1] == FOREIGN for item in snapshot(os.path.join(self.state, "history")).values())
-        if is_there == is_kept:
-            fail("loss", f"an object of somebody else at {path!r}: there {is_there}, kept {is_kept}")
-        if is_there:
+        if len(there) + is_kept != 1:
+            fail("loss", f"an object of somebody else at {path!r}: there {there}, kept {is_kept}")
+        for path in there:
             # Or the next apply would refuse a target that is somebody's.
             os.unlink(os.path.join(os.fsencode(self.target), path))
-        return {p: item for p, item in tree.items() if p != path or not is_there}
+        return {path: item for path, item in tree.items() if path not in there}
 
     def settle_next(self, fail):
         """The next apply makes the new tree and leaves nothing behind."""

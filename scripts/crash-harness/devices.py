@@ -113,12 +113,13 @@ AT_END = ("syncfs", 999)
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
 
-def power_cuts(bench, kinds=KINDS, cuts=None):
+def power_cuts(bench, cuts=None):
     """The power goes at a system call, most often one of the commit."""
     if not can_mount(bench, "power"):
         return
+    kinds = KINDS
     if bench.short and cuts is None:
-        kinds, cuts = (bench.rng.choice(kinds),), 2
+        kinds, cuts = [bench.rng.choice(KINDS)], 2
     for kind in kinds:
         disk = Disk(bench.scratch, kind)
         with disk.mounted():

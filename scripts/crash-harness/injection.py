@@ -25,7 +25,8 @@ def kills(bench):
 
 
 ERRORS = {
-    "openat": ["ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT"], "mkdirat": ["ENOSPC", "EMLINK", "EROFS", "EDQUOT", "EACCES"],
+    "openat": ["ENOSPC", "EIO", "EACCES", "EROFS", "EDQUOT"],
+    "mkdirat": ["ENOSPC", "EMLINK", "EROFS", "EDQUOT", "EACCES"],
     "unlinkat": ["EIO", "EROFS", "EACCES"],
     "renameat2": ["ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EMLINK"], "renameat": ["ENOSPC", "EIO", "EROFS"],
     "mkdir": ["EMLINK", "EROFS"], "symlinkat": ["EDQUOT", "EIO"],
@@ -109,7 +110,8 @@ def short_counts(bench):
     for seed in range(3 if bench.short else 25):
         bench.reset()
         report = os.path.join(bench.scratch, "short-counts")
-        environment = os.environ | {"LD_PRELOAD": shim, "SHORT_COUNTS_SEED": str(seed + 1), "SHORT_COUNTS_REPORT": report}
+        environment = os.environ | {
+            "LD_PRELOAD": shim, "SHORT_COUNTS_SEED": str(seed + 1), "SHORT_COUNTS_REPORT": report}
         result = bench.run(bench.command, env=environment)
         with open(report) as file:
             bench.results.count("short", int(file.read()) > 0)
@@ -120,7 +122,8 @@ def short_counts(bench):
     for limit in (0, 4096) if bench.short else (0, 100, 512, 1024, 2048, 4096, 65536, 1 << 18, 1 << 20):
         for ignores in (False, True):
             bench.reset()
-            result = bench.run(bench.command, restore_signals=not ignores, preexec_fn=lambda: limit_size(limit, ignores))
+            result = bench.run(bench.command, restore_signals=not ignores,
+                               preexec_fn=lambda: limit_size(limit, ignores))
             bench.results.count("short", result.returncode != 0)
             code = None if result.returncode == -signal.SIGXFSZ else result.returncode
             bench.settle(f"short {bench.name} file size {limit} {'error' if ignores else 'signal'}", code)

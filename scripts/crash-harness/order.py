@@ -265,7 +265,8 @@ def broken_traces(trace):
     if commit < 0 or end is None:
         return
     pick = lambda first, last, test: [i for i, call in trace.between(first, last) if test(call)]
-    without = lambda indices: Trace([c for i, c in enumerate(calls) if i not in set(indices)], trace.source, trace.target)
+    made = lambda calls: Trace(calls, trace.source, trace.target)
+    without = lambda indices: made([call for i, call in enumerate(calls) if i not in set(indices)])
     syncs = lambda call: call.name in ("fsync", "syncfs")
     journal = calls[commit].path
     yield staged_is_synced, without(pick(0, commit, lambda c: c.name == "syncfs"))
@@ -275,23 +276,24 @@ def broken_traces(trace):
     yield end_is_synced, without(pick(end, len(calls), syncs))
     barrier = pick(0, commit, lambda c: c.name == "syncfs")[-1]
     failed = Call(calls[barrier].thread, "syncfs", calls[barrier].arguments, "-1 EIO (Input/output error)")
-    yield sync_error_is_final, Trace([*calls[:barrier], failed, *calls[barrier:]], trace.source, trace.target)
+    yield sync_error_is_final, made([*calls[:barrier], failed, *calls[barrier:]])
     moved = [call for _, call in trace.operations() if call.name == "renameat2" and trace.in_tree(call.path)]
     if moved:
-        yield objects_are_checked, without(pick(barrier, commit, lambda c: c.name == "statx" and c.path == moved[0].path))
+        yield objects_are_checked, without(
+            pick(barrier, commit, lambda c: c.name == "statx" and c.path == moved[0].path))
     first = next(i for i, call in trace.operations() if call.name == "renameat2")
     bare = Call(calls[first].thread, "renameat2", re.sub(r"RENAME_\w+", "0", calls[first].arguments), "0")
-    yield names_are_not_overwritten, Trace([*calls[:first], bare, *calls[first + 1:]], trace.source, trace.target)
+    yield names_are_not_overwritten, made([*calls[:first], bare, *calls[first + 1:]])
     if trace.in_tree(calls[first].path) or trace.in_tree(calls[first].goal):
         timed = Call(calls[first].thread, "utimensat", f'3<{trace.target}>, "", [], AT_EMPTY_PATH', "0")
-        yield attributes_come_last, Trace([*calls[:first], timed, *calls[first:]], trace.source, trace.target)
+        yield attributes_come_last, made([*calls[:first], timed, *calls[first:]])
     writes = pick(1, commit, lambda c: c.name in FILLING and inside(c.place, trace.stage))
     reads = [calls[i - 1].place for i in writes if inside(calls[i - 1].place, trace.source)]
     if reads:
         yield sources_are_looked_at_again, without(
             pick(writes[0], commit, lambda c: c.name == "statx" and c.path == reads[0]))
     stray = Call(calls[0].thread, "mkdirat", f'3<{trace.source}>, "new", 0700', "0")
-    yield others_are_left_alone, Trace([*calls, stray], trace.source, trace.target)
+    yield others_are_left_alone, made([*calls, stray])
 
 
 # --- The class --------------------------------------------------------------------------------------------------
@@ -304,7 +306,8 @@ def order(bench):
         for rule, broken in broken_traces(trace):
             bench.results.count("order", True)
             if rule not in {found for found, _ in violations(broken)}:
-                bench.results.fail("order", f"order {bench.name}", f"the checker does not see a breach of {rule.__name__}")
+                bench.results.fail("order", f"order {bench.name}",
+                                   f"the checker does not see a breach of {rule.__name__}")
     renames = [number for index, (call, number) in enumerate(bench.sequence()) if call == "renameat2"]
     middle = renames[len(renames) * 2 // 3]
     traced(bench, "turns round", bench.command, [("renameat2", f"error=EIO:when={middle}")])
