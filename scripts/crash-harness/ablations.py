@@ -73,7 +73,7 @@ def stem(path):
 def build(copy, patch):
     """Builds the sources, altered or not, and puts them back as they were."""
     options = {"cwd": copy, "check": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    apply = ["patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i", patch or os.devnull]
+    apply = ["patch", "-p1", "--force", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i", patch or os.devnull]
     if patch:
         subprocess.run([*apply, "--dry-run"], **options)
         subprocess.run(apply, **options)
