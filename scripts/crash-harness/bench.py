@@ -244,8 +244,8 @@ class Bench:
         moved along with its directory."""
         if not path:
             return tree
-        there = [path for path, item in tree.items() if item[-1] == FOREIGN]
-        is_kept = any(item[-1] == FOREIGN for item in snapshot(os.path.join(self.state, "history")).values())
+        there = [path for path, item in tree.items() if FOREIGN in item]
+        is_kept = any(FOREIGN in item for item in snapshot(os.path.join(self.state, "history")).values())
         if len(there) + is_kept != 1:
             fail("loss", f"an object of somebody else at {path!r}: there {there}, kept {is_kept}")
         for path in there:

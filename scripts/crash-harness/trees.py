@@ -48,7 +48,8 @@ def snapshot(root):
             names.setdefault((status.st_dev, status.st_ino), []).append(relative)
         seen[relative] = item
     for group in names.values():
-        for relative in group:
+        # A name that the history has is none of the tree's.
+        for relative in group if len(group) > 1 else ():
             seen[relative].append(tuple(sorted(group)))
     return {path: tuple(item) for path, item in seen.items()}
 
