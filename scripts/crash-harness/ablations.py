@@ -57,6 +57,14 @@ def run(root, classes, scratch, names, seed, results):
     return table
 
 
+def check(root, results):
+    """Whether every patch still applies: all that there is time for in the short form."""
+    for path in sorted(glob.glob(os.path.join(FOLDER, "*.patch"))):
+        applied = subprocess.run(["git", "apply", "--check", path], cwd=root, capture_output=True, text=True)
+        if applied.returncode != 0:
+            results.failures.append(f"ablation {stem(path)}: does not apply\n{applied.stderr}")
+
+
 def header(path):
     with open(path) as file:
         return dict(line.rstrip("\n").split(": ", 1) for line in file if line.startswith(("Why: ", "Try: ")))
