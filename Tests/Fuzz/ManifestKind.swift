@@ -110,6 +110,8 @@ private struct ManifestContent: Equatable {
                 path: Array("/source/\u{1F600}".utf8), identity: random.identity(),
                 fileSystem: String(random.next(), radix: 16))
             if random.oneIn(3) {
+                header.filters = FilterSummary(
+                    lines: ["exclude *.o", "include \"é\"\n", ""].shuffled(using: &random))
                 header.attributes = MirroredAttributes(rawValue: UInt8(random.number(0...31)))
                 header.rootOmitted = Omissions(rawValue: UInt8(random.number(0...31)))
             }
