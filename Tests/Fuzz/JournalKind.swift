@@ -23,6 +23,27 @@ struct JournalContent: Equatable {
         var identity: FileIdentity?
     }
 
+    enum Operation: Equatable {
+        case detach(Int)
+        case attach(Int)
+        case rename(Int)
+        case exchange(Int, with: Int)
+        case link(Int, Place)
+
+        init(_ operation: Layout.Operation) {
+            self =
+                switch operation {
+                case .detach(let object): .detach(object)
+                case .attach(let object): .attach(object)
+                case .rename(let object): .rename(object)
+                case .exchange(let object, let other): .exchange(object, with: other)
+                case .link(let link):
+                    .link(
+                        link.object, Place(parent: link.place.parent, name: Array(link.place.name.bytes)))
+                }
+        }
+    }
+
     struct Step: Equatable {
         var object: Int
         var old: Attributes
@@ -33,7 +54,7 @@ struct JournalContent: Equatable {
     var began = FileTime(seconds: 0, nanoseconds: 0)
     var root = FileIdentity(inode: 0, created: nil)
     var objects: [Object] = []
-    var operations: [Layout.Operation] = []
+    var operations: [Operation] = []
     var attributes: [Step] = []
 
     init(_ desk: Desk) throws {
@@ -47,7 +68,7 @@ struct JournalContent: Equatable {
         objects = transaction.objects.map {
             Object(old: place($0.old), slot: place($0.slot), new: place($0.new), identity: $0.identity)
         }
-        operations = transaction.operations
+        operations = transaction.operations.map(Operation.init)
         attributes = transaction.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
     }
 
@@ -85,10 +106,10 @@ struct JournalContent: Equatable {
             case .exchange(let object, let other):
                 document.text.field("exchange", object)
                 document.text.field("with", other)
-            case .link(let link):
-                document.text.field("link", link.object)
-                document.text.field("new_parent", link.place.parent)
-                document.text.field("new_name", "new_name_base64", link.place.name.bytes)
+            case .link(let object, let place):
+                document.text.field("link", object)
+                document.text.field("new_parent", place.parent)
+                document.text.field("new_name", "new_name_base64", place.name[...])
             }
             document.endElement()
         }
@@ -160,10 +181,10 @@ struct JournalContent: Equatable {
             case .exchange(let object, let other):
                 try check(object, \.slot, \.new)
                 try check(other, \.old, \.slot)
-            case .link(let link):
-                try require(objects.indices.contains(link.object) && link.object > 4, "no such object")
-                try require(objects.indices.contains(link.place.parent), "no such parent")
-                try Paths.requireName(Array(link.place.name.bytes), "a name:")
+            case .link(let object, let place):
+                try require(objects.indices.contains(object) && object > 4, "no such object")
+                try require(objects.indices.contains(place.parent), "no such parent")
+                try Paths.requireName(place.name, "a name:")
             }
         }
         try require(operations.last == .rename(4), "the last operation keeps nothing")
@@ -209,9 +230,9 @@ struct JournalContent: Equatable {
             slots += 1
             return Place(parent: 5, name: Array("\(slots - 1)".utf8))
         }
-        var detached: [Layout.Operation] = []
-        var exchanged: [Layout.Operation] = []
-        var attached: [Layout.Operation] = []
+        var detached: [Operation] = []
+        var exchanged: [Operation] = []
+        var attached: [Operation] = []
         for _ in 0..<random.pick([0, 1, 2, 4, 8, 12]) {
             let place = Place(parent: random.pick(directories), name: random.name())
             let next = objects.count
@@ -237,8 +258,14 @@ struct JournalContent: Equatable {
                 directories.append(next)
             }
             if random.oneIn(2) {
-                attributes.append(
-                    Step(object: next, old: random.attributes(), new: random.attributes()))
+                var step = Step(object: next, old: random.attributes(), new: random.attributes())
+                if random.oneIn(3) {
+                    (step.old.extended, step.new.extended) = (random.extended(), ExtendedAttributes())
+                }
+                attributes.append(step)
+            }
+            if random.oneIn(5) {
+                attached.append(.link(next, Place(parent: random.pick(directories), name: random.name())))
             }
         }
         let slot = Place(parent: 4, name: Array("manifest.json".utf8))

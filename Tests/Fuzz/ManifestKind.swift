@@ -24,10 +24,9 @@ private struct ManifestContent: Equatable {
         guard let reader = try desk.state.manifest() else { throw Violation("the manifest is not there") }
         header = reader.header
         while try reader.advance() {
-            entries.append(
-                Entry(
-                    file: File(path: reader.path, status: reader.status, destination: reader.destination),
-                    targetInode: reader.targetInode))
+            var file = File(path: reader.path, status: reader.status, destination: reader.destination)
+            (file.extended, file.omitted) = (reader.extended, reader.omitted)
+            entries.append(Entry(file: file, targetInode: reader.targetInode))
         }
         summary = reader.summary
     }
@@ -37,7 +36,7 @@ private struct ManifestContent: Equatable {
         for entry in entries {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                targetInode: entry.targetInode)
+                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode)
         }
         writer.end()
         var bytes: [UInt8] = []
@@ -66,6 +65,11 @@ private struct ManifestContent: Equatable {
             if entry.file.isDirectory { directories.insert(path) }
             try require(entry.file.size >= 0 && entry.file.mode <= 0o7777, "a size or mode: \(path)")
             try require(!entry.file.destination.contains(0), "NUL in a destination: \(path)")
+            let names = entry.file.extended.attributes.map(\.name)
+            try require(
+                names.allSatisfy { !$0.isEmpty && !$0.contains(0) }
+                    && zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) },
+                "names of extended attributes: \(path)")
             totals.count(entry.file)
             previous = path
         }
@@ -105,6 +109,12 @@ private struct ManifestContent: Equatable {
             header.source = .init(
                 path: Array("/source/\u{1F600}".utf8), identity: random.identity(),
                 fileSystem: String(random.next(), radix: 16))
+            if random.oneIn(3) {
+                header.filters = FilterSummary(
+                    lines: ["exclude *.o", "include \"é\"\n", ""].shuffled(using: &random))
+                header.attributes = MirroredAttributes(rawValue: UInt8(random.number(0...31)))
+                header.rootOmitted = Omissions(rawValue: UInt8(random.number(0...31)))
+            }
         }
         var paths: Set<[UInt8]> = []
         var directories: [[UInt8]] = [[]]
@@ -113,11 +123,8 @@ private struct ManifestContent: Equatable {
             let path = directory + (directory.isEmpty ? [] : [UInt8(ascii: "/")]) + random.name()
             guard paths.insert(path).inserted, let relative = RelativePath(path) else { continue }
             let type = random.pick(
-                [
-                    .file, .file, .file, .directory, .directory, .symlink, .fifo, .characterDevice,
-                    .blockDevice,
-                ]
-                    as [FileType])
+                [.file, .file, .file, .directory, .directory, .symlink, .fifo, .characterDevice]
+                    + [.blockDevice] as [FileType])
             if type == .directory { directories.append(path) }
             var status = FileStatus(type: type, modified: random.time())
             status.permissions = random.permissions()
@@ -132,10 +139,10 @@ private struct ManifestContent: Equatable {
             }
             let destination = type == .symlink ? Array("../".utf8) + random.name() : []
             if type == .symlink { status.size = Int64(destination.count) }
-            entries.append(
-                Entry(
-                    file: File(path: relative, status: status, destination: destination),
-                    targetInode: random.oneIn(3) ? random.inode() : nil))
+            var file = File(path: relative, status: status, destination: destination)
+            if random.oneIn(4) { file.extended = random.extended() }
+            if random.oneIn(4) { file.omitted = Omissions(rawValue: UInt8(random.number(0...31))) }
+            entries.append(Entry(file: file, targetInode: random.oneIn(3) ? random.inode() : nil))
         }
         entries.sort { Paths.isAscending($0.file.path.bytes, $1.file.path.bytes) }
     }

@@ -158,7 +158,9 @@ struct Mutation {
         let token = random.pick(wanted)
         let replacement = text(&random)
         // One string in two lands inside the old one, whose rest then stays.
-        if token.isString, replacement.hasPrefix("\""), replacement.utf8.count > 2, random.oneIn(3) {
+        if token.isString, token.range.count > 1, replacement.hasPrefix("\""), replacement.utf8.count > 2,
+            random.oneIn(3)
+        {
             let inner = replacement.utf8.dropFirst().dropLast()
             bytes.insert(
                 contentsOf: inner, at: random.number(token.range.lowerBound + 1...token.range.upperBound - 1))

@@ -42,6 +42,19 @@ extension SplitMix64 {
     }
     mutating func account() -> UInt32 { oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000) }
 
+    /// Sorted by name, each once.
+    mutating func extended() -> ExtendedAttributes {
+        var names: Set<[UInt8]> = []
+        for _ in 0..<number(1...3) {
+            names.insert(Array(pick(["user.", "trusted.", "system.posix_acl_access"]).utf8) + name())
+        }
+        return ExtendedAttributes(
+            names.sorted { $0.lexicographicallyPrecedes($1) }.map {
+                ExtendedAttributes.Attribute(
+                    name: $0, value: oneIn(3) ? [] : name() + (oneIn(2) ? [0, 0xFF] : []))
+            })
+    }
+
     mutating func identity() -> FileIdentity {
         let inode = inode()
         return FileIdentity(inode: inode, created: oneIn(5) ? nil : Timestamp(time()))

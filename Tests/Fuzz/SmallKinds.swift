@@ -12,6 +12,7 @@ extension DocumentKind {
             return Array(
                 """
                 {
+                  "attributes" : \(random.number(0...31)),
                   "files" : [
                     \(files.joined(separator: ",\n    "))
                   ],

@@ -56,18 +56,23 @@ struct Supervisor {
             tally.wrong += progress.wrong
             for complaint in progress.complaints {
                 let number = Int(complaint.prefix { $0 != " " }) ?? 0
-                try keep(kind, number, huge: huge, "wrong", complaint)
+                let document = huge ? [] : Input(kind, seed: seed, number: number).bytes
+                try keep(kind, number, document, huge: huge, "wrong", complaint)
             }
             next = numbers.upperBound
             if let signal = ending {
                 let what = signal == SIGALRM ? "hang" : "crash"
                 if signal == SIGALRM { tally.hangs += 1 } else { tally.crashes += 1 }
                 let errors = String(decoding: try Files.read("\(desk).errors").prefix(2000), as: UTF8.self)
-                try keep(kind, progress.number, huge: huge, what, "signal \(signal)\n\(errors)")
+                // What lies there ended it; to make it anew might end this process too.
+                let document = huge ? [] : try Files.read("\(desk)/\(kind.place)")
+                let cause = "signal \(signal)\n\(errors)"
+                try keep(kind, progress.number, document, huge: huge, what, cause)
                 next = progress.number + 1
             }
         }
         try? FileManager.default.removeItem(atPath: "\(scratch.path)/\(kind.name)")
+        say("\(kind.name): \(tally.accepted + tally.refused) documents tried")
         return tally
     }
 
@@ -103,7 +108,7 @@ struct Supervisor {
 
     /// Keeps a document, and tells how to try it again.
     private func keep(
-        _ kind: DocumentKind, _ number: Int, huge: Bool, _ what: String, _ text: String
+        _ kind: DocumentKind, _ number: Int, _ document: [UInt8], huge: Bool, _ what: String, _ text: String
     ) throws {
         let again =
             "scripts/fuzz --reader \(kind.name) --seed \(seed) --from \(number) --inputs 1"
@@ -112,7 +117,7 @@ struct Supervisor {
         if !huge {
             try FileManager.default.createDirectory(atPath: findings, withIntermediateDirectories: true)
             file = "\(findings)/\(what)-\(kind.name)-seed-\(seed)-input-\(number)"
-            try Files.write(Input(kind, seed: seed, number: number).bytes, to: file)
+            try Files.write(document, to: file)
         }
         say("\(what): \(kind.name): \(text)\n    \(file)\n    \(again)")
     }
