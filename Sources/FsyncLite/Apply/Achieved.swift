@@ -101,12 +101,8 @@ extension ManifestUpdate {
         let arriving =
             difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
         for file in arriving {
-            guard case .kept(let path)? = difference.links[file.path] else { continue }
-            if let pair = kept[path] {
-                set(pair.source.moved(to: file.path), targetInode: pair.target.status.inode)
-            } else if let inode = difference.census.inode(of: file.status) {
-                set(file, targetInode: inode)
-            }
+            guard case .kept(let target)? = difference.links[file.path] else { continue }
+            set(kept[target.path]?.source.moved(to: file.path) ?? file, targetInode: target.status.inode)
         }
     }
 }

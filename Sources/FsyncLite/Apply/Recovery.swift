@@ -73,12 +73,7 @@ struct Recovery {
     /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
     /// durable.
     func finish(_ direction: Commit.Direction) throws {
-        do {
-            try root.syncFileSystem()
-        } catch {
-            try state.noteFailedSync(under: root.mount())
-            throw error
-        }
+        try root.syncFileSystem()
         let name = direction == .forward ? TargetState.Name.journal : TargetState.Name.journalBack
         try state.directory.unlink(name)
         try state.directory.sync()
@@ -117,8 +112,16 @@ struct Recovery {
     }
 
     private func pending(_ error: any Error) -> SyncError {
-        SyncError(
+        var cause = "\(error)"
+        if let error = error as? SystemError, ["fsync", "syncfs"].contains(error.call) {
+            do {
+                try state.noteFailedSync(under: root.mount())
+            } catch {
+                cause += ", nor could that be noted: \(error)"
+            }
+        }
+        return SyncError(
             .pending, path: root.path,
-            "the commit is begun and not ended: \(error); run: fsync-lite recover \(escapedText(root.path))")
+            "the commit is begun and not ended: \(cause); run: fsync-lite recover \(escapedText(root.path))")
     }
 }

@@ -23,16 +23,18 @@ extension Difference {
         var leaders: [FileIdentity: Link] = [:]
         for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
             if leaders[pair.source.identity] == nil {
-                leaders[pair.source.identity] = .kept(pair.target.path)
+                leaders[pair.source.identity] = .kept(pair.target)
             }
         }
         let arriving = created.map(\.file) + pairs.lazy.filter(\.replacesContent).map(\.source)
         for file in arriving.sorted() where file.isMultiplyLinked {
             if let leader = leaders[file.identity] {
                 links[file.path] = leader
-            } else if let path = census.counterpart(of: file.status), !paired.contains(path) {
-                leaders[file.identity] = .kept(path)
-                links[file.path] = .kept(path)
+            } else if let counterpart = census.counterpart(of: file.status),
+                !paired.contains(counterpart.path)
+            {
+                leaders[file.identity] = .kept(counterpart)
+                links[file.path] = .kept(counterpart)
             } else {
                 leaders[file.identity] = .staged(file.path)
             }

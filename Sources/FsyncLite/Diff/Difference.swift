@@ -26,8 +26,8 @@ package struct Difference: Sendable {
     package enum Link: Hashable, Sendable {
         /// Of a file that is staged, at the path that it gets.
         case staged(RelativePath)
-        /// Of one that the target keeps, at the path that it has now.
-        case kept(RelativePath)
+        /// Of one that the target keeps, as it is there now.
+        case kept(File)
     }
 
     /// Nothing to do.

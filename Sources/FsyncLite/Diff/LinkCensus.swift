@@ -5,13 +5,8 @@ import FileSystem
 ///
 /// A mirror is faithful when two of its names are names of one file just where they are in the source.
 package struct LinkCensus: Sendable {
-    private struct Counterpart: Sendable {
-        let inode: UInt64
-        /// A name that the target's file has.
-        let path: RelativePath
-    }
-
-    private var targets: [FileIdentity: Counterpart] = [:]
+    /// The target's, under a name that it has.
+    private var targets: [FileIdentity: File] = [:]
     private var sources: [UInt64: (source: FileIdentity, names: UInt32)] = [:]
 
     package init() {}
@@ -24,9 +19,9 @@ package struct LinkCensus: Sendable {
         }
         if source.links > 1 {
             if let counterpart = targets[source.identity] {
-                guard counterpart.inode == target.inode else { return false }
+                guard counterpart.status.inode == target.inode else { return false }
             } else if sources[target.inode] == nil {
-                targets[source.identity] = Counterpart(inode: target.inode, path: path)
+                targets[source.identity] = File(path: path, status: target, destination: [])
             }
         }
         guard let known = sources[target.inode] else {
@@ -38,13 +33,10 @@ package struct LinkCensus: Sendable {
         return true
     }
 
-    /// A name of the target's file that stands for a file of the source.
-    package func counterpart(of source: FileStatus) -> RelativePath? {
-        source.links > 1 ? targets[source.identity]?.path : nil
+    /// The target's file that stands for a file of the source.
+    package func counterpart(of source: FileStatus) -> File? {
+        source.links > 1 ? targets[source.identity] : nil
     }
-
-    /// The inode of the target's file that stands for a file of the source.
-    package func inode(of source: FileStatus) -> UInt64? { targets[source.identity]?.inode }
 
     /// Whether all names that the target's file has are names of the mirror: then a change of its attributes
     /// changes nothing else.

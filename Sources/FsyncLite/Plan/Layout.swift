@@ -147,10 +147,10 @@ package struct Layout: Sendable {
         let arriving =
             (difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source))
             .sorted()
-        var linked: [(path: RelativePath, kept: RelativePath)] = []
+        var linked: [(path: RelativePath, kept: File)] = []
         for file in arriving {
             switch difference.links[file.path] {
-            case .kept(let path): linked.append((file.path, path))
+            case .kept(let kept): linked.append((file.path, kept))
             case .staged(let leader): arrivals.append(Arrival(file: file, leader: leader))
             case nil: arrivals.append(Arrival(file: file))
             }
@@ -172,8 +172,7 @@ package struct Layout: Sendable {
             objects[object].new = placeOf(path, parent: newDirectory(path.parent ?? .root, moves))
         }
         for (path, kept) in linked {
-            // The object at an old path is found the same way, whatever it is.
-            let object = explicitByOld[kept] ?? oldDirectory(kept)
+            let object = explicitByOld[kept.path] ?? objectFor(kept)
             if let place = placeOf(path, parent: newDirectory(path.parent ?? .root, moves)) {
                 links.append(Link(object: object, place: place))
             }

@@ -48,7 +48,7 @@ extension Action {
             switch link {
             case .staged(let path): path
             // By the name that it has after.
-            case .kept(let path): moves.newPath(of: path)
+            case .kept(let file): moves.newPath(of: file.path)
             }
         }
 
