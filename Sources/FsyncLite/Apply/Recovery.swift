@@ -18,8 +18,8 @@ struct Recovery {
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
                 .pending, path: path,
-                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover"
-            )
+                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover",
+                errno: Errno.inputOutput.rawValue)
         }
         guard transaction.root == (try root.status().identity) else {
             throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
