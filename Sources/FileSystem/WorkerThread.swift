@@ -34,6 +34,12 @@ package final class WorkerThread: Sendable {
         return try result.get()
     }
 
+    /// Runs `work` on the thread and does not wait for it.
+    package func start(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
+        guard begin() else { throw SystemError("pthread_create", [], Errno(rawValue: EAGAIN)) }
+        queue.add(work)
+    }
+
     /// Begins the thread unless it runs; false when there is none to be had.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in

@@ -34,15 +34,20 @@ struct Examination {
         header = manifest?.header
         let policy = try Examination.policy(
             manifest?.header, source, root, options, sourceFacts: FileSystemFacts(of: sourceRoot))
-        let sourceScan = try TreeScan(
-            sourceRoot, .source.apart(from: root.original),
-            filter: FilteredWalk(options.filters, source: sourceRoot), monitor: monitor)
-        var targetScan: TreeScan?
-        if let directory = root.directory {
-            targetScan = try TreeScan(
-                directory, .target.apart(from: status),
-                filter: options.deletesExcluded ? nil : FilteredWalk(options.filters, source: sourceRoot),
+        let (filters, original, own) = (options.filters, root.original, sourceRoot)
+        let sourceScan = try ScanAhead {
+            try TreeScan(
+                own, .source.apart(from: original), filter: FilteredWalk(filters, source: own),
                 monitor: monitor)
+        }
+        var targetScan: ScanAhead?
+        if let directory = root.directory {
+            let filters = options.deletesExcluded ? Filters() : filters
+            targetScan = try ScanAhead {
+                try TreeScan(
+                    directory, .target.apart(from: status), filter: FilteredWalk(filters, source: own),
+                    monitor: monitor)
+            }
         }
         var merge = TreeMerge(policy)
         if let targetScan {
@@ -52,7 +57,7 @@ struct Examination {
         }
 
         var difference = try Difference(matching: merge)
-        var problems = sourceScan.problems
+        var problems = sourceScan.findings.problems
         if let directory = root.directory {
             let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
             let inspection = AttributeInspection(
@@ -64,7 +69,7 @@ struct Examination {
         }
         // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
         // would stop the next scan of the target.
-        difference.omit(sourceScan.problems.map(\.path))
+        difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
         problems += OmissionList(merge.omissions).problems
@@ -73,7 +78,7 @@ struct Examination {
             difference,
             root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header.rootOmitted ?? []))
         plan.problems = problems.sorted { $0.path < $1.path }
-        plan.notes = Examination.notes(sourceScan, policy, options)
+        plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(Examination.note(before, changedTo: options.filters.summary))
         }
@@ -93,8 +98,8 @@ struct Examination {
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
         plan.refusals = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
-            facts: facts, root: root.original, mounts: targetScan?.mounts ?? [],
-            locked: targetScan?.locked ?? [:], collisions: merge.folding?.collisions ?? []
+            facts: facts, root: root.original, mounts: targetScan?.findings.mounts ?? [],
+            locked: targetScan?.findings.locked ?? [:], collisions: merge.folding?.collisions ?? []
         ).refusals()
         self.plan = plan
     }
@@ -186,7 +191,7 @@ struct Examination {
     }
 
     private static func notes(
-        _ scan: TreeScan, _ policy: ComparisonPolicy, _ options: SyncOptions
+        _ scan: ScanAhead.Findings, _ policy: ComparisonPolicy, _ options: SyncOptions
     ) -> [String] {
         var notes: [String] = []
         if scan.omittedSockets > 0 {

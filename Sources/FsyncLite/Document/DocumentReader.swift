@@ -53,7 +53,7 @@ package struct DocumentReader: ~Copyable {
         if line > 0 { position += 1 }
         var searched = position
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let end = lineFeed(from: searched) {
                 lineEnd = end
                 line += 1
                 return true
@@ -74,6 +74,24 @@ package struct DocumentReader: ~Copyable {
             (position, hashed) = (0, 0)
             try fill()
         }
+    }
+
+    private func lineFeed(from start: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = firstByte(UInt8(ascii: "\n"), base + start, bytes.count - start)
+            else { return nil }
+            return found - base
+        }
+    }
+
+    /// Hands over what is left of the line; `body` returns how many bytes of it it has read, nil for none.
+    package mutating func takeLine(_ body: (UnsafeBufferPointer<UInt8>) -> Int?) -> Bool {
+        let count = buffer.withUnsafeBufferPointer { bytes in
+            body(UnsafeBufferPointer(rebasing: bytes[position..<lineEnd]))
+        }
+        position += count ?? 0
+        return count != nil
     }
 
     private mutating func fill() throws {

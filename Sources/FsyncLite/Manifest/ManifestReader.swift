@@ -10,6 +10,7 @@ package final class ManifestReader: EntryStream {
     /// The totals so far; after the end, of the whole tree.
     package private(set) var summary = ManifestSummary()
     package private(set) var path = RelativePath.root
+    private var previous = RelativePath.root
     private var record = EntryRecord()
     private var document: DocumentReader
     private var isFirst = true
@@ -32,32 +33,34 @@ package final class ManifestReader: EntryStream {
             try end()
             return false
         }
-        let (previousPath, previousType) = (path, record.status.type)
-        try document.entry(into: &record)
-        guard let next = RelativePath(record.path), !next.isRoot else {
+        let previousType = record.status.type
+        // The two take turns, so that neither is made anew for each entry.
+        swap(&path, &previous)
+        if !document.takeLine({ PlainEntry.read($0, into: &record) }) { try document.entry(into: &record) }
+        guard RelativePath.isValid(record.path), !record.path.isEmpty else {
             throw document.error("\"\(escapedText(record.path))\" is no path below the root")
         }
-        guard isFirst || previousPath < next else {
-            throw document.error("\"\(next)\" does not come after \"\(previousPath)\"")
+        swap(&path.bytes, &record.path)
+        guard isFirst || previous < path else {
+            throw document.error("\"\(path)\" does not come after \"\(previous)\"")
         }
-        try checkParent(of: next, previousPath, previousType)
+        try checkParent(previousType)
         isFirst = false
-        path = next
         summary.count(record.status)
         return true
     }
 
-    /// The directory of an entry is the one before it, or one that holds the one before it; that one was
-    /// checked in its turn.
-    private func checkParent(of next: RelativePath, _ previous: RelativePath, _ type: FileType) throws {
-        guard let parent = next.parent, !parent.isRoot else {
-            guard next.bytes != Array(TreeScan.reservedName.bytes) else {
-                throw document.error("\"\(next)\" is reserved at the root")
+    /// The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
+    /// its turn.
+    private func checkParent(_ previousType: FileType) throws {
+        guard let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else {
+            guard !path.bytes.elementsEqual(TreeScan.reservedName.bytes) else {
+                throw document.error("\"\(path)\" is reserved at the root")
             }
             return
         }
-        guard parent == previous ? type == .directory : previous.isBelow(parent) else {
-            throw document.error("the directory of \"\(next)\" is missing")
+        guard previous.lies(inFirst: slash, of: path, orIsIt: previousType == .directory) else {
+            throw document.error("the directory of \"\(path)\" is missing")
         }
     }
 
@@ -69,5 +72,16 @@ package final class ManifestReader: EntryStream {
         }
         try document.expect(",")
         try document.end()
+    }
+}
+
+extension RelativePath {
+    /// Whether the path lies below the directory that the first bytes of another name, or is that directory.
+    fileprivate func lies(inFirst length: Int, of other: RelativePath, orIsIt mayBeIt: Bool) -> Bool {
+        let (bytes, directory) = (bytes.span, other.bytes.span)
+        guard bytes.count >= length else { return false }
+        var index = 0
+        while index < length, bytes[index] == directory[index] { index += 1 }
+        return index == length && (bytes.count == length ? mayBeIt : bytes[length] == UInt8(ascii: "/"))
     }
 }

@@ -26,24 +26,30 @@ public struct RelativePath: Hashable, Sendable {
 
     /// nil when the bytes are not a relative path.
     package init?(_ bytes: [UInt8]) {
+        guard RelativePath.isValid(bytes) else { return nil }
         self.bytes = bytes
-        guard !bytes.isEmpty else { return }
+    }
+
+    /// Whether bytes are a relative path; none are the root's.
+    package static func isValid(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty else { return true }
         let span = bytes.span
         let dot = UInt8(ascii: ".")
         var start = 0
         for index in 0...span.count {
             guard index == span.count || span[index] == separator else {
-                if span[index] == 0 { return nil }
+                if span[index] == 0 { return false }
                 continue
             }
             switch index - start {
-            case 0: return nil
-            case 1: if span[start] == dot { return nil }
-            case 2: if span[start] == dot, span[start + 1] == dot { return nil }
+            case 0: return false
+            case 1: if span[start] == dot { return false }
+            case 2: if span[start] == dot, span[start + 1] == dot { return false }
             default: break
             }
             start = index + 1
         }
+        return true
     }
 
     /// nil when the text is not a relative path.

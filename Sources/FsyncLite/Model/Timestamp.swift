@@ -114,13 +114,13 @@ private func civilDate(daysSince1970 days: Int64) -> (year: Int64, month: Int64,
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
 }
 
-private func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
 }
 
-private func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
+func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

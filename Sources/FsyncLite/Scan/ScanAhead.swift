@@ -1,0 +1,110 @@
+import FileSystem
+
+/// A scan that runs ahead on a thread of its own, so that two trees and a manifest are read at the same time. It is a
+/// few batches ahead at most: memory stays bounded, and the order is that of the scan.
+package final class ScanAhead: EntryStream {
+    /// What a scan found besides entries.
+    package struct Findings: Sendable {
+        package var problems: [Problem] = []
+        package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+        package var locked: [RelativePath: FileStatus] = [:]
+        package var omittedSockets = 0
+        package var metReservedName = false
+    }
+
+    private struct Entry: Sendable {
+        var pathEnd: Int
+        var status: FileStatus
+        var destination: [UInt8]
+        var isListed: Bool
+        var exclusion: Exclusion
+    }
+
+    private struct Batch: Sendable {
+        var paths: [UInt8] = []
+        var entries: [Entry] = []
+    }
+
+    private enum Message: Sendable {
+        case batch(Batch)
+        case end(Findings)
+        case failure(any Error)
+    }
+
+    package private(set) var path = RelativePath.root
+    /// Whole after the last entry.
+    package private(set) var findings = Findings()
+    private var batch = Batch()
+    private var index = -1
+    private var pathStart = 0
+    private let queue = BoundedQueue<Message>(capacity: 4)
+    private let thread = WorkerThread()
+
+    /// Entries that are handed over at a time, and batches that may wait: some 300 kB for each tree.
+    private static let batchSize = 256
+
+    /// - Parameter begin: begins the scan, on its thread.
+    package init(_ begin: @escaping @Sendable () throws -> TreeScan) throws {
+        let queue = queue
+        try thread.start {
+            do {
+                try ScanAhead.run(begin(), into: queue)
+            } catch {
+                _ = queue.push(.failure(error))
+            }
+        }
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    private static func run(_ scan: TreeScan, into queue: BoundedQueue<Message>) throws {
+        var batch = Batch()
+        // The first batch is small: who waits for it begins at once.
+        var size = 16
+        while try scan.advance() {
+            batch.paths.append(contentsOf: scan.path.bytes)
+            batch.entries.append(
+                Entry(
+                    pathEnd: batch.paths.count, status: scan.status,
+                    destination: scan.status.type == .symlink ? scan.destination : [],
+                    isListed: scan.isListed, exclusion: scan.exclusion))
+            guard batch.entries.count == size else { continue }
+            guard queue.push(.batch(batch)) else { return }
+            batch = Batch()
+            size = batchSize
+            batch.entries.reserveCapacity(size)
+            batch.paths.reserveCapacity(size * 64)
+        }
+        guard queue.push(.batch(batch)) else { return }
+        _ = queue.push(
+            .end(
+                Findings(
+                    problems: scan.problems, mounts: scan.mounts, locked: scan.locked,
+                    omittedSockets: scan.omittedSockets, metReservedName: scan.metReservedName)))
+    }
+
+    package func advance() throws -> Bool {
+        if index >= 0, index < batch.entries.count { pathStart = batch.entries[index].pathEnd }
+        index += 1
+        while index >= batch.entries.count {
+            switch queue.pop() {
+            case .batch(let next): batch = next
+            case .end(let found):
+                findings = found
+                return false
+            case .failure(let error): throw error
+            }
+            (index, pathStart) = (0, 0)
+        }
+        path.bytes.removeAll(keepingCapacity: true)
+        path.bytes.append(contentsOf: batch.paths[pathStart..<batch.entries[index].pathEnd])
+        return true
+    }
+
+    package var status: FileStatus { batch.entries[index].status }
+    package var destination: [UInt8] { batch.entries[index].destination }
+    package var isListed: Bool { batch.entries[index].isListed }
+    package var exclusion: Exclusion { batch.entries[index].exclusion }
+}
