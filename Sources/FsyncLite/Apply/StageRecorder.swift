@@ -5,11 +5,14 @@ import Synchronization
 /// an actor that saves from time to time.
 final class StageRecorder: Sendable {
     private let buffer: AutosavingBuffer<StageRecord, DiskStorage>
-    /// Noted and not yet in the buffer.
-    private let pending = Mutex<[StageRecord.StagedFile]>([])
+    /// Noted and not yet in the buffer, and when it was last emptied.
+    private let pending = Mutex<(files: [StageRecord.StagedFile], drained: ContinuousClock.Instant)>(
+        ([], .now))
 
     /// Long enough that short runs never save.
     private static let interval = Duration.seconds(5)
+    /// A task for each file would cost more than the file.
+    private static let pause = Duration.milliseconds(500)
 
     /// - Parameters:
     ///   - directory: the stage's own, `stage/TX`.
@@ -38,11 +41,13 @@ final class StageRecorder: Sendable {
 
     /// Notes a file that is staged whole.
     func note(_ file: StageRecord.StagedFile) {
-        let isFirst = pending.withLock { pending in
-            pending.append(file)
-            return pending.count == 1
+        let isDue = pending.withLock { pending in
+            pending.files.append(file)
+            guard ContinuousClock.now - pending.drained >= StageRecorder.pause else { return false }
+            pending.drained = .now
+            return true
         }
-        if isFirst { Task { try await drain() } }
+        if isDue { Task { try await drain() } }
     }
 
     /// Saves what was noted, at once.
@@ -61,8 +66,8 @@ final class StageRecorder: Sendable {
 
     private func drain() async throws {
         let files = pending.withLock { pending in
-            defer { pending = [] }
-            return pending
+            defer { pending.files = [] }
+            return pending.files
         }
         if !files.isEmpty { try await buffer.change { $0.files += files } }
     }
