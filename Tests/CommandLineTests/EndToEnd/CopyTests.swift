@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Content that is hard to see")
+struct CopyTests {
+    private static let strace = Comment(rawValue: PausedCommand.unavailable)
+    private static let size = 3_000_000
+
+    /// Of several reads, so that there is a time between the first and the last.
+    private func largeScene() throws -> MirrorScene {
+        try MirrorScene(["large": .file(String(repeating: "a", count: Self.size)), "b": "b"], inMemory: true)
+    }
+
+    private func copy(_ scene: MirrorScene, _ change: () throws -> Void) throws {
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path,
+            at: .after("copy_file_range", of: "source/large"), change)
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func fileThatGrowsWhileItIsCopiedIsWhole() throws {
+        let scene = try largeScene()
+        try copy(scene) { try scene.append(String(repeating: "b", count: 400_000), to: "source/large") }
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func fileThatShrinksWhileItIsCopiedIsWhole() throws {
+        let scene = try largeScene()
+        try copy(scene) { try #require(truncate(scene.path("source/large"), 1000) == 0) }
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func fileThatIsEmptiedAndFilledWhileItIsCopiedIsWhole() throws {
+        let scene = try largeScene()
+        try copy(scene) {
+            try #require(truncate(scene.path("source/large"), 0) == 0)
+            try #require(truncate(scene.path("source/large"), Self.size) == 0)
+        }
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func attributesThatChangeWhileAFileIsCopiedAreTheLastOnes() throws {
+        let scene = try largeScene()
+        try scene.setAttribute("user.x", "before", of: "source/large")
+        try copy(scene) {
+            try scene.setAttribute("user.x", "after", of: "source/large")
+            try scene.setMode(0o600, of: "source/large")
+        }
+        try scene.expectAllMirrored()
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func fileThatIsLinkedWhileItIsCopiedIsMirroredByTheNextRun() throws {
+        let scene = try largeScene()
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path,
+            at: .after("copy_file_range", of: "source/large")
+        ) { try scene.link("source/c", to: "source/large") }
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.mirrorAll()
+    }
+
+    /// Neither its size nor its times move until the kernel writes the page back.
+    @Test func storeThroughAMappingIsSeenByChecksum() throws {
+        let scene = try MirrorScene(
+            ["mapped": .file(String(repeating: "a", count: 8192)), "b": "b"], inMemory: true)
+        let descriptor = open(scene.path("source/mapped"), O_RDWR | O_CLOEXEC)
+        defer { close(descriptor) }
+        let mapping = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        let bytes = try #require(mapping != MAP_FAILED ? mapping : nil)
+        defer { munmap(bytes, 8192) }
+        // The first store into a page tells of itself, and the next ones do not.
+        bytes.storeBytes(of: UInt8(ascii: "b"), toByteOffset: 100, as: UInt8.self)
+        try scene.mirror()
+        try scene.mirror()
+        let before = try scene.status("source/mapped")
+        bytes.storeBytes(of: UInt8(ascii: "c"), toByteOffset: 200, as: UInt8.self)
+        let after = try scene.status("source/mapped")
+        try #require(
+            before.st_ctim.tv_nsec == after.st_ctim.tv_nsec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec
+        )
+        #expect(try scene.plan("--json", "--checksum").json().actionLines == ["update mapped (content)"])
+        try scene.mirror("--checksum")
+        #expect(try scene.text("target/mapped").utf8.count { $0 == UInt8(ascii: "c") } == 1)
+        #expect(try scene.apply("--checksum").output.contains("nothing to do"))
+    }
+
+    @Test func checksumFindsWhatNothingElseTells() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
+        try scene.mirror("--checksum")
+        #expect(try scene.apply("--checksum").output.contains("nothing to do"))
+        try scene.editInSecret("target/a", "wrong.")
+        try scene.mirror("--checksum")
+        #expect(try scene.text("target/a") == "before")
+    }
+
+    /// The kernel says that its files are empty; a copy would be, or differ for ever.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/sys/kernel/random")))
+    func filesThatTheKernelMakesUpAreNamed() throws {
+        let scene = try MirrorScene([:])
+        let run = try scene.run("apply", "/proc/sys/kernel/random", "target")
+        #expect(run.code == 1, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("uuid"), "\(run.errors)")
+        #expect(!scene.exists("target"))
+    }
+}

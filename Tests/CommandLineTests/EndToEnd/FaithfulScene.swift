@@ -1,0 +1,97 @@
+import Glibc
+import TestSupport
+import Testing
+
+// What tests of attributes, links and odd trees have in common.
+
+extension MirrorScene {
+    /// Applies; that has to work, make the trees equal in all that can be looked at, and leave nothing to do.
+    @discardableResult
+    func mirrorAll(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws
+        -> CommandRun
+    {
+        let run = try run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try expectAllMirrored(sourceLocation: sourceLocation)
+        let again = try self.run(["apply", "source", "target", "--json"] + options).json()
+        #expect(again.text("outcome") == "unchanged", "\(again)", sourceLocation: sourceLocation)
+        return run
+    }
+
+    func expectAllMirrored(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try expectMirrored(sourceLocation: sourceLocation)
+        let differences = try AttributeSnapshot(target).differences(from: AttributeSnapshot(source))
+        #expect(differences == [], sourceLocation: sourceLocation)
+    }
+
+    // MARK: Changing
+
+    func setAttribute(_ name: TreeName, _ value: [UInt8], of path: String) throws {
+        try RawPath.setAttribute(name, value, on: self.path(path))
+    }
+
+    func setAttribute(_ name: TreeName, _ value: String, of path: String) throws {
+        try setAttribute(name, Array(value.utf8), of: path)
+    }
+
+    func removeAttribute(_ name: TreeName, of path: String) throws {
+        try RawPath.removeAttribute(name, from: self.path(path))
+    }
+
+    func setOwner(_ owner: UInt32, _ group: UInt32, of name: String) throws {
+        try #require(lchown(path(name), owner, group) == 0)
+    }
+
+    func setTime(_ time: TreeTime, of name: String) throws { try time.set(on: path(name)) }
+
+    func link(_ name: String, to other: String) throws {
+        try #require(Glibc.link(path(other), path(name)) == 0, "\(name) to \(other)")
+    }
+
+    // MARK: Looking
+
+    func status(_ name: String) throws -> stat {
+        var status = stat()
+        try #require(lstat(path(name), &status) == 0, "\(name)")
+        return status
+    }
+
+    /// All that a target holds and has, in both snapshots.
+    struct WholeState {
+        let tree: TreeSnapshot
+        let attributes: AttributeSnapshot
+
+        func differences(from other: WholeState) -> [String] {
+            tree.differences(from: other.tree) + attributes.differences(from: other.attributes)
+        }
+    }
+
+    func wholeState(_ name: String = "target") throws -> WholeState {
+        WholeState(tree: try TreeSnapshot(path(name)), attributes: try AttributeSnapshot(path(name)))
+    }
+
+    /// Starts an apply, stops it dead when its last operation is done, and recovers.
+    func recoverStoppedApply(
+        _ direction: String..., options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> CommandRun {
+        do {
+            let command = try PausedCommand(
+                ["apply", "source", "target"] + options, in: directory.path,
+                at: .after("openat", of: "mark"))
+            #expect(try command.waitForPause(), sourceLocation: sourceLocation)
+            // It is killed as it goes.
+        }
+        #expect(exists("target/.fsync-lite/journal"), sourceLocation: sourceLocation)
+        while true {
+            let run = try run(["recover", "target"] + direction)
+            // The lock of a run that was killed goes a moment after it.
+            if run.code != 75 { return run }
+        }
+    }
+
+    /// The same, taken back.
+    func takenBackApply(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let recovery = try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation)
+        #expect(recovery.code == 0, "\(recovery.errors)", sourceLocation: sourceLocation)
+    }
+}

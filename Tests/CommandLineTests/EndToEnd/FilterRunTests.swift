@@ -1,0 +1,279 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Filters: what is excluded is neither copied nor deleted")
+struct FilterRunTests {
+    /// Applies with options, and what the target holds then has to be just this.
+    private func apply(
+        _ scene: MirrorScene, _ options: [String], leaving paths: [String]? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let run = try scene.run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        if let paths {
+            #expect(
+                try TreeSnapshot(scene.target).paths == paths.sorted(), sourceLocation: sourceLocation)
+        }
+        let again = try scene.run(["apply", "source", "target"] + options)
+        #expect(again.output.contains("nothing to do"), "\(again.output)", sourceLocation: sourceLocation)
+    }
+
+    private func planned(_ scene: MirrorScene, _ options: String...) throws -> [String] {
+        try scene.run(["plan", "source", "target", "--json"] + options).json().actionLinesButTimes
+    }
+
+    @Test func excludedIsNeitherCopiedNorDeletedNorCompared() throws {
+        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3", "e": "4"], "out": ["f": "5"]])
+        try scene.build(["theirs.o": "kept", "out": ["g": "kept"]], at: "target")
+        try apply(
+            scene, ["--exclude", "*.o", "--exclude", "/out", "--adopt"],
+            leaving: ["a", "d", "d/e", "out", "out/g", "theirs.o"])
+        try scene.append("+", to: "target/theirs.o")
+        try scene.remove("source/b.o")
+        try apply(
+            scene, ["--exclude", "*.o", "--exclude", "/out"],
+            leaving: ["a", "d", "d/e", "out", "out/g", "theirs.o"])
+        #expect(try scene.text("target/theirs.o") == "kept+")
+        // Somebody puts a file in place of an excluded one of the source.
+        try scene.build(["c.o": "theirs"], at: "target/d")
+        try apply(scene, ["--exclude", "*.o", "--exclude", "/out"])
+        #expect(try scene.text("target/d/c.o") == "theirs")
+        try scene.mirrorAll()
+    }
+
+    @Test func deletedDirectoryWithExcludedContentStays() throws {
+        let scene = try MirrorScene(["keep": "k", "d": ["sub": ["x": "x"], "y": "y"], "e": ["z": "z"]])
+        try apply(scene, ["--exclude", "*.o"])
+        try scene.build(["in.o": "kept"], at: "target/d/sub")
+        try scene.remove("source/d")
+        try scene.remove("source/e")
+        let run = try scene.plan("--exclude", "*.o")
+        #expect(run.errors.contains("excluded"), "\(run.errors)")
+        try apply(scene, ["--exclude", "*.o"], leaving: ["d", "d/sub", "d/sub/in.o", "keep"])
+        let deletions = try planned(scene, "--exclude", "*.o", "--delete-excluded").map {
+            $0.split(separator: " (")[0]
+        }
+        #expect(deletions == ["delete d", "delete d/sub", "delete d/sub/in.o"])
+        try apply(scene, ["--exclude", "*.o", "--delete-excluded"], leaving: ["keep"])
+        #expect(try scene.historyKeeps("kept"))
+    }
+
+    @Test func movedDirectoryTakesItsExcludedContentAlong() throws {
+        let scene = try MirrorScene(["d": ["x": "x", "own.o": "o", "sub": ["y": "y"]]])
+        try apply(scene, ["--exclude", "*.o"])
+        try scene.build(["in.o": "kept"], at: "target/d/sub")
+        try scene.move("source/d", to: "source/e")
+        #expect(try planned(scene, "--exclude", "*.o").contains("move d -> e (renamed)"))
+        try apply(scene, ["--exclude", "*.o"], leaving: ["e", "e/sub", "e/sub/in.o", "e/sub/y", "e/x"])
+    }
+
+    @Test func typeChangeOverExcludedContentIsRefused() throws {
+        let scene = try MirrorScene(["d": ["x": "x"], "a": "1"])
+        try apply(scene, ["--exclude", "*.o"])
+        try scene.build(["in.o": "kept"], at: "target/d")
+        try scene.remove("source/d")
+        try scene.build(["d": "a file now"], at: "source")
+        let before = try scene.wholeTarget()
+        let run = try scene.apply("--exclude", "*.o")
+        #expect(run.code == 4)
+        #expect(run.errors.contains("d in the target") && run.errors.contains("--delete-excluded"))
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        try apply(scene, ["--exclude", "*.o", "--delete-excluded"], leaving: ["a", "d"])
+        #expect(try scene.historyKeeps("kept"))
+    }
+
+    /// The same with another directory of the source, which moves there.
+    @Test func moveOverExcludedContentIsRefusedOrKeepsIt() throws {
+        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]])
+        try apply(scene, ["--exclude", "*.o"])
+        try scene.build(["in.o": "kept"], at: "target/d")
+        try scene.remove("source/d")
+        try scene.move("source/e", to: "source/d")
+        let run = try scene.apply("--exclude", "*.o")
+        #expect([0, 4].contains(run.code), "\(run.errors)")
+        #expect(
+            try TreeSnapshot(scene.target).entries.values.contains { $0.content == Array("kept".utf8) })
+    }
+
+    @Test func newlyExcludedStaysAndNewlyIncludedIsCopied() throws {
+        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]])
+        try scene.mirror()
+        let plan = try scene.plan("--json", "--exclude", "*.o")
+        #expect(try plan.json().actionLines == [])
+        #expect(plan.errors.contains("--exclude=*.o"), "\(plan.errors)")
+        try apply(scene, ["--exclude", "*.o"], leaving: ["a", "b.o", "d", "d/c.o"])
+        #expect(
+            try scene.text("target/.fsync-lite/manifest.json").contains("\"filters\":[\"--exclude=*.o\"]"))
+        #expect(try scene.run("manifest", "list", "target").output == "a\nd\n")
+        // Changed filters are told, once.
+        #expect(try !scene.plan("--exclude", "*.o").errors.contains("filters"))
+        try scene.append("+", to: "source/b.o")
+        try scene.remove("source/d/c.o")
+        let back = try scene.plan()
+        #expect(back.errors.contains("filters"))
+        try scene.mirrorAll()
+    }
+
+    @Test func massDeleteByDeleteExcludedMeetsTheGuard() throws {
+        var files: [(TreeName, TreeLiteral)] = [("keep", "k")]
+        for index in 0..<30 { files.append((TreeName(Array("\(index).o".utf8)), "x")) }
+        let scene = try MirrorScene(.directory(files.map { ($0.0, $0.1) }, mode: 0o755, modified: nil))
+        try scene.mirror()
+        let run = try scene.apply("--exclude", "*.o", "--delete-excluded")
+        #expect(run.code == 4)
+        #expect(run.errors.contains("--max-delete"))
+        try apply(
+            scene, ["--exclude", "*.o", "--delete-excluded", "--max-delete", "unlimited"], leaving: ["keep"])
+    }
+
+    @Test func ignoreFilesOfTheSourceDecideForTheTargetToo() throws {
+        let scene = try MirrorScene([
+            ".keepout": "*.tmp\n!important.tmp\n", "a.tmp": "1", "important.tmp": "2", "b": "3",
+            "d": [".keepout": "/local\n", "local": "4", "sub": ["local": "5", "c.tmp": "6"]],
+        ])
+        let options = ["--ignore-file", ".keepout"]
+        try apply(
+            scene, options,
+            leaving: [
+                ".keepout", "b", "d", "d/.keepout", "d/sub", "d/sub/local", "important.tmp",
+            ])
+        // Those of the target have no say, and what the source's exclude is not deleted there.
+        try scene.build([".keepout": "b\n"], at: "target")
+        try scene.build(["theirs.tmp": "kept", "local": "kept"], at: "target/d")
+        try scene.append("+", to: "source/b")
+        try apply(scene, options)
+        #expect(try scene.text("target/b") == "3+")
+        #expect(scene.exists("target/d/theirs.tmp") && scene.exists("target/d/local"))
+        // A rule that is new counts at once, and one that is gone too.
+        try scene.append("b\n", to: "source/.keepout")
+        try scene.remove("source/b")
+        try apply(scene, options)
+        #expect(try scene.text("target/b") == "3+")
+        try scene.remove("source/.keepout")
+        try scene.remove("source/d/.keepout")
+        try apply(scene, options)
+        #expect(!scene.exists("target/b") && !scene.exists("target/d/theirs.tmp"))
+        try scene.expectMirrored()
+    }
+
+    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    func unreadableDirectoryIsListedWithAnIgnoreFileToo() throws {
+        let scene = try MirrorScene(
+            ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary)
+        try scene.mirror("--ignore-file", ".keepout")
+        try scene.setMode(0, of: "source/closed")
+        try scene.append("+", to: "source/a")
+        let run = try scene.apply("--ignore-file", ".keepout", "--keep-going")
+        let text = try scene.text("target/a")
+        withKnownIssue("the walk of the target stops where it cannot ask the source's directory") {
+            #expect(run.code == 3, "\(run.errors)")
+            #expect(run.errors.contains("closed: "))
+            #expect(text == "1+")
+        }
+        #expect(scene.exists("target/closed/x"))
+    }
+
+    @Test func sizesGoByTheSource() throws {
+        let scene = try MirrorScene(["small": "1", "large": "123456789", "d": ["large": "1234567890"]])
+        try apply(scene, ["--max-size", "5"], leaving: ["d", "small"])
+        // A small file in place of an excluded one, a large one in place of a small one, and one of the target's own.
+        try scene.build(["large": "x", "small": "grown over five", "theirs": "more than five"], at: "target")
+        try apply(scene, ["--max-size", "5"], leaving: ["d", "large", "small", "theirs"])
+        #expect(try scene.text("target/large") == "x")
+        #expect(try scene.text("target/small") == "1")
+        // The file outgrows the limit.
+        try scene.append("23456", to: "source/small")
+        try apply(scene, ["--max-size", "5"])
+        #expect(try scene.text("target/small") == "1")
+        try apply(scene, ["--min-size", "6"])
+        #expect(try scene.text("target/small") == "123456")
+        try apply(scene, ["--max-size", "5", "--delete-excluded"], leaving: ["d"])
+    }
+
+    @Test func contentOfCachesIsLeftOut() throws {
+        let tag = "Signature: 8a477f597d28d172789f06886806bc55"
+        let scene = try MirrorScene([
+            "cache": ["CACHEDIR.TAG": .file(tag + "\n# more"), "x": "x", "sub": ["y": "y"]],
+            "fake": ["CACHEDIR.TAG": "Signature: no", "z": "z"],
+            "link": ["CACHEDIR.TAG": .symlink("../cache/CACHEDIR.TAG"), "w": "w"],
+        ])
+        try apply(
+            scene, ["--exclude-caches"],
+            leaving: [
+                "cache", "cache/CACHEDIR.TAG", "fake", "fake/CACHEDIR.TAG", "fake/z", "link",
+                "link/CACHEDIR.TAG", "link/w",
+            ])
+        #expect(
+            try scene.plan("--exclude-caches", "--explain", "cache/sub/y").output.contains("cache directory"))
+        try scene.build(["theirs": "kept"], at: "target/cache")
+        try apply(scene, ["--exclude-caches"])
+        #expect(scene.exists("target/cache/theirs"))
+    }
+
+    @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    func otherFileSystemsAreLeftOut() throws {
+        let scene = try MirrorScene(["a": "1", "disk": [:], "d": ["b": "2"]])
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("source/disk")) {
+            try scene.build(["in": "it", "sub": ["x": "x"]], at: "source/disk")
+            try apply(scene, ["--one-file-system"], leaving: ["a", "d", "d/b", "disk"])
+            #expect(
+                try scene.plan("--one-file-system", "--explain", "disk/in").output.contains("file system"))
+            // What it held stays while it is mounted, and so does what is new.
+            try apply(scene, [], leaving: ["a", "d", "d/b", "disk", "disk/in", "disk/sub", "disk/sub/x"])
+            try scene.build(["in": "edited"], at: "source/disk")
+            try apply(scene, ["--one-file-system"])
+            #expect(try scene.text("target/disk/in") == "it")
+        }
+    }
+
+    @Test func lastMatchDecidesInTheOrderGiven() throws {
+        let scene = try MirrorScene(["a.log": "1", "keep.log": "2", "b": "3", "d": ["keep.log": "4"]])
+        try scene.build(["rules": "# a comment\n\n*.log\n!keep.log\n/d/keep.log\n"], at: "lists")
+        func left(_ options: String...) throws -> [String] {
+            try scene.run(["plan", "source", "nowhere", "--json"] + options).json().objects("actions")
+                .compactMap { $0.text("path") }.filter { $0 != "." }.sorted()
+        }
+        #expect(
+            try left("--exclude", "*.log", "--include", "keep.log") == ["b", "d", "d/keep.log", "keep.log"])
+        #expect(try left("--include", "keep.log", "--exclude", "*.log") == ["b", "d"])
+        #expect(try left("--exclude-from", "lists/rules") == ["b", "d", "keep.log"])
+        #expect(
+            try left("--exclude-from", "lists/rules", "--include", "a.log") == [
+                "a.log", "b", "d", "keep.log",
+            ])
+        #expect(try left("--include", "a.log", "--exclude-from", "lists/rules") == ["b", "d", "keep.log"])
+        #expect(try left("--exclude", "d", "--include", "d/keep.log").contains("d/keep.log") == false)
+    }
+
+    @Test func explanationNamesRuleFileAndLine() throws {
+        let scene = try MirrorScene([
+            "x.log": "1", "d": [".keepout": "# no\n*.log\n", "y.log": "2", "z": "3"],
+        ])
+        try scene.build(["rules": "\n*.tmp\n!x.log\n"], at: "lists")
+        func explanation(_ path: String) throws -> String {
+            let run = try scene.plan(
+                "--exclude", "*.bak", "--exclude-from", "lists/rules", "--ignore-file", ".keepout",
+                "--explain",
+                path)
+            #expect(run.code == 0, "\(run.errors)")
+            return run.output
+        }
+        #expect(try explanation("a.bak").contains("excluded by *.bak (argument 1)"))
+        #expect(try explanation("d/a.tmp").contains("excluded by *.tmp (lists/rules:2)"))
+        #expect(try explanation("x.log").contains("included by !x.log (lists/rules:3)"))
+        #expect(try explanation("d/y.log").contains("excluded by *.log (d/.keepout:2)"))
+        #expect(try explanation("d/z").contains("no rule matches"))
+        #expect(try scene.plan("--explain", "../x").code == 64)
+    }
+
+    @Test func excludedNamesInTheWayOfNewOnesAreRefused() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try apply(scene, ["--exclude", "thing/"])
+        try scene.build(["thing": ["theirs": "kept"]], at: "target")
+        try scene.build(["thing": "a file"], at: "source")
+        let run = try scene.apply("--exclude", "thing/")
+        #expect(run.code == 4, "\(run.errors)")
+        #expect(try scene.text("target/thing/theirs") == "kept")
+    }
+}

@@ -1,0 +1,207 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "What a target cannot hold is listed, and is no change for ever",
+    .enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+struct OmissionTests {
+    private static let late = TreeTime(20_000_000_000, 5)
+    private static let early = TreeTime(-9_000_000_000, 5)
+
+    /// A source that holds all, and an ext4 as its target.
+    private func onSmallDisk(
+        _ tree: TreeLiteral, targetOptions: String? = nil, _ body: (MirrorScene) throws -> Void
+    ) throws {
+        let scene = try MirrorScene([:])
+        try scene.build([:], at: "target")
+        try withExtendedLifetime(scene) {
+            try TestDisk.tmpfs(options: "size=16m").mounted(at: scene.source) {
+                try TestDisk.ext4(megabytes: 8).mounted(at: scene.target) {
+                    try scene.remove("target/lost+found")
+                    if let targetOptions {
+                        try HostCommand.run("mount", "-o", "remount,\(targetOptions)", scene.target)
+                    }
+                    try scene.build(tree, at: "source")
+                    try body(scene)
+                }
+            }
+        }
+    }
+
+    /// Applies; some of it is omitted and listed, and the next run has nothing to do.
+    ///
+    /// - Parameter isOnOldObject: it is one that an earlier run made.
+    private func expectOmission(
+        _ scene: MirrorScene, of paths: [String]? = nil, isOnOldObject: Bool = false,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let run = try scene.apply("--json")
+        #expect(run.code == 3, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+        let report = try run.json()
+        #expect(report.text("outcome") == "committed", sourceLocation: sourceLocation)
+        #expect(
+            report.objects("problems").allSatisfy { $0.text("code") == "attribute" },
+            sourceLocation: sourceLocation)
+        if let paths {
+            #expect(
+                report.objects("problems").compactMap { $0.text("path") } == paths,
+                sourceLocation: sourceLocation)
+        }
+        let again = try scene.apply("--json").json()
+        func expectNothingToDo() {
+            #expect(again.text("outcome") == "unchanged", "\(again)", sourceLocation: sourceLocation)
+        }
+        guard isOnOldObject else { return expectNothingToDo() }
+        withKnownIssue("the commit's own change makes it suspect, and its omission forgotten") {
+            expectNothingToDo()
+        }
+    }
+
+    // MARK: Times
+
+    @Test func timesOutsideTheRangeAreListedOnce() throws {
+        try onSmallDisk([
+            "early": .file("e", modified: Self.early), "late": .file("l", modified: Self.late),
+            "dir": .directory(["x": "x"], modified: Self.late), "link": .symlink("x", modified: Self.early),
+            "in range": .file("r", modified: TreeTime(15_000_000_000, 7)),
+        ]) { scene in
+            try expectOmission(scene, of: ["dir"])
+            #expect(try scene.status("target/in range").st_mtim.tv_sec == 15_000_000_000)
+            // A change of something else.
+            try scene.setMode(0o600, of: "source/early")
+            try scene.build(["new": "n"], at: "source")
+            try expectOmission(scene)
+            #expect(try scene.status("target/early").st_mode & 0o777 == 0o600)
+            // And back in range.
+            for name in ["early", "late", "dir", "link"] {
+                try scene.setTime(TreeTime(7, 7), of: "source/\(name)")
+            }
+            try scene.mirrorAll()
+        }
+    }
+
+    @Test func directoryWithSuchATimeThatGetsAnEntryIsNoChangeAfterwards() throws {
+        try onSmallDisk(["dir": .directory(["x": "x"], modified: Self.late)]) { scene in
+            try expectOmission(scene)
+            try scene.build(["y": "y"], at: "source/dir")
+            try scene.setTime(Self.late, of: "source/dir")
+            try expectOmission(scene, isOnOldObject: true)
+        }
+    }
+
+    @Test func rootWithSuchATimeFollowsOnceItIsInRange() throws {
+        try onSmallDisk(["a": "a"]) { scene in
+            try scene.setTime(Self.late, of: "source")
+            try expectOmission(scene)
+            try scene.setTime(TreeTime(1_000_000_000, 7), of: "source")
+            withKnownIssue("what the root could not hold once is not compared again") {
+                try scene.mirrorAll()
+            }
+        }
+    }
+
+    // MARK: Extended attributes
+
+    private static let tooLarge = [UInt8](repeating: 7, count: 5000)
+
+    @Test func xattrThatDoesNotFitIsListedOnceAndTheOthersAreSet() throws {
+        try onSmallDisk(["a": "a", "d": ["b": "b"]]) { scene in
+            for name in ["source/a", "source/d"] {
+                try scene.setAttribute("user.large", Self.tooLarge, of: name)
+                try scene.setAttribute("user.small", "s", of: name)
+            }
+            try expectOmission(scene, of: ["a"])
+            let held = try AttributeSnapshot(scene.target)
+            for name in ["a", "d"] {
+                #expect(held[name]?.attributes == [Array("user.small".utf8): Array("s".utf8)])
+            }
+            try scene.setAttribute("user.small", "other", of: "source/a")
+            try expectOmission(scene, isOnOldObject: true)
+            #expect(
+                try AttributeSnapshot(scene.target)["a"]?.attributes[Array("user.small".utf8)]
+                    == Array("other".utf8))
+            for name in ["source/a", "source/d"] { try scene.setAttribute("user.large", "not", of: name) }
+            try scene.mirrorAll()
+        }
+    }
+
+    @Test func xattrThatDoesNotFitOnWhatIsThereAlready() throws {
+        try onSmallDisk(["a": "a", "d": ["b": "b"], "p": .fifo()]) { scene in
+            try scene.mirrorAll()
+            for name in ["a", "d"] {
+                try scene.setAttribute("user.large", Self.tooLarge, of: "source/\(name)")
+            }
+            try scene.setAttribute("trusted.large", Self.tooLarge, of: "source/p")
+            try expectOmission(scene, isOnOldObject: true)
+            // The space is there, and too little of it.
+            try scene.setAttribute("user.medium", Array(repeating: 1, count: 3500), of: "source/a")
+            try expectOmission(scene, isOnOldObject: true)
+        }
+    }
+
+    @Test func xattrOfASymlinkThatDoesNotFit() throws {
+        try onSmallDisk(["l": .symlink("a")]) { scene in
+            try scene.mirrorAll()
+            try scene.setAttribute("trusted.large", Self.tooLarge, of: "source/l")
+            withKnownIssue("what a symlink can hold is not tried before the commit, which fails then") {
+                try expectOmission(scene)
+            }
+        }
+    }
+
+    @Test func xattrOfANewSymlinkThatDoesNotFit() throws {
+        try onSmallDisk(["l": .symlink("a")]) { scene in
+            try scene.setAttribute("trusted.large", Self.tooLarge, of: "source/l")
+            try expectOmission(scene)
+        }
+    }
+
+    @Test func xattrOfTheRootThatDoesNotFitHidesNoOther() throws {
+        try onSmallDisk(["a": "a"]) { scene in
+            try scene.setAttribute("user.large", Self.tooLarge, of: "source")
+            try expectOmission(scene)
+            try scene.setAttribute("user.small", "s", of: "source")
+            withKnownIssue("what the root could not hold once is not compared again") {
+                try expectOmission(scene)
+                #expect(
+                    try AttributeSnapshot(scene.target)["."]?.attributes[Array("user.small".utf8)]
+                        == Array("s".utf8))
+            }
+        }
+    }
+
+    @Test func largestValueThatLinuxKnowsIsMirroredWhereItFits() throws {
+        let scene = try MirrorScene(["a": "a"], inMemory: true)
+        let value = [UInt8](repeating: 1, count: 65_536)
+        guard (try? scene.setAttribute("user.largest", value, of: "source/a")) != nil else { return }
+        try scene.mirrorAll()
+    }
+
+    // MARK: Others
+
+    /// The kernel takes setgid away where the group is not one of the user's.
+    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    func setgidWithAForeignGroupIsListedOnce() throws {
+        let scene = try MirrorScene(
+            ["tool": .file("t", mode: 0o755), "dir": .directory(["x": "x"], mode: 0o755)], as: .ordinary)
+        try scene.build([:], at: "target")
+        // What is made in it gets its group.
+        try scene.setOwner(65534, 4321, of: "target")
+        try scene.setMode(0o2755, of: "target")
+        try scene.setMode(0o2755, of: "source")
+        #expect(try scene.apply().code <= 3)
+        let report = try scene.apply("--json").json()
+        #expect(report.text("outcome") == "unchanged", "\(report)")
+        try scene.setMode(0o2755, of: "source/tool")
+        try scene.setMode(0o2755, of: "source/dir")
+        try expectOmission(scene)
+        try scene.append("+", to: "source/tool")
+        try scene.setMode(0o2755, of: "source/tool")
+        try expectOmission(scene)
+        try scene.setMode(0o700, of: "source/tool")
+        try scene.setMode(0o700, of: "source/dir")
+        #expect([0, 3].contains(try scene.apply().code))
+        #expect(try scene.status("target/tool").st_mode & 0o7777 == 0o700)
+    }
+}

@@ -1,0 +1,143 @@
+import CLinux
+import Glibc
+
+/// What a `TreeSnapshot` leaves out of a tree: extended attributes with ACLs, which names are names of one file,
+/// what device nodes stand for, and the sizes of files. Listed with plain system calls.
+///
+/// The state `.fsync-lite` at the root is left out. The root itself is `.`.
+package struct AttributeSnapshot: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
+        package var size: Int
+        package var device: UInt
+        /// By name; ACLs are among them.
+        package var attributes: [[UInt8]: [UInt8]]
+        /// Of a file with several names in this tree, the first of them.
+        package var group: [UInt8]?
+    }
+
+    package private(set) var entries: [[UInt8]: Entry] = [:]
+
+    package init(_ path: String) throws {
+        let root = Array(path.utf8)
+        var pending: [[UInt8]] = [[]]
+        var groups: [UInt: [[UInt8]]] = [:]
+        while let name = pending.popLast() {
+            let full = name.isEmpty ? root : root + [UInt8(ascii: "/")] + name
+            var status = stat()
+            guard lstat(RawPath.terminated(full), &status) == 0 else { throw TreeError("lstat", full) }
+            let kind = status.st_mode & S_IFMT
+            entries[name.isEmpty ? [UInt8(ascii: ".")] : name] = Entry(
+                size: kind == S_IFREG ? Int(status.st_size) : 0,
+                device: kind == S_IFBLK || kind == S_IFCHR ? UInt(status.st_rdev) : 0,
+                attributes: try RawPath.attributes(of: full))
+            if kind == S_IFREG, status.st_nlink > 1 { groups[UInt(status.st_ino), default: []].append(name) }
+            guard kind == S_IFDIR else { continue }
+            for child in try RawPath.names(in: full) where !name.isEmpty || child != Array(".fsync-lite".utf8)
+            {
+                pending.append(name.isEmpty ? child : name + [UInt8(ascii: "/")] + child)
+            }
+        }
+        for names in groups.values where names.count > 1 {
+            let first = names.min { $0.lexicographicallyPrecedes($1) }
+            for name in names { entries[name]?.group = first }
+        }
+    }
+
+    package subscript(path: String) -> Entry? { entries[Array(path.utf8)] }
+
+    /// What differs, one line each, for people; empty when the trees are equal.
+    package func differences(from other: AttributeSnapshot) -> [String] {
+        Set(entries.keys).union(other.entries.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap {
+            name in
+            let label = String(decoding: name, as: UTF8.self)
+            guard let left = entries[name] else { return "\(label): is missing" }
+            guard let right = other.entries[name] else { return "\(label): should not be there" }
+            guard left != right else { return nil }
+            return "\(label): \(AttributeSnapshot.text(left)), not \(AttributeSnapshot.text(right))"
+        }
+    }
+
+    private static func text(_ entry: Entry) -> String {
+        let attributes = entry.attributes
+            .map { "\(String(decoding: $0, as: UTF8.self))=\($1.count > 44 ? "\($1.count) bytes" : "\($1)")" }
+        return "size \(entry.size) device \(entry.device) \(attributes.sorted()) "
+            + "group \(entry.group.map { String(decoding: $0, as: UTF8.self) } ?? "none")"
+    }
+}
+
+/// Plain system calls on paths as bytes.
+package enum RawPath {
+    package static func terminated(_ path: [UInt8]) -> [CChar] {
+        path.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    package static func names(in path: [UInt8]) throws -> [[UInt8]] {
+        guard let stream = opendir(terminated(path)) else { throw TreeError("opendir", path) }
+        defer { closedir(stream) }
+        var names: [[UInt8]] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { pointer in
+                    (0..<strlen(pointer)).map { UInt8(bitPattern: pointer[$0]) }
+                }
+            }
+            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+        }
+        return names
+    }
+
+    /// All extended attributes of what a path names, a symlink itself included.
+    package static func attributes(of path: [UInt8]) throws -> [[UInt8]: [UInt8]] {
+        var list = [CChar](repeating: 0, count: 65536)
+        let length = llistxattr(terminated(path), &list, list.count)
+        if length < 0, errno == ENOTSUP { return [:] }
+        guard length >= 0 else { throw TreeError("llistxattr", path) }
+        var found: [[UInt8]: [UInt8]] = [:]
+        for name in list[..<length].split(separator: 0) {
+            var value = [UInt8](repeating: 0, count: 65536)
+            let size = lgetxattr(terminated(path), Array(name) + [0], &value, value.count)
+            guard size >= 0 else { throw TreeError("lgetxattr", path) }
+            found[name.map { UInt8(bitPattern: $0) }] = Array(value[..<size])
+        }
+        return found
+    }
+
+    package static func setAttribute(_ name: TreeName, _ value: [UInt8], on path: String) throws {
+        let path = Array(path.utf8)
+        guard lsetxattr(terminated(path), terminated(name.bytes), value, value.count, 0) == 0 else {
+            throw TreeError("lsetxattr", path)
+        }
+    }
+
+    package static func removeAttribute(_ name: TreeName, from path: String) throws {
+        let path = Array(path.utf8)
+        guard lremovexattr(terminated(path), terminated(name.bytes)) == 0 else {
+            throw TreeError("lremovexattr", path)
+        }
+    }
+}
+
+/// A POSIX ACL in the kernel's form, as the value of an extended attribute.
+package struct AccessList: Sendable {
+    package static let access: TreeName = "system.posix_acl_access"
+    package static let inherited: TreeName = "system.posix_acl_default"
+
+    package var bytes: [UInt8] = [2, 0, 0, 0]
+
+    /// - Parameters:
+    ///   - owner: permissions from 0 to 7, as those that follow.
+    ///   - users: of more users, by number.
+    package init(
+        owner: UInt8, users: KeyValuePairs<UInt32, UInt8>, group: UInt8, mask: UInt8, others: UInt8
+    ) {
+        add(0x01, owner, .max)
+        for (user, permissions) in users { add(0x02, permissions, user) }
+        add(0x04, group, .max)
+        add(0x10, mask, .max)
+        add(0x20, others, .max)
+    }
+
+    private mutating func add(_ tag: UInt8, _ permissions: UInt8, _ id: UInt32) {
+        bytes += [tag, 0, permissions, 0] + (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) }
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// Directories in directories, deeper than any path can say, with a file in the innermost.
+package enum DeepTree {
+    package static func make(at root: String, depth: Int, name: String = "d") throws {
+        try walk(root, depth, name) { directory in
+            guard mkdirat(directory, name, 0o755) == 0 else { throw TreeError("mkdirat", Array(name.utf8)) }
+        } end: { directory in
+            let file = openat(directory, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            guard file >= 0 else { throw TreeError("openat", Array("file".utf8)) }
+            defer { close(file) }
+            guard write(file, "deep", 4) == 4 else { throw TreeError("write", Array("file".utf8)) }
+        }
+    }
+
+    /// What the file in the innermost directory holds.
+    package static func text(at root: String, depth: Int, name: String = "d") throws -> String {
+        var bytes = [UInt8](repeating: 0, count: 100)
+        var count = 0
+        try walk(root, depth, name) { _ in
+        } end: { directory in
+            let file = openat(directory, "file", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { throw TreeError("openat", Array("file".utf8)) }
+            defer { close(file) }
+            count = read(file, &bytes, bytes.count)
+        }
+        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    }
+
+    /// Writes that file anew.
+    package static func edit(_ text: String, at root: String, depth: Int, name: String = "d") throws {
+        try walk(root, depth, name) { _ in
+        } end: {
+            try TreeLiteral.file(text).build(at: "/proc/self/fd/\($0)/file")
+        }
+    }
+
+    private static func walk(
+        _ root: String, _ depth: Int, _ name: String, step: (Int32) throws -> Void,
+        end: (Int32) throws -> Void
+    ) throws {
+        var directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw TreeError("open", Array(root.utf8)) }
+        defer { close(directory) }
+        for _ in 0..<depth {
+            try step(directory)
+            let next = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else { throw TreeError("openat", Array(name.utf8)) }
+            close(directory)
+            directory = next
+        }
+        try end(directory)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Glibc
+
+/// A tool of the machine that a test needs.
+package enum HostCommand {
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Runs it, and it has to end well.
+    package static func run(_ words: String...) throws {
+        let code = code(words)
+        guard code == 0 else {
+            throw Failure(description: "\(words.joined(separator: " ")): exit \(code)")
+        }
+    }
+
+    package static func works(_ words: String...) -> Bool { code(words) == 0 }
+
+    private static func code(_ words: [String]) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
+
+/// What a test mounts for a while.
+package enum TestDisk: Sendable {
+    case tmpfs(options: String)
+    /// An ext4 of its own in a file.
+    case ext4(megabytes: Int)
+    /// A file that holds a file system.
+    case image(String)
+    /// What is at a path already, once more.
+    case bind(String)
+
+    package static let unavailable = "only root mounts, where loop devices and mkfs.ext4 are"
+
+    package static let isAvailable: Bool = {
+        guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
+        return (try? TestDisk.ext4(megabytes: 4).mounted(at: directory.path) {}) != nil
+    }()
+
+    /// Mounts it on a directory while `body` runs.
+    package func mounted<Value>(at path: String, _ body: () throws -> Value) throws -> Value {
+        switch self {
+        case .tmpfs(let options): try HostCommand.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
+        case .bind(let other): try HostCommand.run("mount", "--bind", other, path)
+        case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
+        case .ext4(let megabytes):
+            let image = "\(path).image"
+            try TestDisk.makeImage(image, megabytes: megabytes)
+            try HostCommand.run("mount", "-o", "loop", image, path)
+            // The loop device holds it.
+            unlink(image)
+        }
+        defer { _ = HostCommand.works("umount", "--lazy", path) }
+        return try body()
+    }
+
+    /// Makes a file that holds an empty ext4.
+    package static func makeImage(_ path: String, megabytes: Int) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            truncate(path, megabytes << 20) == 0
+        else { throw TreeError("truncate", Array(path.utf8)) }
+        try HostCommand.run("mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1", path)
+    }
+}
