@@ -170,7 +170,12 @@ extension ExtendedAttributes {
             }
         }
         var refused: [Attribute] = []
-        for attribute in attributes where present[attribute.name] != attribute.value {
+        // What shrinks first: the room for all of them may be one block.
+        func growth(_ attribute: Attribute) -> Int {
+            attribute.value.count - (present[attribute.name]?.count ?? 0)
+        }
+        let changed = attributes.filter { present[$0.name] != $0.value }
+        for attribute in changed.sorted(by: { growth($0) < growth($1) }) {
             do throws(Errno) {
                 try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in
                     _ = try attribute.value.withUnsafeBufferPointer { (value) throws(Errno) in

@@ -76,7 +76,7 @@ struct Examination {
 
         var plan = Plan(
             difference,
-            root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header.rootOmitted ?? []))
+            root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header))
         plan.problems = problems.sorted { $0.path < $1.path }
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if let before = header?.filters, before != options.filters.summary {
@@ -135,7 +135,7 @@ struct Examination {
 
     /// The roots are no entries: what is recorded of the target's is only what it could not hold.
     private static func rootPair(
-        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ omitted: Omissions
+        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
     ) throws -> Pair? {
         guard let target = root.directory else { return nil }
         func file(_ directory: Directory) throws -> File {
@@ -147,6 +147,9 @@ struct Examination {
         policy.knowsExtended = true
         var pair = Pair(source: try file(source), target: try file(target))
         policy.compare(&pair)
+        // As long as nobody has changed the source's root since.
+        let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
+        let omitted = isSame ? header?.rootOmitted ?? [] : []
         let kept: [(Omissions, Cause)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),

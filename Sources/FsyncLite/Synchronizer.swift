@@ -124,7 +124,8 @@ public struct Synchronizer: Sendable {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
             return Layout(
-                plan.difference, root: try rootAttributes(plan, examination, status), transaction: name,
+                plan.difference, root: try rootAttributes(plan, examination, directory, status),
+                transaction: name,
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
@@ -155,6 +156,9 @@ public struct Synchronizer: Sendable {
         header.attributes = attributes
         header.filters = options.filters.summary
         header.rootOmitted = plan.root?.source.omitted ?? []
+        if !header.rootOmitted.isEmpty {
+            header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
+        }
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         _ = try ManifestUpdate(plan, staged: staged)
             .write(header, over: try state.manifest(), to: &manifest)
@@ -186,7 +190,7 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter status: as it was before the state was made in it.
     private func rootAttributes(
-        _ plan: Plan, _ examination: Examination, _ status: FileStatus
+        _ plan: Plan, _ examination: Examination, _ target: Directory?, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
         if let (old, new) = plan.root?.attributes { return (Attributes(status, extended: old.extended), new) }
         let source = examination.sourceRoot
@@ -196,9 +200,11 @@ public struct Synchronizer: Sendable {
         if !options.settableAttributes.contains(.owner) {
             (wanted.owner, wanted.group) = (status.owner, status.group)
         }
-        var old = Attributes(status)
-        old.extended = ExtendedAttributes()
-        return (old, wanted)
+        // One that was just made may have inherited ACLs.
+        let present = try target.map {
+            try ObjectHandle(of: $0).extendedAttributes(options.settableAttributes.extended)
+        }
+        return (Attributes(status, extended: present ?? ExtendedAttributes()), wanted)
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.

@@ -57,7 +57,9 @@ public struct Tree: Sendable {
 
     /// What would make this tree the other one: moves are found where both know the inodes.
     public func changes(to other: Tree) throws -> Plan {
-        var merge = TreeMerge(ComparisonPolicy())
+        var policy = ComparisonPolicy()
+        policy.knowsExtended = true
+        var merge = TreeMerge(policy)
         // The first tree is its own record: what it says of inodes is all there is.
         try merge.run(source: other.stream(), target: stream(), manifest: SelfRecord(stream()))
         return Plan(try Difference(matching: merge), root: nil)
@@ -68,19 +70,26 @@ public struct Tree: Sendable {
     /// - Returns: what could not be read and is not in it.
     package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let started = Timestamp.now
-        let scan = try TreeScan(try LocalFile(bytes: path).directory(), .source)
+        let scan = try TreeScan(try LocalFile(bytes: path).directory(), Tree.options(.source))
         var writer = ManifestWriter(
             ManifestHeader(
                 id: TransactionID.next(now: started), root: try LocalFile(bytes: path).absolute(),
                 created: started))
         while try scan.advance() {
             writer.append(
-                path: scan.path, status: scan.status, destination: scan.destination, targetInode: nil)
+                path: scan.path, status: scan.status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil)
             try writer.drain(to: &sink)
         }
         writer.end()
         try writer.drain(to: &sink, all: true)
         return scan.problems
+    }
+
+    private static func options(_ base: TreeScan.Options) -> TreeScan.Options {
+        var options = base
+        options.extended = MirroredAttributes.all.extended
+        return options
     }
 
     private func stream() throws -> any EntryStream {
@@ -95,7 +104,8 @@ public struct Tree: Sendable {
             }
             return manifest
         case .directory:
-            return try TreeScan(try LocalFile(bytes: path).directory(), TreeScan.Options(omitsSockets: true))
+            return try TreeScan(
+                try LocalFile(bytes: path).directory(), Tree.options(TreeScan.Options(omitsSockets: true)))
         }
     }
 }

@@ -20,7 +20,7 @@ package struct AttributeSnapshot: Sendable, Equatable {
     package init(_ path: String) throws {
         let root = Array(path.utf8)
         var pending: [[UInt8]] = [[]]
-        var groups: [UInt: [[UInt8]]] = [:]
+        var groups: [[UInt]: [[UInt8]]] = [:]
         while let name = pending.popLast() {
             let full = name.isEmpty ? root : root + [UInt8(ascii: "/")] + name
             var status = stat()
@@ -30,7 +30,9 @@ package struct AttributeSnapshot: Sendable, Equatable {
                 size: kind == S_IFREG ? Int(status.st_size) : 0,
                 device: kind == S_IFBLK || kind == S_IFCHR ? UInt(status.st_rdev) : 0,
                 attributes: try RawPath.attributes(of: full))
-            if kind == S_IFREG, status.st_nlink > 1 { groups[UInt(status.st_ino), default: []].append(name) }
+            if kind == S_IFREG, status.st_nlink > 1 {
+                groups[[UInt(status.st_dev), UInt(status.st_ino)], default: []].append(name)
+            }
             guard kind == S_IFDIR else { continue }
             for child in try RawPath.names(in: full) where !name.isEmpty || child != Array(".fsync-lite".utf8)
             {

@@ -218,8 +218,12 @@ package final class Commit {
         for step in transaction.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                let refused = try handle.set(
-                    wanted, over: status, setsOwner: Account.isRoot, MirroredAttributes.all.extended)
+                // A kind that neither side has is left alone: it may not have been mirrored.
+                let known = [step.old, step.new].flatMap { $0.extended?.attributes ?? [] }
+                let kinds = ExtendedAttributes.Selection(
+                    plain: known.contains { !$0.isACL }, acls: known.contains(where: \.isACL),
+                    privileged: Account.isRoot)
+                let refused = try handle.set(wanted, over: status, setsOwner: Account.isRoot, kinds)
                 // The stage has tried: this object differs from what was tried, as by a full block of attributes.
                 if let first = refused.attributes.first {
                     throw SyncError(

@@ -25,7 +25,7 @@ struct Recovery {
             throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
         }
         let commit = try Commit(
-            recovering: transaction, direction, root: root, state: state,
+            recovering: transaction, undo ? .backward : direction, root: root, state: state,
             displacingConflicts: displacingConflicts)
         if undo, direction == .forward {
             try turnRound()

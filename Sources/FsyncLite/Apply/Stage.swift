@@ -214,13 +214,17 @@ final class Stage {
     /// say what the target cannot hold.
     func tryAttributes(of pairs: [Pair]) throws -> [RelativePath: File] {
         var achieved: [RelativePath: File] = [:]
-        let (file, tree) = (FileName("probe-file"), FileName("probe-directory"))
-        for pair in pairs where pair.changesAttributes && pair.source.status.type != .symlink {
-            let name = pair.source.isDirectory ? tree : file
+        let names: [FileType: FileName] = [
+            .directory: FileName("probe-directory"), .symlink: FileName("probe-symlink"),
+        ]
+        let other = FileName("probe-file")
+        for pair in pairs where pair.changesAttributes {
+            let name = names[pair.source.status.type] ?? other
             if try directory.status(of: name) == nil {
-                if pair.source.isDirectory {
-                    try directory.makeDirectory(name)
-                } else {
+                switch pair.source.status.type {
+                case .directory: try directory.makeDirectory(name)
+                case .symlink: try directory.makeSymlink(name, to: [UInt8(ascii: ".")])
+                default:
                     _ = try directory.open(
                         name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
                 }
@@ -237,7 +241,7 @@ final class Stage {
                 as: status, pair.source.extended, refused: refused, setsOwner: setsOwner)
             if result != pair.source { achieved[pair.source.path] = result }
         }
-        for name in [file, tree] where try directory.status(of: name) != nil {
+        for name in [other] + names.values where try directory.status(of: name) != nil {
             try TreeRemoval.remove(name, in: directory)
         }
         return achieved

@@ -69,6 +69,10 @@ struct TargetRoot {
             try place.directory.makeDirectory(place.name)
         } catch {
             guard error.errno == .exists else { throw error }
+            if try place.directory.status(of: place.name)?.type == .symlink {
+                throw SyncError(
+                    .refused, path: path, "this symlink leads nowhere; make the directory it names")
+            }
             throw SyncError(.locked, path: path, "another run made this just now; run again")
         }
         // RACE: it is opened in the directory in which it was made and not by its path, which may lead elsewhere

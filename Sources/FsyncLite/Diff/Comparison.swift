@@ -28,7 +28,7 @@ package struct ComparisonPolicy: Sendable {
         let (source, target) = (pair.source.status, pair.target.status)
         let isSuspect = isSuspect(pair)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
-        let omitted = isSuspect ? [] : pair.record?.omitted ?? []
+        let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
         pair.source.omitted = omitted
         let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
@@ -70,6 +70,13 @@ package struct ComparisonPolicy: Sendable {
         pair.noteDrift()
     }
 
+    /// The source is as it was recorded, and the target holds what was recorded of it.
+    private func stands(_ pair: Pair) -> Bool {
+        guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
+        return !record.differs(from: pair.target.status)
+            && !(trust?.suspectsSource(pair.source.status, record: record.status) ?? true)
+    }
+
     /// Nothing vouches for what the record says.
     private func isSuspect(_ pair: Pair) -> Bool {
         guard let trust else { return !knowsExtended }
@@ -91,6 +98,8 @@ extension Pair {
     /// Compares extended attributes that are known of both sides.
     mutating func compareExtended() {
         guard source.extended != target.extended else { return }
+        // What the target could not take it still lacks, and nothing else has changed.
+        if !source.omitted.isDisjoint(with: [.xattrs, .acls]), record?.extended == target.extended { return }
         if source.extended.filter({ !$0.isACL }) != target.extended.filter({ !$0.isACL }) {
             causes.insert(.xattrs)
         }

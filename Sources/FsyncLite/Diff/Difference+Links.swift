@@ -20,23 +20,23 @@ extension Difference {
 
         // A name of the target that no pair has stays as it is, and so does its file.
         let paired = Set(pairs.lazy.map(\.target.path))
-        var leaders: [FileIdentity: Link] = [:]
+        var leaders: [LinkedFile: Link] = [:]
         for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
-            if leaders[pair.source.identity] == nil {
-                leaders[pair.source.identity] = .kept(pair.target)
+            if leaders[LinkedFile(pair.source.status)] == nil {
+                leaders[LinkedFile(pair.source.status)] = .kept(pair.target)
             }
         }
         let arriving = created.map(\.file) + pairs.lazy.filter(\.replacesContent).map(\.source)
         for file in arriving.sorted() where file.isMultiplyLinked {
-            if let leader = leaders[file.identity] {
+            if let leader = leaders[LinkedFile(file.status)] {
                 links[file.path] = leader
             } else if let counterpart = census.counterpart(of: file.status),
                 !paired.contains(counterpart.path)
             {
-                leaders[file.identity] = .kept(counterpart)
+                leaders[LinkedFile(file.status)] = .kept(counterpart)
                 links[file.path] = .kept(counterpart)
             } else {
-                leaders[file.identity] = .staged(file.path)
+                leaders[LinkedFile(file.status)] = .staged(file.path)
             }
         }
     }

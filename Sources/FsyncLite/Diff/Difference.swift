@@ -57,8 +57,16 @@ package struct Difference: Sendable {
         }
 
         var isTaken = [Bool](repeating: false, count: merge.departures.count)
+        // What keeps its name in a directory that moved goes along with it. This comes first: another name of the same
+        // file must not take its place, or a recovery could not tell the two.
+        let carried = Difference.carried(merge, byIdentity, byPath)
+        for index in carried.values { isTaken[index] = true }
         var unmatched: [(file: File, record: Record?, isListed: Bool)] = []
         for arrival in merge.arrivals {
+            if let index = carried[arrival.file.path] {
+                add(arrival.file, merge.departures[index], [.renamed], policy)
+                continue
+            }
             let candidates = byIdentity[arrival.file.identity] ?? []
             let name = arrival.file.path.lastComponent
             let fitting = candidates.filter {
@@ -103,6 +111,29 @@ package struct Difference: Sendable {
         joinLinks()
     }
 
+    /// The departures of files whose directory moved and that kept their name in it, by where they arrive.
+    private static func carried(
+        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]], _ byPath: [RelativePath: Int]
+    ) -> [RelativePath: Int] {
+        var oldDirectories: [RelativePath: RelativePath] = [:]
+        var carried: [RelativePath: Int] = [:]
+        for (arrival, _, _) in merge.arrivals {
+            let candidates = byIdentity[arrival.identity] ?? []
+            if arrival.isDirectory {
+                if candidates.count == 1 {
+                    oldDirectories[arrival.path] = merge.departures[candidates[0]].file.path
+                }
+            } else if arrival.linkCount > 1, let parent = arrival.path.parent,
+                let old = oldDirectories[parent],
+                let name = arrival.path.fileName, let index = byPath[old.appending(name)],
+                candidates.contains(index), isSameObject(arrival, merge.departures[index].file)
+            {
+                carried[arrival.path] = index
+            }
+        }
+        return carried
+    }
+
     /// Directories that hold what is excluded stay, unless something else takes their place: then all of it is
     /// refused.
     private mutating func keepDirectories(_ directories: Set<RelativePath>) {
@@ -139,8 +170,8 @@ package struct Difference: Sendable {
         inspect: (Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         haveSameContent: (Pair) throws -> Bool
     ) rethrows {
-        // Other names of files that have been compared: by the identities of both.
-        var same: Set<[FileIdentity]> = []
+        // Other names of files that have been compared.
+        var same: Set<[LinkedFile]> = []
         for index in pairs.indices {
             if pairs[index].needsInspection {
                 pairs[index].needsInspection = false
@@ -150,7 +181,7 @@ package struct Difference: Sendable {
             }
             guard pairs[index].needsContentComparison else { continue }
             pairs[index].needsContentComparison = false
-            let files = [pairs[index].source.identity, pairs[index].target.identity]
+            let files = [LinkedFile(pairs[index].source.status), LinkedFile(pairs[index].target.status)]
             if try same.contains(files) || haveSameContent(pairs[index]) {
                 if pairs[index].source.linkCount > 1 { same.insert(files) }
                 continue

@@ -6,8 +6,8 @@ import FileSystem
 /// A mirror is faithful when two of its names are names of one file just where they are in the source.
 package struct LinkCensus: Sendable {
     /// The target's, under a name that it has.
-    private var targets: [FileIdentity: File] = [:]
-    private var sources: [UInt64: (source: FileIdentity, names: UInt32)] = [:]
+    private var targets: [LinkedFile: File] = [:]
+    private var sources: [UInt64: (source: LinkedFile, names: UInt32)] = [:]
 
     package init() {}
 
@@ -18,29 +18,41 @@ package struct LinkCensus: Sendable {
             return true
         }
         if source.links > 1 {
-            if let counterpart = targets[source.identity] {
+            if let counterpart = targets[LinkedFile(source)] {
                 guard counterpart.status.inode == target.inode else { return false }
             } else if sources[target.inode] == nil {
-                targets[source.identity] = File(path: path, status: target, destination: [])
+                targets[LinkedFile(source)] = File(path: path, status: target, destination: [])
             }
         }
         guard let known = sources[target.inode] else {
-            sources[target.inode] = (source.identity, 1)
+            sources[target.inode] = (LinkedFile(source), 1)
             return true
         }
-        guard known.source == source.identity else { return false }
+        guard known.source == LinkedFile(source) else { return false }
         sources[target.inode]?.names += 1
         return true
     }
 
     /// The target's file that stands for a file of the source.
     package func counterpart(of source: FileStatus) -> File? {
-        source.links > 1 ? targets[source.identity] : nil
+        source.links > 1 ? targets[LinkedFile(source)] : nil
     }
 
     /// Whether all names that the target's file has are names of the mirror: then a change of its attributes
     /// changes nothing else.
     package func accountsForNames(of target: FileStatus) -> Bool {
         target.links <= (sources[target.inode]?.names ?? 1)
+    }
+}
+
+/// A file with several names. Its device tells it from the twin on a copy of its file system, and is good for one run
+/// only.
+struct LinkedFile: Hashable, Sendable {
+    private let identity: FileIdentity
+    private let device: DeviceNumber
+
+    init(_ status: FileStatus) {
+        identity = status.identity
+        device = status.device
     }
 }

@@ -53,9 +53,14 @@ package struct Pair: Hashable, Sendable {
 
     /// What the target's object has of what changes on it, and what it shall have.
     package var attributes: (old: Attributes, new: Attributes) {
-        (
-            Attributes(target.status, extended: changesExtended ? target.extended : nil),
-            Attributes(source.status, extended: changesExtended ? source.extended : nil)
+        // A change of owner takes capabilities away.
+        let setsExtended =
+            changesExtended
+            || !causes.isDisjoint(with: [.owner, .group])
+                && !(source.extended.isEmpty && target.extended.isEmpty)
+        return (
+            Attributes(target.status, extended: setsExtended ? target.extended : nil),
+            Attributes(source.status, extended: setsExtended ? source.extended : nil)
         )
     }
 

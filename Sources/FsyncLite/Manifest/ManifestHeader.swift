@@ -14,6 +14,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var filters = FilterSummary(lines: [])
     /// What of the source's root the mirror's could not hold.
     package var rootOmitted: Omissions = []
+    /// The change time of the source's root then, where that is so.
+    package var rootChanged: Timestamp?
 
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
@@ -50,6 +52,7 @@ public struct ManifestHeader: Hashable, Sendable {
         text.words("filters", filters.lines)
         text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
+        if let rootChanged { text.field("root_changed", rootChanged) }
     }
 
     init(from reader: inout DocumentReader) throws {
@@ -83,6 +86,9 @@ public struct ManifestHeader: Hashable, Sendable {
         }
         if source != nil, try reader.key("root_omitted") {
             rootOmitted = try reader.omissions()
+            try reader.expect(",")
+            guard try reader.key("root_changed") else { throw reader.error("\"root_changed\" is missing") }
+            rootChanged = try reader.timestamp()
             try reader.expect(",")
         }
     }

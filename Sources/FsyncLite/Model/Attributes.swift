@@ -41,10 +41,10 @@ extension ObjectHandle {
         if let extended = wanted.extended {
             refused = try setExtendedAttributes(extended, over: extendedAttributes(selection))
         }
-        if status.type != .symlink,
-            changesOwner || wanted.extended != nil || status.permissions != wanted.permissions
-        {
-            try setPermissions(wanted.permissions)
+        if status.type != .symlink {
+            let permissions =
+                changesOwner || wanted.extended != nil ? try self.status().permissions : status.permissions
+            if permissions != wanted.permissions { try setPermissions(wanted.permissions) }
         }
         if status.modified != wanted.modified { try setModified(wanted.modified) }
         return refused

@@ -41,8 +41,16 @@ struct FilteredWalk {
             return FilterDirectory()
         }
         var contents = FilterDirectory()
+        let directory: Directory
         do throws(SystemError) {
-            let directory = try source.directory(path)
+            directory = try source.directory(path)
+        } catch {
+            // One that cannot be read is a problem that the scan of the source lists.
+            let absent: [Errno] = [.noSuchFile, .notDirectory, .tooManyLinks, .accessDenied]
+            guard absent.contains(error.errno) else { throw error }
+            return contents
+        }
+        do throws(SystemError) {
             if filters.staysOnFileSystem {
                 contents.isOtherFileSystem = try directory.status().device != rootDevice
             }

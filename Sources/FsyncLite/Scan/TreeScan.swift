@@ -15,6 +15,8 @@ package final class TreeScan: EntryStream {
         /// The root of the other tree. Neither may lie in the other, and a mount can put it there although the
         /// directories above tell nothing of it: meeting it is an error.
         package var other: FileStatus?
+        /// Extended attributes are looked up, of every entry.
+        package var extended: ExtendedAttributes.Selection?
 
         package init(
             omitsSockets: Bool = false, toleratesUnreadable: Bool = false, staysOnMount: Bool = false
@@ -43,6 +45,7 @@ package final class TreeScan: EntryStream {
     package private(set) var destination: [UInt8] = []
     package private(set) var isListed = true
     package private(set) var exclusion = Exclusion.none
+    package private(set) var extended = ExtendedAttributes()
 
     /// Directories that could not be listed, and symlinks that could not be read.
     package private(set) var problems: [Problem] = []
@@ -108,7 +111,7 @@ package final class TreeScan: EntryStream {
                 continue
             }
             levels[levels.count - 1].index += 1
-            if try take(level.listing, level.index) {
+            if try take(level.listing, level.index), try inspect() {
                 count += 1
                 return true
             }
@@ -144,6 +147,19 @@ package final class TreeScan: EntryStream {
         case .symlink: return try readLink()
         case .directory: return try enter()
         default: return true
+        }
+    }
+
+    /// False where the entry has vanished.
+    private func inspect() throws -> Bool {
+        guard let selection = options.extended, let name = path.fileName else { return true }
+        do throws(SystemError) {
+            extended = try ObjectHandle(name, in: chain.current()).extendedAttributes(selection)
+            return true
+        } catch {
+            guard error.errno == .noSuchFile else { throw error }
+            next = nil
+            return false
         }
     }
 
