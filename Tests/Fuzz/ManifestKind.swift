@@ -114,6 +114,7 @@ private struct ManifestContent: Equatable {
                     lines: ["exclude *.o", "include \"é\"\n", ""].shuffled(using: &random))
                 header.attributes = MirroredAttributes(rawValue: UInt8(random.number(0...31)))
                 header.rootOmitted = Omissions(rawValue: UInt8(random.number(0...31)))
+                if !header.rootOmitted.isEmpty { header.rootChanged = Timestamp(random.time()) }
             }
         }
         var paths: Set<[UInt8]> = []

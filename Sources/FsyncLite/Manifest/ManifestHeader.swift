@@ -51,8 +51,9 @@ public struct ManifestHeader: Hashable, Sendable {
         text.field("source_file_system", source.fileSystem)
         text.words("filters", filters.lines)
         text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
+        guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
-        if let rootChanged { text.field("root_changed", rootChanged) }
+        text.field("root_changed", rootChanged)
     }
 
     init(from reader: inout DocumentReader) throws {
