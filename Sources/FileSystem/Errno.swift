@@ -37,6 +37,9 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let noData = Errno(rawValue: ENODATA)
     package static let stale = Errno(rawValue: ESTALE)
 
+    /// What opening a directory by its name says when no directory has it: a symlink has, with `noFollow`, for one.
+    package static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
+
     /// The system's words for the number, such as "No such file or directory".
     package var description: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

@@ -57,27 +57,17 @@ private final class WorkQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Counts what has been added, and the closing. It stays where it is from init to deinit, and the
-    /// system's own calls on it are safe from any thread.
-    private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() {
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
+    /// Counts what has been added, and the closing.
+    private let semaphore = Semaphore()
 
     func add(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.work.append(work) }
-        sem_post(semaphore)
+        semaphore.signal()
     }
 
     func close() {
         state.withLock { $0.isClosed = true }
-        sem_post(semaphore)
+        semaphore.signal()
     }
 
     func beginThread() -> Bool {
@@ -106,8 +96,7 @@ private final class WorkQueue: Sendable {
 
     private func runUntilClosed() {
         while true {
-            // Woken by a signal, it finds nothing to do and waits again.
-            sem_wait(semaphore)
+            semaphore.wait()
             let (work, isClosed) = state.withLock { state in
                 defer { state.work = [] }
                 return (state.work, state.isClosed)

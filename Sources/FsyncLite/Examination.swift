@@ -16,9 +16,10 @@ struct Examination {
     init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
         sourceRoot = try Examination.openSource(path)
         let status = try sourceRoot.status()
+        let sourceFacts = try FileSystemFacts(of: sourceRoot)
         source = ManifestHeader.Source(
             path: try LocalFile(bytes: path).absolute(), identity: status.identity,
-            fileSystem: try FileSystemFacts(of: sourceRoot).identifier)
+            fileSystem: sourceFacts.identifier)
         let refusals = try Examination.refusals(sourceRoot, root, options)
         guard refusals.isEmpty else {
             // A scan of such a pair makes no sense.
@@ -33,7 +34,7 @@ struct Examination {
         let manifest = try root.state?.manifest()
         header = manifest?.header
         let policy = try Examination.policy(
-            manifest?.header, source, root, options, sourceFacts: FileSystemFacts(of: sourceRoot))
+            manifest?.header, source, root, options, sourceFacts: sourceFacts)
         let (filters, original, own) = (options.filters, root.original, sourceRoot)
         let sourceScan = try ScanAhead {
             try TreeScan(
@@ -72,7 +73,7 @@ struct Examination {
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
-        problems += OmissionList(merge.omissions).problems
+        problems += merge.omissions.problems
 
         var plan = Plan(
             difference,
@@ -194,7 +195,7 @@ struct Examination {
     }
 
     private static func notes(
-        _ scan: ScanAhead.Findings, _ policy: ComparisonPolicy, _ options: SyncOptions
+        _ scan: TreeScan.Findings, _ policy: ComparisonPolicy, _ options: SyncOptions
     ) -> [String] {
         var notes: [String] = []
         if scan.omittedSockets > 0 {

@@ -190,38 +190,30 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter status: as it was before the state was made in it.
     private func rootAttributes(
-        _ plan: Plan, _ examination: Examination, _ target: Directory?, _ status: FileStatus
+        _ plan: Plan, _ examination: Examination, _ target: Directory, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
         if let (old, new) = plan.root?.attributes { return (Attributes(status, extended: old.extended), new) }
-        let source = examination.sourceRoot
+        let (source, attributes) = (examination.sourceRoot, options.settableAttributes)
         var wanted = Attributes(
             try source.status(),
-            extended: try ObjectHandle(of: source).extendedAttributes(options.settableAttributes.extended))
-        if !options.settableAttributes.contains(.owner) {
-            (wanted.owner, wanted.group) = (status.owner, status.group)
-        }
+            extended: try ObjectHandle(of: source).extendedAttributes(attributes.extended))
+        if !attributes.contains(.owner) { (wanted.owner, wanted.group) = (status.owner, status.group) }
         // One that was just made may have inherited ACLs.
-        let present = try target.map {
-            try ObjectHandle(of: $0).extendedAttributes(options.settableAttributes.extended)
-        }
-        return (Attributes(status, extended: present ?? ExtendedAttributes()), wanted)
+        let present = try ObjectHandle(of: target).extendedAttributes(attributes.extended)
+        return (Attributes(status, extended: present), wanted)
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
     private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
-        // A run with problems has not looked at everything.
-        let steps: [() throws -> Void] = [
-            { [problems = report.problems] in
-                if !problems.contains(where: \.isBlocking) { try state.markRun(scanned: scanned) }
-            },
-            { try Retention(state).apply() },
-        ]
-        for step in steps {
+        func noting(_ step: () throws -> Void) {
             do {
                 try step()
             } catch {
                 report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
             }
         }
+        // A run with problems has not looked at everything.
+        if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
+        noting { try Retention(state).apply() }
     }
 }

@@ -83,7 +83,7 @@ public struct Tree: Sendable {
         }
         writer.end()
         try writer.drain(to: &sink, all: true)
-        return scan.problems
+        return scan.findings.problems
     }
 
     private static func options(_ base: TreeScan.Options) -> TreeScan.Options {

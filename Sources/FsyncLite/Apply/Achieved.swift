@@ -42,38 +42,6 @@ extension Plan {
     }
 }
 
-/// What the mirror cannot hold, one problem per kind however many entries it has.
-struct OmissionList {
-    private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
-
-    init(_ found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]) {
-        self.found = found
-    }
-
-    var isEmpty: Bool { found.isEmpty }
-
-    mutating func add(_ file: File) {
-        for (omission, _) in Omissions.names where file.omitted.contains(omission) {
-            found[omission.rawValue, default: (file.path, 0)].count += 1
-        }
-    }
-
-    var problems: [Problem] {
-        Omissions.names.compactMap { omission, name in
-            guard let (first, count) = found[omission.rawValue] else { return nil }
-            let others = count > 1 ? ", nor those of \(count - 1) more" : ""
-            let words: [Omissions.RawValue: String] = [
-                Omissions.modified.rawValue: "modification time", Omissions.mode.rawValue: "permission bits",
-                Omissions.owner.rawValue: "owner", Omissions.xattrs.rawValue: "extended attributes",
-                Omissions.acls.rawValue: "ACLs",
-            ]
-            return Problem(
-                path: first, code: .attribute,
-                message: "the target cannot hold its \(words[omission.rawValue] ?? name)\(others)")
-        }
-    }
-}
-
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
     init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)]) {
@@ -104,15 +72,5 @@ extension ManifestUpdate {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
             set(kept[target.path]?.source.moved(to: file.path) ?? file, targetInode: target.status.inode)
         }
-    }
-}
-
-extension File {
-    /// With the attributes that the target has.
-    fileprivate func holding(_ target: FileStatus) -> File {
-        var status = status
-        (status.modified, status.permissions) = (target.modified, target.permissions)
-        (status.owner, status.group) = (target.owner, target.group)
-        return with(status)
     }
 }

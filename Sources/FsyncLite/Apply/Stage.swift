@@ -192,20 +192,7 @@ final class Stage {
 
     /// Those of the source's entry; none where it has gone meanwhile.
     private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
-        var selection = attributes.extended
-        // The kernel knows no others on symlinks.
-        if file.status.type == .symlink, !selection.privileged {
-            selection.acls = false
-            selection.plain = false
-        }
-        guard !selection.isEmpty else { return ExtendedAttributes() }
-        do throws(SystemError) {
-            guard let (directory, name) = try source.place(of: file.path) else { return ExtendedAttributes() }
-            return try ObjectHandle(name, in: directory).extendedAttributes(selection)
-        } catch {
-            guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
-            return ExtendedAttributes()
-        }
+        try source.extendedAttributes(of: file, attributes.extended) ?? ExtendedAttributes()
     }
 
     // MARK: Attributes of what stays
@@ -393,14 +380,12 @@ extension File {
     fileprivate func achieved(
         as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
     ) -> File {
-        var (status, omitted): (FileStatus, Omissions) = (status, [])
+        var omitted: Omissions = []
         if target.modified != status.modified { omitted.insert(.modified) }
         if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
         if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
-        (status.modified, status.permissions) = (target.modified, target.permissions)
-        (status.owner, status.group) = (target.owner, target.group)
         for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
-        var file = with(status)
+        var file = holding(target)
         file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
         file.omitted = omitted
         return file

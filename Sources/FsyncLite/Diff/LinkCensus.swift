@@ -11,24 +11,25 @@ package struct LinkCensus: Sendable {
 
     package init() {}
 
-    /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file under it is not the one, or not
-    /// only the one, that stands for the source's.
+    /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file
+    /// under it is not the one, or not only the one, that stands for the source's.
     package mutating func admit(_ source: FileStatus, _ target: FileStatus, at path: RelativePath) -> Bool {
         guard source.type == .file, target.type == .file, source.links > 1 || target.links > 1 else {
             return true
         }
+        let file = LinkedFile(source)
         if source.links > 1 {
-            if let counterpart = targets[LinkedFile(source)] {
+            if let counterpart = targets[file] {
                 guard counterpart.status.inode == target.inode else { return false }
             } else if sources[target.inode] == nil {
-                targets[LinkedFile(source)] = File(path: path, status: target, destination: [])
+                targets[file] = File(path: path, status: target, destination: [])
             }
         }
         guard let known = sources[target.inode] else {
-            sources[target.inode] = (LinkedFile(source), 1)
+            sources[target.inode] = (file, 1)
             return true
         }
-        guard known.source == LinkedFile(source) else { return false }
+        guard known.source == file else { return false }
         sources[target.inode]?.names += 1
         return true
     }

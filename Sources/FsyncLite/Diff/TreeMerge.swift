@@ -23,8 +23,8 @@ package struct TreeMerge {
     package private(set) var withExcluded: Set<RelativePath> = []
     /// Paths that the source has for the mirror, and the target for something that is excluded.
     package private(set) var collisions: [RelativePath] = []
-    /// What the mirror could not hold and nothing is done about, by kind: the first path, and how many.
-    package private(set) var omissions: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
+    /// What the mirror could not hold and nothing is done about.
+    private(set) var omissions = OmissionList()
 
     /// Names that the target would take for one.
     private(set) var folding: NameFolding?
@@ -126,7 +126,7 @@ package struct TreeMerge {
         var pair = Pair(source: source.file, target: target.file, record: record)
         pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
-        note(pair.source.omitted, at: pair.source.path)
+        omissions.add(pair.source)
         if !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection || pair.isRecordStale
             || isBelowUnsettled(source.path)
         {
@@ -149,13 +149,6 @@ package struct TreeMerge {
         else { return false }
         guard let trust = policy.trust else { return true }
         return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)
-    }
-
-    private mutating func note(_ omitted: Omissions, at path: RelativePath) {
-        guard !omitted.isEmpty else { return }
-        for (omission, _) in Omissions.names where omitted.contains(omission) {
-            omissions[omission.rawValue, default: (path, 0)].count += 1
-        }
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {

@@ -43,9 +43,14 @@ public struct File: Hashable, Sendable, NamedFile {
     }
 
     /// - Parameter destination: where a symlink points; left out of account for everything else.
-    package init(path: RelativePath, status: FileStatus, destination: [UInt8]) {
+    package init(
+        path: RelativePath, status: FileStatus, destination: [UInt8],
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = []
+    ) {
         self.path = path
         self.status = status
+        self.extended = extended
+        self.omitted = omitted
         if status.type == .symlink { self.destination = destination }
     }
 
@@ -98,16 +103,20 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
-        var file = File(path: path, status: status, destination: destination)
-        (file.extended, file.omitted) = (extended, omitted)
-        return file
+        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
     }
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
-        var file = File(path: path, status: status, destination: destination)
-        (file.extended, file.omitted) = (extended, omitted)
-        return file
+        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
+    }
+
+    /// With the attributes that the mirror's object has.
+    func holding(_ target: FileStatus) -> File {
+        var status = status
+        (status.modified, status.permissions) = (target.modified, target.permissions)
+        (status.owner, status.group) = (target.owner, target.group)
+        return with(status)
     }
 }
 

@@ -1,5 +1,24 @@
 import FileSystem
 
+extension TreeWalker {
+    /// The extended attributes of an entry; nil where nothing is any more.
+    func extendedAttributes(
+        of file: File, _ selection: ExtendedAttributes.Selection
+    ) throws(SystemError) -> ExtendedAttributes? {
+        // The kernel knows only those of root on symlinks.
+        guard file.status.type != .symlink || selection.privileged, !selection.isEmpty else {
+            return ExtendedAttributes()
+        }
+        do {
+            guard let (directory, name) = try place(of: file.path) else { return nil }
+            return try ObjectHandle(name, in: directory).extendedAttributes(selection)
+        } catch {
+            guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
+            return nil
+        }
+    }
+}
+
 /// Looks up the extended attributes of entries for which nothing vouches.
 final class AttributeInspection {
     private let source: TreeWalker
@@ -13,26 +32,8 @@ final class AttributeInspection {
     }
 
     func attributes(of pair: Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
-        // The kernel knows no others on symlinks.
-        if pair.source.status.type == .symlink, !selection.privileged {
-            return (ExtendedAttributes(), ExtendedAttributes())
-        }
-        let target = try look(pair.target.path, in: target)
+        let there = try target.extendedAttributes(of: pair.target, selection) ?? ExtendedAttributes()
         // What has gone from the source meanwhile, the next run will miss.
-        return (
-            try look(pair.source.path, in: source) ?? target ?? ExtendedAttributes(),
-            target ?? ExtendedAttributes()
-        )
-    }
-
-    /// nil where nothing is any more.
-    private func look(_ path: RelativePath, in tree: TreeWalker) throws(SystemError) -> ExtendedAttributes? {
-        do {
-            guard let (directory, name) = try tree.place(of: path) else { return nil }
-            return try ObjectHandle(name, in: directory).extendedAttributes(selection)
-        } catch {
-            guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
-            return nil
-        }
+        return (try source.extendedAttributes(of: pair.source, selection) ?? there, there)
     }
 }

@@ -33,9 +33,7 @@ extension EntryStream {
 
     /// The present entry as a value.
     package var file: File {
-        var file = File(path: path, status: status, destination: destination)
-        (file.extended, file.omitted) = (extended, omitted)
-        return file
+        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
     }
 }
 

@@ -46,8 +46,7 @@ struct FilteredWalk {
             directory = try source.directory(path)
         } catch {
             // One that cannot be read is a problem that the scan of the source lists.
-            let absent: [Errno] = [.noSuchFile, .notDirectory, .tooManyLinks, .accessDenied]
-            guard absent.contains(error.errno) else { throw error }
+            guard Errno.noDirectory.contains(error.errno) || error.errno == .accessDenied else { throw error }
             return contents
         }
         do throws(SystemError) {
@@ -63,7 +62,7 @@ struct FilteredWalk {
                 contents.isCache = tag.map(CacheTag.isValid) ?? false
             }
         } catch {
-            guard [.noSuchFile, .notDirectory, .tooManyLinks].contains(error.errno) else { throw error }
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
         }
         return contents
     }
@@ -111,7 +110,7 @@ extension Filters {
                     status = try directory.status(of: name)
                 }
             } catch {
-                guard [.noSuchFile, .notDirectory, .tooManyLinks].contains(error.errno) else { throw error }
+                guard Errno.noDirectory.contains(error.errno) else { throw error }
             }
         }
         return try explain(path, type: status?.type ?? .file, size: status?.size ?? 0) {

@@ -3,15 +3,6 @@ import FileSystem
 /// A scan that runs ahead on a thread of its own, so that two trees and a manifest are read at the same time. It is a
 /// few batches ahead at most: memory stays bounded, and the order is that of the scan.
 package final class ScanAhead: EntryStream {
-    /// What a scan found besides entries.
-    package struct Findings: Sendable {
-        package var problems: [Problem] = []
-        package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
-        package var locked: [RelativePath: FileStatus] = [:]
-        package var omittedSockets = 0
-        package var metReservedName = false
-    }
-
     private struct Entry: Sendable {
         var pathEnd: Int
         var status: FileStatus
@@ -27,13 +18,13 @@ package final class ScanAhead: EntryStream {
 
     private enum Message: Sendable {
         case batch(Batch)
-        case end(Findings)
+        case end(TreeScan.Findings)
         case failure(any Error)
     }
 
     package private(set) var path = RelativePath.root
     /// Whole after the last entry.
-    package private(set) var findings = Findings()
+    package private(set) var findings = TreeScan.Findings()
     private var batch = Batch()
     private var index = -1
     private var pathStart = 0
@@ -78,11 +69,7 @@ package final class ScanAhead: EntryStream {
             batch.paths.reserveCapacity(size * 64)
         }
         guard queue.push(.batch(batch)) else { return }
-        _ = queue.push(
-            .end(
-                Findings(
-                    problems: scan.problems, mounts: scan.mounts, locked: scan.locked,
-                    omittedSockets: scan.omittedSockets, metReservedName: scan.metReservedName)))
+        _ = queue.push(.end(scan.findings))
     }
 
     package func advance() throws -> Bool {

@@ -37,6 +37,18 @@ package final class TreeScan: EntryStream {
         }
     }
 
+    /// What a scan finds besides entries.
+    package struct Findings: Sendable {
+        /// Directories that could not be listed, and symlinks that could not be read.
+        package var problems: [Problem] = []
+        /// Where something is mounted, or another file system begins; filled with `staysOnMount` only.
+        package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+        /// Entries that are immutable or append-only; filled with `staysOnMount` only.
+        package var locked: [RelativePath: FileStatus] = [:]
+        package var omittedSockets = 0
+        package var metReservedName = false
+    }
+
     /// The name that is ours at the root of every tree; never part of it.
     package static let reservedName = FileName(".fsync-lite")
 
@@ -47,16 +59,8 @@ package final class TreeScan: EntryStream {
     package private(set) var exclusion = Exclusion.none
     package private(set) var extended = ExtendedAttributes()
 
-    /// Directories that could not be listed, and symlinks that could not be read.
-    package private(set) var problems: [Problem] = []
-    /// Where something is mounted, or another file system begins; filled with `staysOnMount` only.
-    package private(set) var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
-    /// Entries that are immutable or append-only; filled with `staysOnMount` only.
-    package private(set) var locked: [RelativePath: FileStatus] = [:]
-    package private(set) var omittedSockets = 0
-    package private(set) var metReservedName = false
-    /// Entries yielded so far.
-    package private(set) var count = 0
+    /// Whole after the last entry.
+    package private(set) var findings = Findings()
 
     private let rootDevice: DeviceNumber
     private let options: Options
@@ -111,10 +115,7 @@ package final class TreeScan: EntryStream {
                 continue
             }
             levels[levels.count - 1].index += 1
-            if try take(level.listing, level.index), try inspect() {
-                count += 1
-                return true
-            }
+            if try take(level.listing, level.index), try inspect() { return true }
         }
         return false
     }
@@ -125,11 +126,11 @@ package final class TreeScan: EntryStream {
         status = listing.status(at: index)
         isListed = true
         if levels.count == 1, name.elementsEqual(TreeScan.reservedName.bytes) {
-            metReservedName = true
+            findings.metReservedName = true
             return false
         }
         if status.type == .socket, options.omitsSockets {
-            omittedSockets += 1
+            findings.omittedSockets += 1
             return false
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
@@ -137,9 +138,9 @@ package final class TreeScan: EntryStream {
         exclusion = filter?.exclusion(of: path, status) ?? .none
         if case .byRule = exclusion { return true }
         if options.staysOnMount {
-            if status.isImmutable || status.isAppendOnly { locked[path] = status }
+            if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {
-                mounts.append((path, status.isMountRoot))
+                findings.mounts.append((path, status.isMountRoot))
                 return true
             }
         }
@@ -173,7 +174,7 @@ package final class TreeScan: EntryStream {
             return false
         } catch  where options.toleratesUnreadable {
             destination = []
-            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            findings.problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
             return true
         }
     }
@@ -194,11 +195,12 @@ package final class TreeScan: EntryStream {
             next = (directory, try DirectoryListing(of: directory), opened.inode)
         } catch {
             switch error.errno {
-            case .noSuchFile, .notDirectory, .tooManyLinks:
+            case _ where Errno.noDirectory.contains(error.errno):
                 return false
             case _ where options.toleratesUnreadable:
                 isListed = false
-                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+                findings.problems.append(
+                    Problem(path: path, code: .unreadable, message: error.errno.description))
             default:
                 throw error
             }

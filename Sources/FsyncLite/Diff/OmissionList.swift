@@ -1,0 +1,27 @@
+/// What the mirror cannot hold, one problem per kind however many entries it has.
+struct OmissionList: Sendable {
+    private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
+
+    var isEmpty: Bool { found.isEmpty }
+
+    mutating func add(_ file: File) {
+        for (omission, _) in Omissions.names where file.omitted.contains(omission) {
+            found[omission.rawValue, default: (file.path, 0)].count += 1
+        }
+    }
+
+    var problems: [Problem] {
+        Omissions.names.compactMap { omission, name in
+            guard let (first, count) = found[omission.rawValue] else { return nil }
+            let others = count > 1 ? ", nor those of \(count - 1) more" : ""
+            let words: [Omissions.RawValue: String] = [
+                Omissions.modified.rawValue: "modification time", Omissions.mode.rawValue: "permission bits",
+                Omissions.owner.rawValue: "owner", Omissions.xattrs.rawValue: "extended attributes",
+                Omissions.acls.rawValue: "ACLs",
+            ]
+            return Problem(
+                path: first, code: .attribute,
+                message: "the target cannot hold its \(words[omission.rawValue] ?? name)\(others)")
+        }
+    }
+}
