@@ -67,23 +67,45 @@ public struct Tree: Sendable {
 
     /// Writes a manifest of a live directory.
     ///
+    /// - Parameter withDigests: files are read for their digests.
     /// - Returns: what could not be read and is not in it.
-    package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+    package func writeManifest(
+        to sink: inout some ByteSink & ~Copyable, withDigests: Bool = false,
+        monitor: any Monitor = SilentMonitor()
+    ) throws -> [Problem] {
         let started = Timestamp.now
-        let scan = try TreeScan(try LocalFile(bytes: path).directory(), Tree.options(.source))
+        let root = try LocalFile(bytes: path).directory()
+        let scan = try TreeScan(root, Tree.options(.source), monitor: monitor)
+        let contents = DigestReader(root, monitor: monitor)
+        var problems: [Problem] = []
         var writer = ManifestWriter(
             ManifestHeader(
                 id: TransactionID.next(now: started), root: try LocalFile(bytes: path).absolute(),
                 created: started))
         while try scan.advance() {
+            var (status, digest): (FileStatus, Digest?) = (scan.status, nil)
+            if withDigests, status.type == .file {
+                do {
+                    if let found = try contents.digest(of: scan.path) {
+                        (digest, status) = (found.digest, found.status)
+                    } else {
+                        problems.append(
+                            Problem(path: scan.path, code: .changing, message: "it changed while it was read")
+                        )
+                    }
+                } catch let error as SystemError {
+                    problems.append(
+                        Problem(path: scan.path, code: .unreadable, message: error.errno.description))
+                }
+            }
             writer.append(
-                path: scan.path, status: scan.status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil)
+                path: scan.path, status: status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil, digest: digest)
             try writer.drain(to: &sink)
         }
         writer.end()
         try writer.drain(to: &sink, all: true)
-        return scan.findings.problems
+        return (scan.findings.problems + problems).sorted { $0.path < $1.path }
     }
 
     private static func options(_ base: TreeScan.Options) -> TreeScan.Options {

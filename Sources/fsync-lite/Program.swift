@@ -86,7 +86,9 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + output)
+        arguments: sourceAndTarget,
+        options: [.flag("--digest", "record the SHA-256 of every file in the manifest")] + guards + filters
+            + comparison + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -104,7 +106,10 @@ extension CommandDescription {
     static let manifestCreate = CommandDescription(
         "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",
         arguments: [ArgumentDescription("TREE", "a directory")],
-        options: [.value("--output", short: "-o", "FILE", "write it to this file")])
+        options: [
+            .value("--output", short: "-o", "FILE", "write it to this file"),
+            .flag("--digest", "with the SHA-256 of every file"),
+        ])
 
     private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
 

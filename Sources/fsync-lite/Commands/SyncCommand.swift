@@ -25,6 +25,7 @@ struct SyncCommand {
         options.filters = try Filters(invocation)
         options.deletesExcluded = invocation.has("--delete-excluded")
         options.comparesContent = invocation.has("--checksum")
+        options.recordsDigests = invocation.has("--digest")
         let switches: [(String, MirroredAttributes)] = [
             ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
             ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
