@@ -108,13 +108,15 @@ public struct Tree: Sendable {
         return (scan.findings.problems + problems).sorted { $0.path < $1.path }
     }
 
-    private static func options(_ base: TreeScan.Options) -> TreeScan.Options {
+    static func options(
+        _ base: TreeScan.Options, _ attributes: MirroredAttributes = .all
+    ) -> TreeScan.Options {
         var options = base
-        options.extended = MirroredAttributes.all.extended
+        options.extended = attributes.extended
         return options
     }
 
-    private func stream() throws -> any EntryStream {
+    func stream() throws -> any EntryStream {
         switch kind {
         case .manifest:
             let file = LocalFile(bytes: path)

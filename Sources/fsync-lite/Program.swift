@@ -6,7 +6,7 @@ extension ProgramDescription {
         version: "0.1.0",
         commands: [
             .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
-            .help,
+            .manifestVerify, .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -28,6 +28,9 @@ extension CommandDescription {
             "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
             section: "Guards"),
         .flag("--no-delete", "delete nothing", section: "Guards"),
+        .flag(
+            "--trust-source", "copy also what is not as recorded although its size and time are",
+            section: "Guards"),
         .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
     ]
 
@@ -87,8 +90,10 @@ extension CommandDescription {
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
         arguments: sourceAndTarget,
-        options: [.flag("--digest", "record the SHA-256 of every file in the manifest")] + guards + filters
-            + comparison + output)
+        options: [
+            .flag("--digest", "record the SHA-256 of every file in the manifest"),
+            .flag("--verify", "read back what was written, from the disk, before it is committed"),
+        ] + guards + filters + comparison + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -132,6 +137,25 @@ extension CommandDescription {
             ArgumentDescription("B", "another"),
         ],
         options: [.flag("--json", "write one JSON document to standard output")])
+
+    static let manifestVerify = CommandDescription(
+        "manifest verify",
+        summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
+        discussion: """
+            A file whose size and time are as recorded and whose content is not has rotted, or was edited and \
+            its time put back. With --source, content that is as recorded tells which of the two copies is good.
+            """,
+        arguments: [
+            ArgumentDescription("MANIFEST", "a manifest file or a target"),
+            ArgumentDescription("TREE", "the directory to look at"),
+        ],
+        options: [
+            .flag("--digest", "read the files that have a digest, and compare"),
+            .value("--part", "K/N", "read only the K-th of N parts of the files, such as 3/30"),
+            .value("--source", "DIR", "read also the files of the directory that TREE is a mirror of"),
+            .flag("--repair", "put the good copy in the place of a rotten one"),
+            .flag("--json", "write one JSON document to standard output"),
+        ])
 
     static let help = CommandDescription(
         "help", summary: "Show help for a command.",

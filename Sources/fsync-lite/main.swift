@@ -41,6 +41,7 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     case "manifest show": try ManifestShowCommand.run(invocation, &console)
     case "manifest list": try ManifestListCommand.run(invocation, &console)
     case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
+    case "manifest verify": try ManifestVerifyCommand.run(invocation, &console)
     default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
     }
 }

@@ -11,6 +11,15 @@ final class Stage {
         case failed(Problem)
     }
 
+    /// Which digests the manifest gets.
+    enum Digests: Sendable {
+        case none
+        /// Of what the target has got: the source is only read once.
+        case ofCopies
+        /// For copies that will be read again and compared.
+        case ofSources
+    }
+
     let directory: Directory
     private let recorder: StageRecorder
     private let previous: PreviousStage?
@@ -20,7 +29,7 @@ final class Stage {
     private var progress = Progress(.staging)
     private var copier = FileCopier()
     private let attributes: MirroredAttributes
-    private let recordsDigests: Bool
+    private let digests: Digests
     /// Files that get more names, by the path that the others know them by.
     private var leaders: [RelativePath: (place: RelativePath, file: File, inode: UInt64)] = [:]
     private let stage: TreeWalker
@@ -38,7 +47,7 @@ final class Stage {
     ///   - previous: what runs that were cut short left.
     init(
         _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
-        previous: PreviousStage?, attributes: MirroredAttributes, recordsDigests: Bool, monitor: any Monitor
+        previous: PreviousStage?, attributes: MirroredAttributes, digests: Digests, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
@@ -50,7 +59,7 @@ final class Stage {
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
         stage = TreeWalker(directory)
         self.attributes = attributes
-        self.recordsDigests = recordsDigests
+        self.digests = digests
         recorder = try StageRecorder(
             transaction, attributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
@@ -279,14 +288,16 @@ final class Stage {
                 file.achieved(as: status, wanted, refused: refused, setsOwner: setsOwner), inode: status.inode
             )
         }
-        let access: FileDescriptor.Flags = recordsDigests ? .readWrite : .write
+        let access: FileDescriptor.Flags = digests == .none ? .write : .readWrite
         let staged = try parent.open(name, [access, .create, .exclusive, .noFollow], permissions: 0o600)
         let path = parent.path(of: name)
         do {
             for attempt in 1...3 {
-                guard let (source, extended) = try copy(file, to: staged, path, attempt) else { continue }
+                guard let (source, extended, digest) = try copy(file, to: staged, path, attempt) else {
+                    continue
+                }
                 var copied = file.with(source)
-                copied.digest = try digest(of: staged, path)
+                copied.digest = try digest ?? self.digest(of: staged, path)
                 var refused = ExtendedAttributes()
                 let target = try calling("fchmod", path) { () throws(Errno) -> FileStatus in
                     if setsOwner { try staged.setOwner(source.owner, group: source.group) }
@@ -311,9 +322,8 @@ final class Stage {
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
     }
 
-    /// Of the copy, so that it tells what the target has got: the source is only read once.
     private func digest(of staged: borrowing FileDescriptor, _ path: [UInt8]) throws -> Digest? {
-        guard recordsDigests else { return nil }
+        guard digests != .none else { return nil }
         do {
             return Digest(
                 try calling("read", path) { () throws(Errno) in
@@ -343,7 +353,7 @@ final class Stage {
     /// status before and after differs.
     private func copy(
         _ file: File, to staged: borrowing FileDescriptor, _ stagedPath: [UInt8], _ attempt: Int
-    ) throws -> (FileStatus, ExtendedAttributes)? {
+    ) throws -> (FileStatus, ExtendedAttributes, Digest?)? {
         let source: FileDescriptor
         do {
             guard let (directory, name) = try self.source.place(of: file.path) else { return nil }
@@ -358,6 +368,7 @@ final class Stage {
         let after: FileStatus
         let copied: Int64
         let extended: ExtendedAttributes
+        var digest: Digest?
         // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
         let isMadeUp: Bool
         do throws(Errno) {
@@ -368,6 +379,7 @@ final class Stage {
                 source, to: staged, size: before.size, allocated: before.allocated,
                 keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
             extended = try source.extendedAttributes(attributes.extended)
+            if digests == .ofSources { digest = Digest(try source.digest { monitor.isCancelled }) }
             after = try source.status()
             isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
         } catch {
@@ -388,7 +400,7 @@ final class Stage {
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified
             && before.changed == after.changed
-        return isWhole ? (after, extended) : nil
+        return isWhole ? (after, extended, digest) : nil
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
