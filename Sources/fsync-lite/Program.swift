@@ -64,6 +64,12 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let speed: [OptionDescription] = [
+        .value(
+            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
+            section: "Speed")
+    ]
+
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
@@ -80,7 +86,7 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + output)
+        ] + guards + filters + comparison + speed + output)
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -93,7 +99,7 @@ extension CommandDescription {
         options: [
             .flag("--digest", "record the SHA-256 of every file in the manifest"),
             .flag("--verify", "read back what was written, from the disk, before it is committed"),
-        ] + guards + filters + comparison + output)
+        ] + guards + filters + comparison + speed + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",

@@ -30,6 +30,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Objects of the target, by inode: what they hold is compared, and nothing else is mirrored.
     package var repairs: Set<UInt64> = []
 
+    /// Threads that copy at the same time, at least one.
+    public var threads = SyncOptions.defaultThreads
+    /// One for each processor, but no more than a disk has use for.
+    public static let defaultThreads = min(ThreadTeam.processors, 8)
+
     /// What takes part.
     public var filters = Filters()
     /// Delete from the target what is excluded.
