@@ -65,6 +65,12 @@ public struct Tree: Sendable {
         return Plan(try Difference(matching: merge), root: nil)
     }
 
+    /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
+    func manifestInode() throws -> UInt64? {
+        guard case .target(let state) = kind else { return nil }
+        return try state.manifestInode()
+    }
+
     /// Writes a manifest of a live directory.
     ///
     /// - Parameter withDigests: files are read for their digests.
