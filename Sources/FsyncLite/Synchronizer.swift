@@ -133,11 +133,13 @@ public struct Synchronizer: Sendable {
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
-            previous: previous, attributes: attributes, monitor: monitor)
+            previous: previous, options: options, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
-        let staged = zip(steps.arrivals, stage.outcomes).map { (path: $0.file.path, outcome: $1) }
+        let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
+            outcome.map { (path: arrival.file.path, outcome: $0) }
+        }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {

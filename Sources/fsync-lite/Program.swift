@@ -61,6 +61,12 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let speed: [OptionDescription] = [
+        .value(
+            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
+            section: "Speed")
+    ]
+
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
@@ -77,7 +83,7 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + output)
+        ] + guards + filters + comparison + speed + output)
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -86,7 +92,7 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + output)
+        arguments: sourceAndTarget, options: guards + filters + comparison + speed + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",

@@ -38,6 +38,7 @@ struct SyncCommand {
             }
             options.deleteLimit = limit
         }
+        if let threads = try invocation.integer("--threads", in: 1...1024) { options.threads = threads }
         self.options = options
     }
 
