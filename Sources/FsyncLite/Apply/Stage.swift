@@ -18,7 +18,7 @@ final class Stage {
     private let layout: Layout
     private let monitor: any Monitor
     private var progress = Progress(.staging)
-    private var copier = FileCopier()
+    private var copier: FileCopier
     private let attributes: MirroredAttributes
     /// Files that get more names, by the path that the others know them by.
     private var leaders: [RelativePath: (place: RelativePath, file: File, inode: UInt64)] = [:]
@@ -35,10 +35,12 @@ final class Stage {
     /// - Parameters:
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
+    ///   - limit: how fast content is copied.
     init(
         _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
-        previous: PreviousStage?, attributes: MirroredAttributes, monitor: any Monitor
+        previous: PreviousStage?, attributes: MirroredAttributes, limit: RateLimit?, monitor: any Monitor
     ) throws {
+        copier = FileCopier(limit: limit)
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
         try stages.makeDirectory(transaction)
