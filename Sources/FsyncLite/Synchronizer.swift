@@ -53,9 +53,9 @@ public struct Synchronizer: Sendable {
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
+        // Finishing a commit is not what a saved plan says.
+        if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
         if let directory = root.directory, let state = root.state {
-            // Finishing a commit is not what the plan says.
-            if saved != nil, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             _ = try Recovery(root: directory, state: state).run()
         }
         let examination = try examine(root)
@@ -147,13 +147,14 @@ public struct Synchronizer: Sendable {
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
-            previous: previous, attributes: attributes,
-            limit: options.bandwidth.map { RateLimit(bytesPerSecond: $0) }, monitor: monitor)
+            previous: previous, options: options, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
-        let staged = zip(steps.arrivals, stage.outcomes).map { (path: $0.file.path, outcome: $1) }
-        if isExact { try Synchronizer.check(staged, against: steps) }
+        let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
+            outcome.map { (path: arrival.file.path, outcome: $0) }
+        }
+        if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
@@ -204,15 +205,14 @@ public struct Synchronizer: Sendable {
 
     /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
     /// what nobody has looked at.
-    private static func check(
-        _ staged: [(path: RelativePath, outcome: Stage.Outcome)], against layout: Layout
-    ) throws {
-        for (arrival, (path, outcome)) in zip(layout.arrivals, staged) where arrival.file.isFile {
+    private static func check(_ outcomes: [Stage.Outcome?], of layout: Layout) throws {
+        for (arrival, outcome) in zip(layout.arrivals, outcomes) where arrival.file.isFile {
+            let path = arrival.file.path.bytes
             switch outcome {
-            case .staged(let file, _) where file.status.changed == arrival.file.status.changed: continue
-            case .failed(let problem): throw SyncError(.failed, path: path.bytes, problem.message)
-            case .staged, .vanished:
-                throw SyncError(.stale, path: path.bytes, "it changed in the source since the plan")
+            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
+            case .staged, .vanished, nil:
+                throw SyncError(.stale, path: path, "it changed in the source since the plan")
             }
         }
     }

@@ -61,6 +61,19 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let speed: [OptionDescription] = [
+        .value(
+            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
+            section: "Speed"),
+        .value(
+            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
+            section: "Speed"),
+    ]
+
+    private static let retention: [OptionDescription] = [
+        .value("--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Retention")
+    ]
+
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
@@ -71,21 +84,13 @@ extension CommandDescription {
     private static let listing = OptionDescription.flag(
         "--all", "list every action, however many", section: "Output")
 
-    private static let copying: [OptionDescription] = [
-        .value(
-            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
-            section: "Copying"),
-        .value(
-            "--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Copying"),
-    ]
-
     private static let settingsFile = OptionDescription.value(
         "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
 
     /// What decides about the actions of a plan.
     static let planning = guards + filters + comparison
     /// What settings may say: each option's key is its name with _ for -.
-    static let settings = planning + copying + output
+    static let settings = planning + speed + retention + output
 
     static let plan = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",

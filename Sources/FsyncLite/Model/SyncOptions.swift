@@ -22,6 +22,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.
     public var comparesContent = false
 
+    /// Threads that copy at the same time, at least one.
+    public var threads = SyncOptions.defaultThreads
+    /// One for each processor, but no more than a disk has use for.
+    public static let defaultThreads = min(ThreadTeam.processors, 8)
+
     /// What takes part.
     public var filters = Filters()
     /// Delete from the target what is excluded.

@@ -9,7 +9,7 @@ import FileSystem
 ///     "actions":[
 ///     {"action":"update","path":"a","type":"file","size":2,"causes":["size"],"source":{…},"target":{…}}
 ///     ],
-///     "summary":{…},"checksum":"…"}
+///     "unchanged":7,"checksum":"…"}
 extension SavedPlan {
     /// Makes this the content of a file, in one step and durable.
     public func write(to file: LocalFile) throws {
@@ -24,12 +24,8 @@ extension SavedPlan {
         document.text.field("source", "source_base64", source[...])
         document.text.field("target", "target_base64", target[...])
         if let manifest = basis.manifest { document.text.field("manifest", manifest) }
-        document.text.key("source_root")
-        document.text.identity(basis.source)
-        if let target = basis.target {
-            document.text.key("target_root")
-            document.text.identity(target)
-        }
+        document.text.identity("source_root", basis.source)
+        if let target = basis.target { document.text.identity("target_root", target) }
         document.beginArray("options")
         for option in options {
             document.beginElement()
@@ -48,8 +44,7 @@ extension SavedPlan {
         }
         document.endArray()
         document.beginTrailer()
-        document.text.key("summary")
-        document.text.summary(summary)
+        document.text.field("unchanged", summary.unchanged)
         document.end(withChecksum: true)
         try document.drain(to: &sink, all: true)
     }
@@ -72,8 +67,7 @@ extension SavedPlan {
 
     private init(from reader: inout DocumentReader) throws {
         try reader.expect(",")
-        guard try reader.key("saved") else { throw reader.error("\"saved\" is missing") }
-        let saved = try reader.timestamp()
+        let saved = try reader.time("saved")
         try reader.expect(",")
         let source = try reader.bytes("source", "source_base64")
         try reader.expect(",")
@@ -112,12 +106,12 @@ extension SavedPlan {
             steps.append(step)
         }
         try reader.beginTrailer()
-        guard try reader.key("summary") else { throw reader.error("\"summary\" is missing") }
-        let summary = try ActionSummary(from: &reader)
+        guard try reader.key("unchanged") else { throw reader.error("\"unchanged\" is missing") }
+        let unchanged: Int = try reader.integer()
+        guard unchanged >= 0 else { throw reader.error("a total below zero") }
         self.init(
             source: source, target: target, saved: saved, options: options, basis: basis, steps: steps,
-            unchanged: summary.unchanged)
-        guard summary == self.summary else { throw reader.error("the totals are not those of the actions") }
+            unchanged: unchanged)
         try reader.expect(",")
         try reader.end()
     }
@@ -166,38 +160,17 @@ extension SavedPlan.Step {
     }
 }
 
-extension ActionSummary {
-    fileprivate init(from reader: inout DocumentReader) throws {
-        var seen: Set<String> = []
-        var summary = ActionSummary()
-        try reader.object { reader, key in
-            let name = String(decoding: key, as: UTF8.self)
-            guard seen.insert(name).inserted else { throw reader.error("the key \"\(name)\" twice") }
-            switch name {
-            case "create": summary.create = try reader.integer()
-            case "update": summary.update = try reader.integer()
-            case "attributes": summary.attributes = try reader.integer()
-            case "move": summary.move = try reader.integer()
-            case "delete": summary.delete = try reader.integer()
-            case "unchanged": summary.unchanged = try reader.integer()
-            case "bytes_to_copy": summary.bytesToCopy = try reader.integer()
-            default: return false
-            }
-            return true
-        }
-        guard seen.count == 7, summary.unchanged >= 0 else {
-            throw reader.error("a total is missing or wrong")
-        }
-        self = summary
-    }
-}
-
 extension JSONText {
-    fileprivate mutating func identity(_ identity: FileIdentity) {
+    fileprivate mutating func identity(_ name: StaticString, _ identity: FileIdentity) {
+        key(name)
         beginObject()
+        fields(identity)
+        endObject()
+    }
+
+    private mutating func fields(_ identity: FileIdentity) {
         field("inode", identity.inode)
         if let created = identity.created { field("created", created) }
-        endObject()
     }
 
     fileprivate mutating func state(_ name: StaticString, _ state: SavedPlan.State) {
@@ -206,8 +179,7 @@ extension JSONText {
         if let size = state.size { field("size", size) }
         field("modified", state.modified)
         field("changed", state.changed)
-        field("inode", state.identity.inode)
-        if let created = state.identity.created { field("created", created) }
+        fields(state.identity)
         endObject()
     }
 }
@@ -241,16 +213,22 @@ extension DocumentReader {
     }
 
     fileprivate mutating func identity() throws -> FileIdentity {
-        var identity = FileIdentity(inode: 0, created: nil)
         try expect("{")
-        guard try key("inode") else { throw error("\"inode\" is missing") }
-        identity.inode = try integer()
-        if take(",") {
-            guard try key("created") else { throw error("\"created\" is missing") }
-            identity.created = try timestamp()
-        }
+        let identity = try identityFields()
         try expect("}")
         return identity
+    }
+
+    private mutating func identityFields() throws -> FileIdentity {
+        guard try key("inode") else { throw error("\"inode\" is missing") }
+        var identity = FileIdentity(inode: try integer(), created: nil)
+        if take(",") { identity.created = try time("created") }
+        return identity
+    }
+
+    fileprivate mutating func time(_ name: StaticString) throws -> Timestamp {
+        guard try key(name) else { throw error("\"\(name)\" is missing") }
+        return try timestamp()
     }
 
     fileprivate mutating func state() throws -> SavedPlan.State {
@@ -260,18 +238,11 @@ extension DocumentReader {
             size = try integer()
             try expect(",")
         }
-        guard try key("modified") else { throw error("\"modified\" is missing") }
-        let modified = try timestamp()
+        let modified = try time("modified")
         try expect(",")
-        guard try key("changed") else { throw error("\"changed\" is missing") }
-        let changed = try timestamp()
+        let changed = try time("changed")
         try expect(",")
-        guard try key("inode") else { throw error("\"inode\" is missing") }
-        var identity = FileIdentity(inode: try integer(), created: nil)
-        if take(",") {
-            guard try key("created") else { throw error("\"created\" is missing") }
-            identity.created = try timestamp()
-        }
+        let identity = try identityFields()
         try expect("}")
         guard (size ?? 0) >= 0 else { throw error("a size below zero") }
         return SavedPlan.State(size: size, modified: modified, changed: changed, identity: identity)

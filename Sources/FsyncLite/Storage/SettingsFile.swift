@@ -1,3 +1,4 @@
+import FileSystem
 import FoundationEssentials
 
 /// Settings as a person wrote them down, as JSON or as a property list with the same keys, and where each key
@@ -32,7 +33,14 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
 
     /// Reads the file that somebody named. What is not there has `isNotFound`.
     public init(reading file: LocalFile) throws(SyncError) {
-        try self.init(Array(try file.data(limit: SettingsFile.sizeLimit)), of: file)
+        let data: Data
+        do {
+            data = try file.data(limit: SettingsFile.sizeLimit)
+        } catch {
+            guard error.errno == Errno.fileTooLarge.rawValue else { throw error }
+            throw SyncError(.invalidDocument, path: file.bytes, .fileTooLarge)
+        }
+        try self.init(Array(data), of: file)
     }
 
     /// Reads the settings in a directory; nil when there are none.

@@ -34,6 +34,7 @@ extension SyncOptions {
             }
             bandwidth = rate
         }
+        if let number = try invocation.integer("--threads", in: 1...1024) { threads = number }
         keepLast = try invocation.integer("--keep-last")
     }
 }
