@@ -25,7 +25,7 @@ struct SettingsLayer {
         _ settings: SettingValues, at path: [String], in file: SettingsFile<Content>,
         beside others: [String] = []
     ) throws {
-        for (key, value) in settings where !others.contains(key) {
+        for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
             guard let option = CommandDescription.settings.first(where: { $0.key == key }) else {
                 let known = CommandDescription.settings.map(\.key) + others
                 let closest = EditDistance.closest(to: Array(key.utf8)[...], among: known)
