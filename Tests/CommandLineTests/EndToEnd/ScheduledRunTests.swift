@@ -164,11 +164,22 @@ struct ScheduledRunTests {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 100_000))], inMemory: true)
         let running = try RunningCommand(
             ["apply", "source", "target", "--bandwidth", "1"], in: scene.directory.path)
-        while running.isRunning, !scene.exists("target/.fsync-lite/stage") { usleep(1000) }
+        // What is staged grows byte by byte.
+        while running.isRunning, try stagedBytes(scene) == 0 { usleep(1000) }
+        #expect(try (1..<100_000).contains(stagedBytes(scene)))
         running.send(SIGTERM)
         let run = try running.finish()
         #expect(run.code == 143, "\(run.code) \(run.errors)")
         #expect(!scene.exists("target/a"))
+    }
+
+    private func stagedBytes(_ scene: MirrorScene) throws -> Int {
+        let stage = scene.path("target/.fsync-lite/stage")
+        let names = FileManager.default.enumerator(atPath: stage)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix("/0/0") }.reduce(0) { total, name in
+            var status = stat()
+            return lstat("\(stage)/\(name)", &status) == 0 ? total + Int(status.st_size) : total
+        }
     }
 
     // MARK: Files for cron and systemd
