@@ -123,6 +123,7 @@ struct Examination {
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
         policy.foldsNames = try root.anchor().foldsNames()
+        policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
@@ -153,7 +154,7 @@ struct Examination {
         // As long as nobody has changed the source's root since.
         let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
-        let kept: [(Omissions, Cause)] = [
+        let kept: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]

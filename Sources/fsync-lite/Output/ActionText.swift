@@ -16,7 +16,7 @@ struct ActionText {
         if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update {
             text += "  \(byteCount(size))"
         }
-        return text + "  (\(action.causes.map(\.rawValue).joined(separator: ", ")))"
+        return text + "  (\(action.causes.names.joined(separator: ", ")))"
     }
 
     private static func symbol(_ verb: Action.Verb) -> String {
