@@ -89,7 +89,7 @@ public struct Verification: Sendable {
             if order == 0 {
                 let causes = policy.causes(recorded, scan)
                 if !causes.isEmpty {
-                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes.sorted()))
+                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
                 if readsContent, recorded.status.type == .file,
                     causes.isDisjoint(with: [.type, .size, .modified]),
@@ -180,7 +180,7 @@ public struct Verification: Sendable {
 
 extension ComparisonPolicy {
     /// What differs between an entry of a manifest and the live one, but for content.
-    fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Set<Cause> {
+    fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Causes {
         let (status, other) = (recorded.status, live.status)
         guard status.type == other.type else { return [.type] }
         // The answer for all but a few entries, without making a value.
