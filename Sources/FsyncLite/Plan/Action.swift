@@ -27,8 +27,7 @@ public struct Action: Hashable, Sendable {
 
     package init(
         _ verb: Verb, path: RelativePath, from: RelativePath?, type: String, size: Int64?,
-        link: RelativePath?,
-        entries: Int?, causes: [Cause]
+        link: RelativePath?, entries: Int?, causes: Causes
     ) {
         (self.verb, self.path, self.from, self.type) = (verb, path, from, type)
         (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)

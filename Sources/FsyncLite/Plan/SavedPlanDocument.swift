@@ -123,7 +123,7 @@ extension SavedPlan.Step {
         var (verb, path, type): (Action.Verb?, RelativePath?, FileType?)
         var (from, link): (RelativePath?, RelativePath?)
         var (size, entries): (Int64?, Int?)
-        var causes: [Cause] = []
+        var causes: Causes = []
         var (source, target): (SavedPlan.State?, SavedPlan.State?)
         try reader.object { reader, key in
             let name = String(decoding: key, as: UTF8.self)
@@ -140,7 +140,7 @@ extension SavedPlan.Step {
             case "size": size = try reader.integer()
             case "entries": entries = try reader.integer()
             case "causes":
-                try reader.words(Cause.allCases.map(\.rawValue)) { causes.append(Cause.allCases[$0]) }
+                try reader.words(Causes.allNames) { causes.insert(Causes(rawValue: 1 << $0)) }
             case "source": source = try reader.state()
             case "target": target = try reader.state()
             default: return false
