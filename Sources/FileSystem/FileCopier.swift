@@ -29,11 +29,12 @@ package struct FileCopier: ~Copyable {
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
     ///   - keepsHoles: without it they are written as the zeros that they read as.
     ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
+    ///   - advanced: told the bytes of each stretch that is copied.
     /// - Returns: the size of the copy.
     package mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
         allocated: Int64, keepsHoles: Bool = true,
-        isCancelled: () -> Bool = { false }
+        isCancelled: () -> Bool = { false }, advanced: (Int) -> Void = { _ in }
     ) throws(Errno) -> Int64 {
         let copiesHoles = keepsHoles && allocated < size
         if size > 0, canClone, keepsHoles || allocated >= size {
@@ -43,12 +44,12 @@ package struct FileCopier: ~Copyable {
             canClone = false
         }
         guard copiesHoles else {
-            return try copyData(source, to: target, from: 0, to: size, isCancelled)
+            return try copyData(source, to: target, from: 0, to: size, isCancelled, advanced)
         }
         var offset: Int64 = 0
         while let data = try source.seek(offset, .data), data < size {
             let hole = min(try source.seek(data, .hole) ?? size, size)
-            offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
+            offset = try copyData(source, to: target, from: data, to: hole, isCancelled, advanced)
             if offset < hole { return offset }
         }
         try target.truncate(to: size)
@@ -59,7 +60,7 @@ package struct FileCopier: ~Copyable {
     private mutating func copyData(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64,
         to end: Int64,
-        _ isCancelled: () -> Bool
+        _ isCancelled: () -> Bool, _ advanced: (Int) -> Void
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
         // What fits the buffer is read and written in one call each, which no other rung does in fewer.
@@ -72,6 +73,7 @@ package struct FileCopier: ~Copyable {
                 }
                 // The end of the file, or a file system that says 0 for a file with content (proc).
                 if count == 0 { break }
+                advanced(count)
             } catch  where FileCopier.lacksCopyFileRange.contains(error) {
                 canCopyRange = false
             }
@@ -83,6 +85,7 @@ package struct FileCopier: ~Copyable {
             if count == 0 { break }
             try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: Int64(readOffset))
             readOffset += count
+            advanced(count)
         }
         return Int64(readOffset)
     }

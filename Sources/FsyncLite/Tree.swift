@@ -47,22 +47,34 @@ public struct Tree: Sendable {
         while try stream.advance() { try body(stream.file) }
     }
 
-    /// Reads all of it and counts.
-    public func totals() throws -> (header: ManifestHeader?, summary: ManifestSummary) {
+    /// The entries that are selected, in order, without a value made for each.
+    package func forEach(in selection: EntrySelection, _ body: (any EntryStream) throws -> Void) throws {
         let stream = try stream()
-        var summary = ManifestSummary()
-        while try stream.advance() { summary.count(stream.status) }
-        return ((stream as? ManifestReader)?.header, summary)
+        var selection = selection
+        while try stream.advance() {
+            if selection.selects(stream) { try body(stream) }
+        }
     }
 
-    /// What would make this tree the other one: moves are found where both know the inodes.
+    /// What would make this tree the other one: moves are found where both tell of the same directory.
     public func changes(to other: Tree) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
+        policy.isRecordItself = true
+        // Between a tree and a copy of it, inodes say nothing.
+        let origin = try origin()
+        policy.followsIdentity = try origin?.created != nil && origin == other.origin()
         var merge = TreeMerge(policy)
-        // The first tree is its own record: what it says of inodes is all there is.
-        try merge.run(source: other.stream(), target: stream(), manifest: SelfRecord(stream()))
+        try merge.run(
+            source: other.stream(withExtended: true), target: stream(withExtended: true),
+            manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
+    }
+
+    /// The directory that the inodes of the entries belong to; nil where a manifest does not say.
+    private func origin() throws -> FileIdentity? {
+        guard case .directory = kind else { return try header()?.source?.identity }
+        return try LocalFile(bytes: path).directory().status().identity
     }
 
     /// Writes a manifest of a live directory.
@@ -70,11 +82,15 @@ public struct Tree: Sendable {
     /// - Returns: what could not be read and is not in it.
     package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let started = Timestamp.now
-        let scan = try TreeScan(try LocalFile(bytes: path).directory(), Tree.options(.source))
+        let directory = try LocalFile(bytes: path).directory()
+        let scan = try TreeScan(directory, Tree.options(.source, withExtended: true))
+        let root = try LocalFile(bytes: path).absolute()
+        let origin = ManifestHeader.Source(
+            path: root, identity: try directory.status().identity,
+            fileSystem: try FileSystemFacts(of: directory).identifier)
         var writer = ManifestWriter(
             ManifestHeader(
-                id: TransactionID.next(now: started), root: try LocalFile(bytes: path).absolute(),
-                created: started))
+                id: TransactionID.next(now: started), root: root, created: started, source: origin))
         while try scan.advance() {
             writer.append(
                 path: scan.path, status: scan.status, destination: scan.destination,
@@ -86,13 +102,14 @@ public struct Tree: Sendable {
         return scan.findings.problems
     }
 
-    private static func options(_ base: TreeScan.Options) -> TreeScan.Options {
+    private static func options(_ base: TreeScan.Options, withExtended: Bool) -> TreeScan.Options {
         var options = base
-        options.extended = MirroredAttributes.all.extended
+        if withExtended { options.extended = MirroredAttributes.all.extended }
         return options
     }
 
-    private func stream() throws -> any EntryStream {
+    /// - Parameter withExtended: looks up extended attributes in a live directory too.
+    func stream(withExtended: Bool = false) throws -> any EntryStream {
         switch kind {
         case .manifest:
             let file = LocalFile(bytes: path)
@@ -105,7 +122,8 @@ public struct Tree: Sendable {
             return manifest
         case .directory:
             return try TreeScan(
-                try LocalFile(bytes: path).directory(), Tree.options(TreeScan.Options(omitsSockets: true)))
+                try LocalFile(bytes: path).directory(),
+                Tree.options(TreeScan.Options(omitsSockets: true), withExtended: withExtended))
         }
     }
 }

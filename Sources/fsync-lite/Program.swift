@@ -1,12 +1,25 @@
+import FileSystem
+import FsyncLite
+
 /// The command line, described once: help, parsing and whatever else tells of it come from here.
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
         name: "fsync-lite",
         summary: "Mirror a directory into another as one transaction.",
+        discussion: """
+            The contents of a directory become the contents of another: after a failure, a kill or a power cut the \
+            target is the old tree or the new one once the next command that writes has run, never a mixture. What \
+            was renamed is recognized instead of copied again. What the last apply displaced is kept in \
+            TARGET/.fsync-lite/history, and TARGET/.fsync-lite/manifest.json says what the target holds.
+            A line of output stands for an action: + create, ~ update, = attributes, > move, - delete, with its \
+            causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
+            terminal shows on standard error how far it is.
+            """,
         version: "0.1.0",
+        released: "2026-11-21",
         commands: [
             .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
-            .help,
+            .manifestExport, .completions, .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -77,7 +90,14 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + output)
+        ] + guards + filters + comparison + output,
+        examples: [
+            CommandExample("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            CommandExample("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
+            CommandExample(
+                "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
+                "Which pattern decides about a path"),
+        ])
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -86,7 +106,16 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + output)
+        arguments: sourceAndTarget, options: guards + filters + comparison + output,
+        examples: [
+            CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
+            CommandExample(
+                "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
+                "From cron: silent unless somebody has to look"),
+            CommandExample(
+                "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
+                "Leave out what can be made again"),
+        ])
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -95,40 +124,119 @@ extension CommandDescription {
         options: [
             .flag("--back", "take the commit back instead of finishing it"),
             .flag("--displace", "move what others put in the way to the history"),
+        ],
+        examples: [
+            CommandExample("fsync-lite recover mirror", "Finish an interrupted commit"),
+            CommandExample("fsync-lite recover --back mirror", "Go back to the old tree"),
         ])
 
     static let status = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        options: [.flag("--json", "write one JSON document to standard output")],
+        examples: [CommandExample("fsync-lite status mirror", "See how a mirror stands")])
 
     static let manifestCreate = CommandDescription(
         "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",
         arguments: [ArgumentDescription("TREE", "a directory")],
-        options: [.value("--output", short: "-o", "FILE", "write it to this file")])
+        options: [.value("--output", short: "-o", "FILE", "write it to this file")],
+        examples: [CommandExample("fsync-lite manifest create src -o before.json", "Record a directory")])
 
     private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
 
     static let manifestShow = CommandDescription(
-        "manifest show", summary: "Show what a manifest says in all.", arguments: [manifest],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        "manifest show",
+        summary:
+            "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
+        arguments: [manifest],
+        options: [
+            .value("--top", "N", "name so many files in each list (default: 5)"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [CommandExample("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
     static let manifestList = CommandDescription(
-        "manifest list", summary: "List the entries of a manifest.", arguments: [manifest],
+        "manifest list", summary: "List the entries of a manifest.",
+        discussion: """
+            A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
+            What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
+            matches. An entry has to meet all conditions. Days and times are in UTC.
+            """,
+        arguments: [
+            manifest,
+            ArgumentDescription("PATTERN", "only what matches one of these", optional: true, repeated: true),
+        ],
         options: [
-            .flag("--long", short: "-l", "with type, mode, owner, size and time"),
-            .flag("--json", "one JSON object per line"),
-            .flag("--null", short: "-0", "end each path with NUL, as it is"),
+            .value(
+                "--type", "TYPE", "only entries of this type", repeatable: true,
+                choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" },
+                section: "Conditions"),
+            .value("--min-size", "SIZE", "only files of this size or larger", section: "Conditions"),
+            .value(
+                "--max-size", "SIZE", "only files of this size or smaller; SIZE is such as 10M",
+                section: "Conditions"),
+            .value("--newer", "TIME", "only what was modified at this time or later", section: "Conditions"),
+            .value(
+                "--older", "TIME", "only what was modified before this time, such as 2026-11-20",
+                section: "Conditions"),
+            .flag("--long", short: "-l", "with type, mode, owner, size and time", section: "Output"),
+            .flag("--json", "one JSON object per line", section: "Output"),
+            .flag("--null", short: "-0", "end each path with NUL, as it is", section: "Output"),
+        ],
+        examples: [
+            CommandExample("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
+            CommandExample(
+                "fsync-lite manifest list src --older 2020-01-01 --type file -0 | xargs -0 ls -d",
+                "Hand old files to another command"),
         ])
 
     static let manifestDiff = CommandDescription(
         "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
+        discussion: """
+            Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
+            the same directory; between a tree and a copy of it, it is gone from one path and new at another.
+            """,
         arguments: [
             ArgumentDescription("A", "a manifest file, a target, or a directory"),
             ArgumentDescription("B", "another"),
         ],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        options: [
+            .flag("--all", "list every entry, however many"), .flag("--summary", "write only the totals"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            CommandExample("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+        ])
+
+    static let manifestExport = CommandDescription(
+        "manifest export", summary: "Write a manifest in the format of another tool.",
+        arguments: [manifest],
+        options: [.value("--format", "FORMAT", "for which tool", choices: ["mtree", "sha256sum"])],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest export src --format mtree | mtree -p copy", "Let mtree compare a copy")
+        ])
+
+    static let completions = CommandDescription(
+        "completions", summary: "Write the completions for a shell.",
+        discussion: "scripts/install puts them where the shells look.",
+        arguments: [
+            ArgumentDescription("SHELL", "for which shell", choices: Shell.allCases.map(\.rawValue))
+        ],
+        examples: [
+            CommandExample("source <(fsync-lite completions bash)", "In bash, for this session"),
+            CommandExample(
+                "fsync-lite completions fish > ~/.config/fish/completions/fsync-lite.fish",
+                "In fish, for good"),
+        ])
 
     static let help = CommandDescription(
         "help", summary: "Show help for a command.",
-        arguments: [ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)])
+        arguments: [ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)],
+        options: [.manualOption],
+        examples: [
+            CommandExample("fsync-lite help manifest list", "What a command takes"),
+            CommandExample("fsync-lite help --man | man -l -", "Read it as a manual page"),
+        ])
 }

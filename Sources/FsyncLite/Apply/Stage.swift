@@ -343,9 +343,14 @@ final class Stage {
             before = try source.status()
             guard before.type == .file else { return nil }
             if attempt > 1 { try staged.truncate(to: 0) }
+            var progress = progress
             copied = try copier.copy(
                 source, to: staged, size: before.size, allocated: before.allocated,
-                keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
+                keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled },
+                advanced: {
+                    progress.bytes &+= Int64($0)
+                    monitor.report(progress)
+                })
             extended = try source.extendedAttributes(attributes.extended)
             after = try source.status()
             isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false

@@ -18,6 +18,12 @@ package struct Record: Hashable, Sendable {
         (extended, omitted) = (manifest.extended, manifest.omitted)
     }
 
+    /// A tree as the record of itself.
+    init(of tree: some EntryStream) {
+        self.init(status: tree.status, targetInode: tree.status.inode)
+        extended = tree.extended
+    }
+
     /// The target's entry is no longer what the last apply left.
     func differs(from target: FileStatus) -> Bool {
         status.type != target.type || status.permissions != target.permissions

@@ -4,14 +4,14 @@ import FsyncLite
 enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let command = try SyncCommand(invocation)
-        let display = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
+        let display = command.isQuiet ? nil : TerminalMonitor()
         Interruption.watch()
         let synchronizer = Synchronizer(
             source: command.source, target: command.target, options: command.options,
             monitor: RunMonitor(display: display))
         let report: Report
         do {
-            defer { display?.finish() }
+            defer { display?.clear() }
             report = try synchronizer.apply()
         } catch {
             try command.log("failed: \(error)", [])
@@ -45,7 +45,7 @@ enum ApplyCommand {
 
     private static func log(_ report: Report, _ command: SyncCommand) throws {
         try command.log(
-            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, past: report.outcome == .committed))",
+            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned))",
             report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                 + (report.error.map { ["\($0)"] } ?? []))
     }
@@ -55,10 +55,10 @@ enum ApplyCommand {
             try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
         } else {
             if command.invocation.has("--verbose") || command.invocation.has("--all") {
-                for action in report.actions { try console.line(ActionText.line(action)) }
+                try ActionText(command.invocation).write(report.actions, to: &console)
             }
             let isGood = report.outcome == .committed || report.outcome == .unchanged
-            if isGood, !command.isQuiet { try console.line(ActionText.totals(report.summary, past: true)) }
+            if isGood, !command.isQuiet { try console.line(ActionText.totals(report.summary, .done)) }
         }
         try console.flush()
     }
