@@ -94,6 +94,9 @@ struct Examination {
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
+        if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
+            isRecordOutdated = true
+        }
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0

@@ -133,7 +133,8 @@ public struct Synchronizer: Sendable {
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
-            previous: previous, attributes: attributes, monitor: monitor)
+            previous: previous, attributes: attributes, recordsDigests: options.recordsDigests,
+            monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
@@ -160,8 +161,14 @@ public struct Synchronizer: Sendable {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
         }
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
+        let missing =
+            options.recordsDigests
+            ? MissingDigests(
+                source: examination.sourceRoot, target: directory, scanned: examination.scanned,
+                monitor: monitor) : nil
         _ = try ManifestUpdate(plan, staged: staged)
-            .write(header, over: try state.manifest(), to: &manifest)
+            .write(header, over: try state.manifest(), to: &manifest, digests: missing)
+        if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
         // What changes nothing but the manifest is no step to go back to, and does not displace one.

@@ -77,29 +77,47 @@ public struct Tree: Sendable {
         return try LocalFile(bytes: path).directory().status().identity
     }
 
+    /// The directory whose files can be read; nil for a manifest file.
+    func directory() throws -> Directory? {
+        if case .manifest = kind { return nil }
+        return try LocalFile(bytes: path).directory()
+    }
+
     /// Writes a manifest of a live directory.
     ///
+    /// - Parameter withDigests: files are read for their digests.
     /// - Returns: what could not be read and is not in it.
-    package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+    package func writeManifest(
+        to sink: inout some ByteSink & ~Copyable, withDigests: Bool = false,
+        monitor: any Monitor = SilentMonitor()
+    ) throws -> [Problem] {
         let started = Timestamp.now
         let directory = try LocalFile(bytes: path).directory()
-        let scan = try TreeScan(directory, Tree.options(.source, withExtended: true))
+        let scan = try TreeScan(directory, Tree.options(.source, withExtended: true), monitor: monitor)
         let root = try LocalFile(bytes: path).absolute()
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,
             fileSystem: try FileSystemFacts(of: directory).identifier)
+        let contents = DigestReader(directory, monitor: monitor)
+        var problems: [Problem] = []
         var writer = ManifestWriter(
             ManifestHeader(
                 id: TransactionID.next(now: started), root: root, created: started, source: origin))
         while try scan.advance() {
+            var (status, digest): (FileStatus, Digest?) = (scan.status, nil)
+            if withDigests, status.type == .file,
+                let found = try contents.digest(of: scan.path, problems: &problems)
+            {
+                (digest, status) = found
+            }
             writer.append(
-                path: scan.path, status: scan.status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil)
+                path: scan.path, status: status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil, digest: digest)
             try writer.drain(to: &sink)
         }
         writer.end()
         try writer.drain(to: &sink, all: true)
-        return scan.findings.problems
+        return (scan.findings.problems + problems).sorted { $0.path < $1.path }
     }
 
     private static func options(_ base: TreeScan.Options, withExtended: Bool) -> TreeScan.Options {

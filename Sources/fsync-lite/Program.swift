@@ -106,7 +106,9 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + output,
+        arguments: sourceAndTarget,
+        options: [.flag("--digest", "record the SHA-256 of every file in the manifest")] + guards + filters
+            + comparison + output,
         examples: [
             CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             CommandExample(
@@ -138,7 +140,10 @@ extension CommandDescription {
     static let manifestCreate = CommandDescription(
         "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",
         arguments: [ArgumentDescription("TREE", "a directory")],
-        options: [.value("--output", short: "-o", "FILE", "write it to this file")],
+        options: [
+            .value("--output", short: "-o", "FILE", "write it to this file"),
+            .flag("--digest", "with the SHA-256 of every file"),
+        ],
         examples: [CommandExample("fsync-lite manifest create src -o before.json", "Record a directory")])
 
     private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
@@ -211,6 +216,10 @@ extension CommandDescription {
 
     static let manifestExport = CommandDescription(
         "manifest export", summary: "Write a manifest in the format of another tool.",
+        discussion: """
+            For mtree the digests are written that the manifest has. For sha256sum every file needs one: of a \
+            directory or a target, files without are read; a manifest file has to be made with --digest.
+            """,
         arguments: [manifest],
         options: [.value("--format", "FORMAT", "for which tool", choices: ["mtree", "sha256sum"])],
         examples: [

@@ -176,6 +176,7 @@ package final class RecordList: EntryStream {
     package var status: FileStatus { entries[index].file.status }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var destination: [UInt8] { entries[index].file.destination }
+    package var digest: Digest? { entries[index].file.digest }
 }
 
 /// A tree of which some directories cannot be listed.

@@ -20,6 +20,7 @@ final class Stage {
     private var progress = Progress(.staging)
     private var copier = FileCopier()
     private let attributes: MirroredAttributes
+    private let recordsDigests: Bool
     /// Files that get more names, by the path that the others know them by.
     private var leaders: [RelativePath: (place: RelativePath, file: File, inode: UInt64)] = [:]
     private let stage: TreeWalker
@@ -37,7 +38,7 @@ final class Stage {
     ///   - previous: what runs that were cut short left.
     init(
         _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
-        previous: PreviousStage?, attributes: MirroredAttributes, monitor: any Monitor
+        previous: PreviousStage?, attributes: MirroredAttributes, recordsDigests: Bool, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
         _ = try state.subdirectory(TargetState.Name.history)
@@ -49,6 +50,7 @@ final class Stage {
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
         stage = TreeWalker(directory)
         self.attributes = attributes
+        self.recordsDigests = recordsDigests
         recorder = try StageRecorder(
             transaction, attributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
@@ -271,15 +273,20 @@ final class Stage {
             let held = try ObjectHandle(name, in: parent).extendedAttributes(attributes.extended)
             let wanted = try extendedAttributes(of: file)
             let refused = wanted.filter { held[$0.name] != $0.value }
+            var file = file
+            file.digest = try digest(of: parent.open(name, [.read, .noFollow]), parent.path(of: name))
             return .staged(
                 file.achieved(as: status, wanted, refused: refused, setsOwner: setsOwner), inode: status.inode
             )
         }
-        let staged = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        let access: FileDescriptor.Flags = recordsDigests ? .readWrite : .write
+        let staged = try parent.open(name, [access, .create, .exclusive, .noFollow], permissions: 0o600)
         let path = parent.path(of: name)
         do {
             for attempt in 1...3 {
                 guard let (source, extended) = try copy(file, to: staged, path, attempt) else { continue }
+                var copied = file.with(source)
+                copied.digest = try digest(of: staged, path)
                 var refused = ExtendedAttributes()
                 let target = try calling("fchmod", path) { () throws(Errno) -> FileStatus in
                     if setsOwner { try staged.setOwner(source.owner, group: source.group) }
@@ -292,7 +299,7 @@ final class Stage {
                 }
                 note(source, target, file, parent, name)
                 return .staged(
-                    file.with(source).achieved(as: target, extended, refused: refused, setsOwner: setsOwner),
+                    copied.achieved(as: target, extended, refused: refused, setsOwner: setsOwner),
                     inode: target.inode)
             }
         } catch let problem as Unstageable {
@@ -302,6 +309,20 @@ final class Stage {
         try parent.unlink(name)
         return .failed(
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+    }
+
+    /// Of the copy, so that it tells what the target has got: the source is only read once.
+    private func digest(of staged: borrowing FileDescriptor, _ path: [UInt8]) throws -> Digest? {
+        guard recordsDigests else { return nil }
+        do {
+            return Digest(
+                try calling("read", path) { () throws(Errno) in
+                    try staged.digest { monitor.isCancelled }
+                })
+        } catch {
+            try monitor.checkCancellation()
+            throw error
+        }
     }
 
     /// For a later run, should this one be cut short.

@@ -28,6 +28,7 @@ package struct ComparisonPolicy: Sendable {
     func compare(_ pair: inout Pair) {
         if !attributes.contains(.owner) { pair.takeOwnerOfTarget() }
         let (source, target) = (pair.source.status, pair.target.status)
+        judge(&pair)
         let isSuspect = isSuspect(pair)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
         let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
@@ -37,7 +38,10 @@ package struct ComparisonPolicy: Sendable {
         case .file:
             if source.size != target.size { pair.causes.insert(.size) }
             if isModified { pair.causes.insert(.modified) }
-            if pair.causes.isDisjoint(with: [.size, .modified]) {
+            if let own = pair.source.digest, let other = pair.target.digest, own != other {
+                pair.causes.insert(.content)
+            }
+            if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
                 pair.needsContentComparison = isSuspect || alwaysComparesContent
             } else {
                 pair.replacesContent = true
@@ -69,7 +73,23 @@ package struct ComparisonPolicy: Sendable {
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
         }
+        if !knowsExtended, !pair.replacesContent, pair.sourceStands || pair.targetStands {
+            // As long as no comparison finds otherwise.
+            pair.source.digest = pair.record?.digest
+        }
         pair.noteDrift()
+    }
+
+    /// Where the record's digest may be used again: no side has changed since, by its change time too.
+    private func judge(_ pair: inout Pair) {
+        guard let trust, let record = pair.record, record.digest != nil else { return }
+        let source = pair.source.status
+        pair.sourceStands =
+            record.status.identity == source.identity && record.status.size == source.size
+            && record.status.modified == source.modified
+            && !trust.suspectsSource(source, record: record.status)
+        pair.targetStands =
+            !record.differs(from: pair.target.status) && !trust.suspectsTarget(pair.target.status)
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.

@@ -188,6 +188,7 @@ package struct Difference: Sendable {
             }
             pairs[index].replacesContent = true
             pairs[index].causes.insert(.content)
+            pairs[index].source.digest = nil
         }
         joinLinks()
     }

@@ -120,7 +120,9 @@ package struct TreeMerge {
         }
         let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
         if isLinkedAlike, isUnmistakablyEqual(source.status, target.status, record),
-            !isBelowUnsettled(source.path), !policy.knowsExtended || source.extended == target.extended
+            !isBelowUnsettled(source.path),
+            !policy.knowsExtended
+                || (source.extended == target.extended && source.digest == target.digest)
         {
             return
         }

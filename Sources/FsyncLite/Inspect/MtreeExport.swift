@@ -2,9 +2,9 @@ import FileSystem
 
 /// A tree as a specification for `mtree(8)`: one line for each entry, with its whole path.
 ///
-///     ./2026/a.jpg type=file uid=0 gid=0 mode=0644 time=1763632800.123456789 size=4194304
+///     ./2026/a.jpg type=file uid=0 gid=0 mode=0644 time=1763632800.123456789 size=4194304 sha256=...
 ///
-/// Link counts, extended attributes and the attributes of the root are left out. Names are encoded as `vis(3)`
+/// Digests are written where they are known. Link counts, extended attributes and the attributes of the root are left out. Names are encoded as `vis(3)`
 /// does it: a backslash and three octal digits for every byte that could mean something.
 struct MtreeExport {
     private(set) var text: [UInt8] = Array(
@@ -24,11 +24,16 @@ struct MtreeExport {
             text += String(status.permissions, radix: 8).utf8
         }
         // Nanoseconds count forward from the second, before 1970 too.
-        text += " time=\(status.modified.seconds).".utf8
+        append(status.modified.seconds < 0 ? " time=-" : " time=", status.modified.seconds.magnitude)
+        text.append(UInt8(ascii: "."))
         text.appendDecimal(UInt64(status.modified.nanoseconds), digits: 9)
         switch status.type {
         case .file:
             append(" size=", UInt64(status.size))
+            if let digest = entry.digest {
+                text += " sha256=".utf8
+                digest.appendDigits(to: &text)
+            }
         case .symlink:
             text += " link=".utf8
             appendEncoded(entry.destination)

@@ -21,6 +21,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.
     public var comparesContent = false
+    /// Record a digest of every file's content.
+    public var recordsDigests = false
 
     /// What takes part.
     public var filters = Filters()

@@ -27,6 +27,11 @@ final class ContentComparison {
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
         do throws(FileComparison.Failure) {
+            // Of a side for which the record's digest stands nothing has to be read.
+            if let digest = pair.record?.digest {
+                if pair.targetStands { return try self.digest(of: source, .first) == digest }
+                if pair.sourceStands { return try self.digest(of: target, .second) == digest }
+            }
             return try FileComparison.haveSameContent(source, target) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
@@ -34,6 +39,16 @@ final class ContentComparison {
             problems.append(
                 Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
             return true
+        }
+    }
+
+    private func digest(
+        of file: borrowing FileDescriptor, _ side: FileComparison.Failure.Side
+    ) throws(FileComparison.Failure) -> Digest {
+        do throws(Errno) {
+            return Digest(try file.digest { monitor.isCancelled })
+        } catch {
+            throw FileComparison.Failure(side: side, errno: error)
         }
     }
 

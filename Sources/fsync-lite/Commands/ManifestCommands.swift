@@ -9,17 +9,15 @@ enum ManifestCreateCommand {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
         let tree = try Tree(path: path)
+        let withDigests = invocation.has("--digest")
         let problems: [Problem]
         if let output = invocation.value("--output") {
             var file = try LocalFile(bytes: output).pendingReplacement()
-            problems = try tree.writeManifest(to: &file)
+            problems = try tree.writeManifest(to: &file, withDigests: withDigests)
             try file.commit()
         } else {
-            problems = try tree.writeManifest(to: &console)
+            problems = try tree.writeManifest(to: &console, withDigests: withDigests)
         }
-        for problem in problems {
-            Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
-        }
-        return problems.isEmpty ? .done : .committedWithOmissions
+        return Console.complain(of: problems)
     }
 }

@@ -19,11 +19,11 @@ enum ManifestShowCommand {
 
     private static func write(_ statistics: TreeStatistics, to console: inout Console) throws {
         if let header = statistics.header {
-            try console.line("manifest          \(escapedText(header.id.utf8))")
-            try console.line("root              \(LocalFile(bytes: header.root))")
-            try console.line("created           \(header.created)")
+            try console.line("manifest            \(escapedText(header.id.utf8))")
+            try console.line("root                \(LocalFile(bytes: header.root))")
+            try console.line("created             \(header.created)")
             if let source = header.source, source.path != header.root {
-                try console.line("source            \(LocalFile(bytes: source.path))")
+                try console.line("source              \(LocalFile(bytes: source.path))")
             }
         }
         try row("entries", statistics.summary.entries, to: &console)
@@ -34,7 +34,7 @@ enum ManifestShowCommand {
         }
         let bytes = statistics.summary.bytes
         try console.line(
-            "bytes             \(bytes)\(bytes < 1000 ? "" : " (\(ActionText.byteCount(bytes)))")")
+            "bytes               \(bytes)\(bytes < 1000 ? "" : " (\(ActionText.byteCount(bytes)))")")
         for (depth, count) in statistics.levels.enumerated().prefix(usualLevels) {
             try row("at depth \(depth + 1)", count, to: &console)
         }
@@ -57,7 +57,7 @@ enum ManifestShowCommand {
     private static let usualLevels = 12
 
     private static func row(_ label: String, _ count: Int, to console: inout Console) throws {
-        try console.line(label + String(repeating: " ", count: max(2, 18 - label.count)) + "\(count)")
+        try console.line(label + String(repeating: " ", count: max(2, 20 - label.count)) + "\(count)")
     }
 }
 

@@ -25,6 +25,7 @@ struct SyncCommand {
         options.filters = try Filters(invocation)
         options.deletesExcluded = invocation.has("--delete-excluded")
         options.comparesContent = invocation.has("--checksum")
+        options.recordsDigests = invocation.has("--digest")
         let switches: [(String, MirroredAttributes)] = [
             ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
             ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
@@ -75,9 +76,7 @@ struct SyncCommand {
     /// Notes, problems and refusals, on standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { Console.complain("note: \(note)") } }
-        for problem in problems {
-            Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
-        }
+        Console.complain(of: problems)
         for refusal in refusals {
             Console.complain("refused: \(refusal.reason)")
             if let option = refusal.option { Console.complain("to go ahead: \(command(adding: option))") }
