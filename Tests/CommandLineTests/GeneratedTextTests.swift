@@ -109,7 +109,7 @@ struct GeneratedTextTests {
             try completions(
                 line,
                 script: """
-                    source $argv[1]; cd $argv[2]; complete -C $argv[3] | string split -f 1 \\t
+                    source $argv[1]; cd $argv[2]; complete -C $argv[3] | string split -f 1 \\t; true
                     """, shell: .fish
             ).isSuperset(of: words))
     }

@@ -27,9 +27,11 @@ import Testing
             line(bytes: (250_000_000, 1_000_000_000), entries: (12, 40), seconds: 10, width: width)
         }
         #expect(
-            text(90) == "staging  [####]   25%  250.0 MB of 1.0 GB  12 of 40 entries  25.0 MB/s  0:30 left")
+            text(90)
+                == "staging  [###---------]   25%  250.0 MB of 1.0 GB  12 of 40 entries  25.0 MB/s  0:30 left"
+        )
         #expect(text(60) == "staging   25%  250.0 MB of 1.0 GB  25.0 MB/s  0:30 left")
-        #expect(text(40) == "staging  [##########]   25%  0:30 left")
+        #expect(text(40) == "staging  [##---------]   25%  0:30 left")
         #expect(text(16) == "staging   25%")
         #expect(text(8) == "staging")
         #expect(text(5) == "stag")
@@ -39,7 +41,7 @@ import Testing
 
     @Test func countsEntriesWhereNothingIsCopied() {
         #expect(
-            line(entries: (10, 40), seconds: 1, width: 50)
+            line(entries: (10, 40), seconds: 1, width: 56)
                 == "staging  [####------]   25%  10 of 40 entries  0:03 left")
         #expect(line(.scanning, entries: (1234, nil), seconds: 9, width: 80) == "scanning  1234 entries")
         #expect(line(.syncing, seconds: 9, width: 80) == "syncing")

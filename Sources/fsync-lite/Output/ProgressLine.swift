@@ -11,7 +11,8 @@ struct ProgressLine {
         let room = max(0, width - 1)
         // The most important first: what does not fit any more is left out, and so is what comes after it.
         let parts: [(position: Int, text: String?)] = [
-            (0, progress.phase.rawValue), (2, percentage), (6, timeLeft), (3, bytes), (5, rate), (4, entries),
+            (0, String(progress.phase.rawValue.prefix(room))), (2, percentage), (6, timeLeft), (3, bytes),
+            (5, rate), (4, entries),
         ]
         var chosen: [(position: Int, text: String)] = []
         var length = 0
@@ -70,7 +71,7 @@ struct ProgressLine {
 
     private var timeLeft: String? {
         guard let seconds, let fraction, fraction > 0 else { return nil }
-        let left = Int(min(seconds / fraction * (1 - fraction), 359_999))
+        let left = Int(min(seconds / fraction * (1 - fraction), 359_999).rounded())
         let (hours, minutes) = (left / 3600, left / 60 % 60)
         func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let clock = hours > 0 ? "\(hours):\(twoDigits(minutes))" : "\(minutes)"
