@@ -15,6 +15,9 @@ package struct FileCopier: ~Copyable {
     /// Bytes between two looks at whether to go on.
     private static let stretch = 64 << 20
 
+    /// Is told the bytes of each stretch that is copied.
+    package var advanced: (Int) -> Void = { _ in }
+
     package init() {}
 
     deinit {
@@ -29,12 +32,11 @@ package struct FileCopier: ~Copyable {
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
     ///   - keepsHoles: without it they are written as the zeros that they read as.
     ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
-    ///   - advanced: told the bytes of each stretch that is copied.
     /// - Returns: the size of the copy.
     package mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
         allocated: Int64, keepsHoles: Bool = true,
-        isCancelled: () -> Bool = { false }, advanced: (Int) -> Void = { _ in }
+        isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
         let copiesHoles = keepsHoles && allocated < size
         if size > 0, canClone, keepsHoles || allocated >= size {
@@ -44,12 +46,12 @@ package struct FileCopier: ~Copyable {
             canClone = false
         }
         guard copiesHoles else {
-            return try copyData(source, to: target, from: 0, to: size, isCancelled, advanced)
+            return try copyData(source, to: target, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0
         while let data = try source.seek(offset, .data), data < size {
             let hole = min(try source.seek(data, .hole) ?? size, size)
-            offset = try copyData(source, to: target, from: data, to: hole, isCancelled, advanced)
+            offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
         try target.truncate(to: size)
@@ -60,7 +62,7 @@ package struct FileCopier: ~Copyable {
     private mutating func copyData(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64,
         to end: Int64,
-        _ isCancelled: () -> Bool, _ advanced: (Int) -> Void
+        _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
         // What fits the buffer is read and written in one call each, which no other rung does in fewer.

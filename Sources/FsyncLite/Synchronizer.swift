@@ -133,12 +133,13 @@ public struct Synchronizer: Sendable {
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
-            previous: previous, attributes: attributes, recordsDigests: options.recordsDigests,
-            monitor: monitor)
+            previous: previous, options: options, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
-        let staged = zip(steps.arrivals, stage.outcomes).map { (path: $0.file.path, outcome: $1) }
+        let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
+            outcome.map { (path: arrival.file.path, outcome: $0) }
+        }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
@@ -160,14 +161,20 @@ public struct Synchronizer: Sendable {
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
         }
+        // A repair changes nothing of what a run looks at.
+        if !options.repairs.isEmpty, let last = examination.header {
+            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+        }
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         let missing =
             options.recordsDigests
             ? MissingDigests(
                 source: examination.sourceRoot, target: directory, scanned: examination.scanned,
                 monitor: monitor) : nil
-        _ = try ManifestUpdate(plan, staged: staged)
-            .write(header, over: try state.manifest(), to: &manifest, digests: missing)
+        var update = ManifestUpdate(plan, staged: staged)
+        update.passOver(examination.passedOver)
+        _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
         if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
@@ -182,6 +189,7 @@ public struct Synchronizer: Sendable {
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
+        if options.verifiesCopies { try stage.reread() }
         monitor.report(Progress(.committing))
         try monitor.checkCancellation()
         let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)

@@ -93,7 +93,7 @@ public struct Tree: Sendable {
     ) throws -> [Problem] {
         let started = Timestamp.now
         let directory = try LocalFile(bytes: path).directory()
-        let scan = try TreeScan(directory, Tree.options(.source, withExtended: true), monitor: monitor)
+        let scan = try TreeScan(directory, Tree.options(.source), monitor: monitor)
         let root = try LocalFile(bytes: path).absolute()
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,
@@ -120,9 +120,11 @@ public struct Tree: Sendable {
         return (scan.findings.problems + problems).sorted { $0.path < $1.path }
     }
 
-    private static func options(_ base: TreeScan.Options, withExtended: Bool) -> TreeScan.Options {
+    static func options(
+        _ base: TreeScan.Options, _ attributes: MirroredAttributes = .all
+    ) -> TreeScan.Options {
         var options = base
-        if withExtended { options.extended = MirroredAttributes.all.extended }
+        options.extended = attributes.extended
         return options
     }
 
@@ -139,9 +141,9 @@ public struct Tree: Sendable {
             }
             return manifest
         case .directory:
+            let options = TreeScan.Options(omitsSockets: true)
             return try TreeScan(
-                try LocalFile(bytes: path).directory(),
-                Tree.options(TreeScan.Options(omitsSockets: true), withExtended: withExtended))
+                try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }
     }
 }

@@ -21,7 +21,7 @@ enum ExitCode: Int32, CaseIterable {
         switch self {
         case .done: "done; after an apply: the new tree is there and durable"
         case .failed: "failed; the target is unchanged"
-        case .different: "there are differences (plan --exit-code, manifest diff)"
+        case .different: "there are differences (plan --exit-code, manifest diff, manifest verify)"
         case .committedWithOmissions: "committed, but something could not be mirrored and is listed"
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "the saved plan no longer fits"

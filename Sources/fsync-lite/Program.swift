@@ -19,7 +19,7 @@ extension ProgramDescription {
         released: "2026-11-21",
         commands: [
             .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
-            .manifestExport, .completions, .help,
+            .manifestExport, .manifestVerify, .completions, .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -41,6 +41,9 @@ extension CommandDescription {
             "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
             section: "Guards"),
         .flag("--no-delete", "delete nothing", section: "Guards"),
+        .flag(
+            "--trust-source", "copy also what is not as recorded although its size and time are",
+            section: "Guards"),
         .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
     ]
 
@@ -74,6 +77,12 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let speed: [OptionDescription] = [
+        .value(
+            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
+            section: "Speed")
+    ]
+
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
@@ -90,7 +99,7 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + output,
+        ] + guards + filters + comparison + speed + output,
         examples: [
             CommandExample("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
             CommandExample("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
@@ -107,8 +116,10 @@ extension CommandDescription {
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
         arguments: sourceAndTarget,
-        options: [.flag("--digest", "record the SHA-256 of every file in the manifest")] + guards + filters
-            + comparison + output,
+        options: [
+            .flag("--digest", "record the SHA-256 of every file in the manifest"),
+            .flag("--verify", "read back what was written, from the disk, before it is committed"),
+        ] + guards + filters + comparison + speed + output,
         examples: [
             CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             CommandExample(
@@ -238,6 +249,32 @@ extension CommandDescription {
             CommandExample(
                 "fsync-lite completions fish > ~/.config/fish/completions/fsync-lite.fish",
                 "In fish, for good"),
+        ])
+
+    static let manifestVerify = CommandDescription(
+        "manifest verify",
+        summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
+        discussion: """
+            A file whose size and time are as recorded and whose content is not has rotted, or was edited and \
+            its time put back. With --source, content that is as recorded tells which of the two copies is good.
+            """,
+        arguments: [
+            ArgumentDescription("MANIFEST", "a manifest file or a target"),
+            ArgumentDescription("TREE", "the directory to look at"),
+        ],
+        options: [
+            .flag("--digest", "read the files that have a digest, and compare"),
+            .value("--part", "K/N", "read only the K-th of N parts of the files, such as 3/30"),
+            .value("--source", "DIR", "read also the files of the directory that TREE is a mirror of"),
+            .flag("--repair", "put the good copy in the place of a rotten one"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
+            CommandExample(
+                "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
+                "Mend what has rotted on either side"),
         ])
 
     static let help = CommandDescription(

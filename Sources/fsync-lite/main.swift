@@ -46,6 +46,7 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
     case "manifest export": try ManifestExportCommand.run(invocation, &console)
     case "completions": try CompletionsCommand.run(invocation, &console)
+    case "manifest verify": try ManifestVerifyCommand.run(invocation, &console)
     default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
     }
 }

@@ -17,6 +17,8 @@ package struct ComparisonPolicy: Sendable {
     package var foldsNames = false
     /// What is excluded goes from the target.
     package var deletesExcluded = false
+    /// Objects of the target, by inode, that are compared by content whatever vouches for them.
+    package var suspects: Set<UInt64> = []
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
     /// The target tells what is recorded of it, and no record is kept: two trees are compared, and nothing mirrored.
@@ -90,6 +92,7 @@ package struct ComparisonPolicy: Sendable {
             && !trust.suspectsSource(source, record: record.status)
         pair.targetStands =
             !record.differs(from: pair.target.status) && !trust.suspectsTarget(pair.target.status)
+            && !suspects.contains(pair.target.status.inode)
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.
@@ -104,7 +107,7 @@ package struct ComparisonPolicy: Sendable {
         guard let trust else { return !knowsExtended }
         guard let record = pair.record else { return true }
         return record.differs(from: pair.target.status) || record.status.identity != pair.source.identity
-            || trust.suspectsTarget(pair.target.status)
+            || trust.suspectsTarget(pair.target.status) || suspects.contains(pair.target.status.inode)
             || trust.suspectsSource(pair.source.status, record: record.status)
     }
 }

@@ -144,7 +144,8 @@ package struct TreeMerge {
             source.size == target.size || source.type == .directory,
             !policy.attributes.contains(.owner)
                 || (source.owner == target.owner && source.group == target.group),
-            !policy.alwaysComparesContent, !policy.alwaysInspects, record.omitted.isEmpty,
+            !policy.alwaysComparesContent, !policy.alwaysInspects,
+            policy.suspects.isEmpty || !policy.suspects.contains(target.inode), record.omitted.isEmpty,
             policy.isRecordItself
                 || !record.differs(from: target) && record.status.changed == source.changed
                     && record.status.inode == source.inode && record.status.created == source.created

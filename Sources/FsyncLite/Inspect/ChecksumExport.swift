@@ -7,7 +7,7 @@ import FileSystem
 /// A name with a backslash, a line feed or a carriage return has them as `\\`, `\n` and `\r`, and a backslash before
 /// the digest says so. The `./` keeps a file named `-` from being standard input.
 struct ChecksumExport {
-    private(set) var text: [UInt8] = []
+    var text: [UInt8] = []
 
     mutating func append(_ path: RelativePath, _ digest: Digest) {
         let isEscaped = path.bytes.contains { ChecksumExport.escape($0) != nil }
@@ -63,7 +63,7 @@ extension Tree {
                 digest = try contents.digest(of: stream.path, problems: &problems)?.digest
             }
             if let digest { export.append(stream.path, digest) }
-            try export.drain(to: &sink)
+            try sink.take(&export.text)
         }
         return problems
     }

@@ -7,7 +7,7 @@ import FileSystem
 /// Digests are written where they are known. Link counts, extended attributes and the attributes of the root are left out. Names are encoded as `vis(3)`
 /// does it: a backslash and three octal digits for every byte that could mean something.
 struct MtreeExport {
-    private(set) var text: [UInt8] = Array(
+    var text: [UInt8] = Array(
         // The state of a target is no part of its tree.
         "#mtree\n. type=dir\n./.fsync-lite type=dir optional ignore\n".utf8)
 
@@ -43,12 +43,6 @@ struct MtreeExport {
             break
         }
         text.append(UInt8(ascii: "\n"))
-    }
-
-    /// Hands over what there is so far.
-    mutating func drain(to sink: inout some ByteSink & ~Copyable) throws {
-        try sink.write(text)
-        text.removeAll(keepingCapacity: true)
     }
 
     private func type(_ type: FileType) -> String {
@@ -89,8 +83,8 @@ extension Tree {
         var export = MtreeExport()
         while try stream.advance() {
             export.append(stream)
-            try export.drain(to: &sink)
+            try sink.take(&export.text)
         }
-        try export.drain(to: &sink)
+        try sink.take(&export.text)
     }
 }

@@ -16,6 +16,9 @@ package struct ManifestUpdate: Sendable {
     /// What could not be read: at and below these paths nobody looked.
     private var unexamined: Set<RelativePath> = []
 
+    /// Paths alone that the run left as they are.
+    private var passedOver: Set<RelativePath> = []
+
     package init() {}
 
     /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
@@ -24,10 +27,16 @@ package struct ManifestUpdate: Sendable {
         unexamined.insert(path)
     }
 
+    /// The same for these entries, and not for what is below them.
+    mutating func passOver(_ paths: [RelativePath]) {
+        passedOver.formUnion(paths)
+    }
+
     private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        guard !unexamined.isEmpty, unexamined.contains(path) || path.isBelow(anyOf: unexamined) else {
-            return status
-        }
+        let isPassedOver = !passedOver.isEmpty && passedOver.contains(path)
+        let isUnexamined =
+            !unexamined.isEmpty && (unexamined.contains(path) || path.isBelow(anyOf: unexamined))
+        guard isPassedOver || isUnexamined else { return status }
         var status = status
         status.changed = Trust.unexamined
         return status

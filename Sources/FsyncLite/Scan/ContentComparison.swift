@@ -42,6 +42,24 @@ final class ContentComparison {
         }
     }
 
+    /// The source's file is not what was recorded of it, although identity, size and modification time are: it has
+    /// rotted, or was edited and its time put back.
+    func hasRotted(_ pair: Pair) throws -> Bool {
+        let status = pair.source.status
+        guard let record = pair.record, let digest = record.digest, record.status.identity == status.identity,
+            record.status.size == status.size, record.status.modified == status.modified,
+            let file = try openSource(pair.source.path)
+        else { return false }
+        do throws(FileComparison.Failure) {
+            return try self.digest(of: file, .first) != digest
+        } catch {
+            try monitor.checkCancellation()
+            problems.append(
+                Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
+            return false
+        }
+    }
+
     private func digest(
         of file: borrowing FileDescriptor, _ side: FileComparison.Failure.Side
     ) throws(FileComparison.Failure) -> Digest {

@@ -4,10 +4,13 @@ import FileSystem
 final class DigestReader {
     private let tree: TreeWalker
     private let monitor: any Monitor
+    private let bypassesCache: Bool
 
-    init(_ root: Directory, monitor: any Monitor) {
+    /// - Parameter bypassesCache: what the system has cached of a file is dropped first.
+    init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
         tree = TreeWalker(root)
         self.monitor = monitor
+        self.bypassesCache = bypassesCache
     }
 
     /// The same, with a problem to list for what is not to be had.
@@ -35,6 +38,7 @@ final class DigestReader {
             let file = try directory.open(name, [.read, .noFollow, .nonBlocking])
             return try calling("read", directory.path(of: name)) {
                 () throws(Errno) -> (Digest, FileStatus)? in
+                if bypassesCache { try file.dropCache() }
                 for _ in 1...3 {
                     let before = try file.status()
                     guard before.type == .file else { return nil }

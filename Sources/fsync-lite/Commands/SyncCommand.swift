@@ -26,6 +26,8 @@ struct SyncCommand {
         options.deletesExcluded = invocation.has("--delete-excluded")
         options.comparesContent = invocation.has("--checksum")
         options.recordsDigests = invocation.has("--digest")
+        options.verifiesCopies = invocation.has("--verify")
+        options.trustsSource = invocation.has("--trust-source")
         let switches: [(String, MirroredAttributes)] = [
             ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
             ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
@@ -39,6 +41,7 @@ struct SyncCommand {
             }
             options.deleteLimit = limit
         }
+        if let threads = try invocation.integer("--threads", in: 1...1024) { options.threads = threads }
         self.options = options
     }
 
