@@ -42,7 +42,7 @@ import Testing
     @Test func countsEntriesWhereNothingIsCopied() {
         #expect(
             line(entries: (10, 40), seconds: 1, width: 57)
-                == "staging  [####------]   25%  10 of 40 entries  0:03 left")
+                == "staging  [##--------]   25%  10 of 40 entries  0:03 left")
         #expect(line(.scanning, entries: (1234, nil), seconds: 9, width: 80) == "scanning  1234 entries")
         #expect(line(.syncing, seconds: 9, width: 80) == "syncing")
     }
