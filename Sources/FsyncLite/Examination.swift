@@ -135,6 +135,7 @@ struct Examination {
         policy.deletesExcluded = options.deletesExcluded
         policy.suspects = options.repairs
         policy.foldsNames = try root.anchor().foldsNames()
+        policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
@@ -167,7 +168,7 @@ struct Examination {
         // As long as nobody has changed the source's root since.
         let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
-        let kept: [(Omissions, Cause)] = [
+        let kept: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]

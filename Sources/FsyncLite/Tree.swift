@@ -83,6 +83,12 @@ public struct Tree: Sendable {
         return try LocalFile(bytes: path).directory()
     }
 
+    /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
+    func manifestInode() throws -> UInt64? {
+        guard case .target(let state) = kind else { return nil }
+        return try state.manifestInode()
+    }
+
     /// Writes a manifest of a live directory.
     ///
     /// - Parameter withDigests: files are read for their digests.

@@ -169,14 +169,16 @@ final class Stage {
         }
         for (index, arrival) in followers {
             guard let path = arrival.leader else { continue }
-            if let leader = leaders[path], case .staged(let file, let inode) = work.outcomes[leader],
-                try worker.link(places[leader], to: places[index])
-            {
-                work.end(index, .staged(file.moved(to: arrival.file.path), inode: inode))
-            } else {
-                work.end(index, try worker.stage(arrival.file, at: places[index]))
-                leaders[path] = index
+            var file = arrival.file
+            if let leader = leaders[path], case .staged(let linked, let inode) = work.outcome(of: leader) {
+                if try worker.link(places[leader], to: places[index]) {
+                    work.end(index, .staged(linked.moved(to: file.path), inode: inode))
+                    continue
+                }
+                file.omitted.insert(.links)
             }
+            work.end(index, try worker.stage(file, at: places[index]))
+            leaders[path] = index
         }
     }
 }

@@ -58,7 +58,7 @@ final class StageWork: Sendable {
             while !hasFailed.load(ordering: .relaxed) {
                 let piece = next.add(1, ordering: .relaxed).oldValue
                 guard piece < pieces.count else { return }
-                for index in pieces[piece] where outcome(index) == nil {
+                for index in pieces[piece] where outcome(of: index) == nil {
                     counted = 0
                     end(index, try worker.stage(arrivals[index].file, at: places[index]), counted: counted)
                 }
@@ -69,7 +69,8 @@ final class StageWork: Sendable {
         }
     }
 
-    private func outcome(_ index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
+    /// What became of an arrival; nil as long as nobody knows.
+    func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
 
     /// Notes what became of an arrival.
     ///

@@ -282,7 +282,7 @@ extension File {
     func achieved(
         as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
     ) -> File {
-        var omitted: Omissions = []
+        var omitted = self.omitted.intersection(.links)
         if target.modified != status.modified { omitted.insert(.modified) }
         if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
         if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }

@@ -15,6 +15,8 @@ package struct ComparisonPolicy: Sendable {
     package var alwaysInspects = false
     /// The target tells names apart neither by case nor by Unicode form.
     package var foldsNames = false
+    /// How many names a file of the target can have; nil where that is no matter.
+    package var linkLimit: UInt32?
     /// What is excluded goes from the target.
     package var deletesExcluded = false
     /// Objects of the target, by inode, that are compared by content whatever vouches for them.
@@ -64,7 +66,7 @@ package struct ComparisonPolicy: Sendable {
             if source.group != target.group { pair.causes.insert(.group) }
         }
         if !pair.causes.isDisjoint(with: [.destination, .device]) { pair.replacesContent = true }
-        if pair.isMislinked, attributes.contains(.hardLinks) {
+        if pair.isMislinked, attributes.contains(.hardLinks), !omitted.contains(.links) {
             pair.causes.insert(.links)
             pair.replacesContent = true
         }

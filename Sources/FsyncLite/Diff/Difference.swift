@@ -21,6 +21,7 @@ package struct Difference: Sendable {
     var census = LinkCensus()
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
+    var linkLimit: UInt32?
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -44,7 +45,8 @@ package struct Difference: Sendable {
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
         census = merge.census
-        mirrorsLinks = merge.policy.attributes.contains(.hardLinks)
+        mirrorsLinks = policy.attributes.contains(.hardLinks)
+        linkLimit = policy.linkLimit
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]
@@ -146,7 +148,7 @@ package struct Difference: Sendable {
     }
 
     private mutating func add(
-        _ source: File, _ departure: (file: File, record: Record?), _ causes: Set<Cause>,
+        _ source: File, _ departure: (file: File, record: Record?), _ causes: Causes,
         _ policy: ComparisonPolicy
     ) {
         var pair = Pair(source: source, target: departure.file, record: departure.record)

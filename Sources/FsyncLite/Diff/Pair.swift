@@ -39,7 +39,7 @@ package struct Pair: Hashable, Sendable {
     package var source: File
     package var target: File
     package var record: Record?
-    package var causes: Set<Cause> = []
+    package var causes: Causes = []
     /// The content is another: a new object takes the place of the old one.
     package var replacesContent = false
     /// Size and time are equal and not to be trusted.

@@ -136,7 +136,8 @@ private let separator = UInt8(ascii: "/")
 
 extension RelativePath {
     public static func == (left: RelativePath, right: RelativePath) -> Bool {
-        left.bytes == right.bytes
+        left.bytes.count == right.bytes.count
+            && left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { areEqual(left, $0) } }
     }
 
     /// In one piece: an array hashes byte by byte.

@@ -23,11 +23,11 @@ public struct Action: Hashable, Sendable {
     /// How many entries a moved directory holds, at all depths.
     public var entries: Int?
     /// In the order of the closed list.
-    public var causes: [Cause]
+    public var causes: Causes
 
     init(
         _ verb: Verb, _ file: File, from: RelativePath? = nil, link: RelativePath? = nil,
-        entries: Int? = nil, causes: Set<Cause>
+        entries: Int? = nil, causes: Causes
     ) {
         self.verb = verb
         path = file.path
@@ -36,7 +36,7 @@ public struct Action: Hashable, Sendable {
         type = file.status.type.documentName
         size = file.isFile ? file.size : nil
         self.entries = entries
-        self.causes = causes.sorted()
+        self.causes = causes
     }
 }
 

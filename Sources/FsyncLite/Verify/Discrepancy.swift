@@ -23,7 +23,7 @@ public struct Discrepancy: Hashable, Sendable {
     public var path: RelativePath
     public var side = Side.tree
     /// What differs, where it is `changed`.
-    public var causes: [Cause] = []
+    public var causes: Causes = []
     /// The reason, where it is `unreadable`; and why it is not repaired, where that was asked for.
     public var message: String?
     /// The copy of the other side has the recorded content, and so can be copied over this one.
@@ -37,7 +37,7 @@ extension JSONText {
         field("kind", found.kind.rawValue)
         path(found.path)
         field("side", found.side.rawValue)
-        words("causes", found.causes.map(\.rawValue))
+        words("causes", found.causes.names)
         if let message = found.message { field("message", message) }
         // JSON has no other values for these than the words.
         field("repair", found.isRepaired ? "done" : found.isRepairable ? "possible" : "none")

@@ -67,8 +67,10 @@ public struct Verification: Sendable {
 
     /// Looks, and hands over what is found as it is found.
     ///
-    /// - Throws: `SyncError`, also for a manifest whose end turns out to be damaged: what was found is void then.
+    /// - Throws: `SyncError`: `invalidDocument` for a manifest whose end turns out to be damaged, `pending` where an
+    ///   apply replaced it meanwhile. What was found is void then.
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
+        let inode = try manifest.manifestInode()
         let recorded = try manifest.stream()
         let header = (recorded as? ManifestReader)?.header
         var policy = ComparisonPolicy()
@@ -87,7 +89,7 @@ public struct Verification: Sendable {
             if order == 0 {
                 let causes = policy.causes(recorded, scan)
                 if !causes.isEmpty {
-                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes.sorted()))
+                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
                 if readsContent, recorded.status.type == .file,
                     causes.isDisjoint(with: [.type, .size, .modified]),
@@ -112,6 +114,10 @@ public struct Verification: Sendable {
                 hasRecord = try recorded.advance()
             }
             if order >= 0 { hasEntry = try scan.advance() }
+        }
+        guard try manifest.manifestInode() == inode else {
+            throw SyncError(
+                .pending, path: manifest.path, "an apply has changed it meanwhile; verify once more")
         }
         return summary
     }
@@ -174,8 +180,17 @@ public struct Verification: Sendable {
 
 extension ComparisonPolicy {
     /// What differs between an entry of a manifest and the live one, but for content.
-    fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Set<Cause> {
-        guard recorded.status.type == live.status.type else { return [.type] }
+    fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Causes {
+        let (status, other) = (recorded.status, live.status)
+        guard status.type == other.type else { return [.type] }
+        // The answer for all but a few entries, without making a value.
+        if status.type == .file || status.type == .directory,
+            status.size == other.size || status.type == .directory,
+            status.modified == other.modified, status.permissions == other.permissions,
+            status.owner == other.owner, status.group == other.group, recorded.extended == live.extended
+        {
+            return []
+        }
         var pair = Pair(source: recorded.file, target: live.file)
         // Whoever is not root does not see all that root recorded.
         let selection = attributes.extended

@@ -77,7 +77,7 @@ private struct VerificationOutput {
 
     /// Such as `rotten a.jpg  in the source; the tree's copy is good, repaired`.
     private static func line(_ found: Discrepancy) -> String {
-        var notes = found.causes.map(\.rawValue)
+        var notes = found.causes.names
         if found.kind == .rotten || found.kind == .unreadable {
             let (own, other) = found.side == .source ? ("the source", "the tree") : ("the tree", "the source")
             notes.append(found.side == .both ? "in the tree and in the source" : "in \(own)")

@@ -84,7 +84,7 @@ struct ActionText {
         {
             text += "  \(ActionText.byteCount(size))"
         }
-        text += "  (\(action.causes.map(\.rawValue).joined(separator: ", ")))"
+        text += "  (\(action.causes.names.joined(separator: ", ")))"
         return colours.colour(text, as: action.verb)
     }
 
