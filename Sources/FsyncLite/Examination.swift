@@ -88,6 +88,8 @@ struct Examination {
             root: try Examination.rootPair(
                 sourceRoot, root, policy, manifest?.header, stays: !options.repairs.isEmpty))
         plan.problems = problems.sorted { $0.path < $1.path }
+        plan.basis = Plan.Basis(
+            manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(Examination.note(before, changedTo: options.filters.summary))

@@ -45,17 +45,27 @@ public struct Synchronizer: Sendable {
 
     /// Does it, as one transaction, after finishing what an earlier run left.
     ///
+    /// - Parameter saved: does just this plan. Where source or target are not as they were when it was made, the
+    ///   report is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
     ///   the report.
-    public func apply() throws -> Report {
+    public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
+        // Finishing a commit is not what a saved plan says.
+        if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
         if let directory = root.directory, let state = root.state {
             _ = try Recovery(root: directory, state: state).run()
         }
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
+        if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
+            report.refusals = drift
+            report.error = SyncError(
+                .stale, path: target, "the saved plan no longer fits, and nothing was done")
+            return report
+        }
         guard report.refusals.isEmpty else { return report }
         guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
             report.outcome = .failed
@@ -68,7 +78,7 @@ public struct Synchronizer: Sendable {
         }
         do {
             try root.make(parents: options.createParents)
-            report = try commit(examination, &root)
+            report = try commit(examination, &root, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
@@ -112,7 +122,11 @@ public struct Synchronizer: Sendable {
     // MARK: Writing
 
     /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
-    private func commit(_ examination: Examination, _ root: inout TargetRoot) throws -> Report {
+    ///
+    /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
+    private func commit(
+        _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
+    ) throws -> Report {
         let state = try root.makeState()
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
@@ -140,6 +154,7 @@ public struct Synchronizer: Sendable {
         let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
             outcome.map { (path: arrival.file.path, outcome: $0) }
         }
+        if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
@@ -201,6 +216,20 @@ public struct Synchronizer: Sendable {
         return report
     }
 
+    /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
+    /// what nobody has looked at.
+    private static func check(_ outcomes: [Stage.Outcome?], of layout: Layout) throws {
+        for (arrival, outcome) in zip(layout.arrivals, outcomes) where arrival.file.isFile {
+            let path = arrival.file.path.bytes
+            switch outcome {
+            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
+            case .staged, .vanished, nil:
+                throw SyncError(.stale, path: path, "it changed in the source since the plan")
+            }
+        }
+    }
+
     /// What the root has and what it shall have.
     ///
     /// - Parameter status: as it was before the state was made in it.
@@ -229,6 +258,6 @@ public struct Synchronizer: Sendable {
         }
         // A run with problems has not looked at everything.
         if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
-        noting { try Retention(state).apply() }
+        noting { try Retention(state, keepLast: options.keepLast).apply() }
     }
 }

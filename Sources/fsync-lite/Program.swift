@@ -18,8 +18,9 @@ extension ProgramDescription {
         version: "0.1.0",
         released: "2026-11-21",
         commands: [
-            .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
-            .manifestExport, .manifestVerify, .completions, .help,
+            .plan, .apply, .run, .recover, .status, .manifestCreate, .manifestShow, .manifestList,
+            .manifestDiff, .manifestExport, .manifestVerify, .settingsShow, .settingsInit, .completions,
+            .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -80,16 +81,40 @@ extension CommandDescription {
     private static let speed: [OptionDescription] = [
         .value(
             "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
-            section: "Speed")
+            section: "Speed"),
+        .value(
+            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
+            section: "Speed"),
+    ]
+
+    private static let integrity: [OptionDescription] = [
+        .flag("--digest", "record the SHA-256 of every file in the manifest", section: "Integrity"),
+        .flag(
+            "--verify", "read back what was written, from the disk, before it is committed",
+            section: "Integrity"),
+    ]
+
+    private static let retention: [OptionDescription] = [
+        .value("--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Retention")
     ]
 
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
         .flag("--verbose", short: "-v", "list the actions, also of an apply", section: "Output"),
-        .flag("--all", "list every action, however many", section: "Output"),
         .value("--log-file", "FILE", "append a line for this run, and one per problem", section: "Output"),
     ]
+
+    private static let listing = OptionDescription.flag(
+        "--all", "list every action, however many", section: "Output")
+
+    private static let settingsFile = OptionDescription.value(
+        "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
+
+    /// What decides about the actions of a plan.
+    static let planning = guards + filters + comparison
+    /// What settings may say: each option's key is its name with _ for -.
+    static let settings = planning + integrity + speed + retention + output
 
     static let plan = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
@@ -99,9 +124,15 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + speed + output,
+            .value("--out", "FILE", "save the plan, for apply --plan"),
+            .value("--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET")
+                .replacingArguments(),
+            settingsFile,
+        ] + settings + [listing],
         examples: [
             CommandExample("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            CommandExample(
+                "fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
             CommandExample("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
             CommandExample(
                 "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
@@ -117,18 +148,48 @@ extension CommandDescription {
             """,
         arguments: sourceAndTarget,
         options: [
-            .flag("--digest", "record the SHA-256 of every file in the manifest"),
-            .flag("--verify", "read back what was written, from the disk, before it is committed"),
-        ] + guards + filters + comparison + speed + output,
+            .value("--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET")
+                .replacingArguments(),
+            settingsFile,
+        ] + settings + [listing],
         examples: [
             CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             CommandExample(
                 "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
                 "From cron: silent unless somebody has to look"),
+            CommandExample("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
             CommandExample(
                 "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
                 "Leave out what can be made again"),
         ])
+
+    static let run = CommandDescription(
+        "run", summary: "Apply the jobs that the settings name.",
+        discussion: """
+            Each job is an apply with its own source, target and options; what is given here goes before what \
+            the settings say. A job that fails does not stop the next one; the exit code is the first that is \
+            not 0. A job's commands run before and after it, with the report on standard input.
+            """,
+        arguments: [ArgumentDescription("JOB", "the name of a job", repeated: true)],
+        options: [
+            .flag("--all", "run every job, in the order of their names").replacingArguments(), settingsFile,
+        ]
+            + settings,
+        examples: [
+            CommandExample("fsync-lite run photos", "Run one job"),
+            CommandExample("fsync-lite run --all --quiet", "All of them, from cron"),
+        ])
+
+    static let settingsShow = CommandDescription(
+        "settings show", summary: "Show what the settings say, and where each value comes from.",
+        arguments: [ArgumentDescription("JOB", "what holds for this job", optional: true)],
+        options: [settingsFile],
+        examples: [CommandExample("fsync-lite settings show photos", "What holds for a job, and why")])
+
+    static let settingsInit = CommandDescription(
+        "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
+        options: [.flag("--plist", "as a property list, not as JSON"), settingsFile],
+        examples: [CommandExample("fsync-lite settings init", "Begin a file of settings")])
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -145,8 +206,14 @@ extension CommandDescription {
 
     static let status = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
-        options: [.flag("--json", "write one JSON document to standard output")],
-        examples: [CommandExample("fsync-lite status mirror", "See how a mirror stands")])
+        options: [
+            .flag("--json", "write one JSON document to standard output"),
+            .value("--max-age", "AGE", "exit 2 when the last good run is older; AGE is such as 26h or 7d"),
+        ],
+        examples: [
+            CommandExample("fsync-lite status mirror", "See how a mirror stands"),
+            CommandExample("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+        ])
 
     static let manifestCreate = CommandDescription(
         "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",

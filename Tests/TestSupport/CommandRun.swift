@@ -17,10 +17,13 @@ package struct CommandRun: Sendable {
     }
 
     /// Runs the command to its end.
+    ///
+    /// - Parameter tracer: another command with its arguments, which runs this one.
     package init(
-        _ arguments: [String], as identity: Identity = .current, in directory: String? = nil
+        _ arguments: [String], as identity: Identity = .current, in directory: String? = nil,
+        under tracer: [String] = []
     ) throws {
-        let running = try RunningCommand(arguments, as: identity, in: directory)
+        let running = try RunningCommand(arguments, as: identity, in: directory, under: tracer)
         self = try running.finish()
     }
 
@@ -67,6 +70,9 @@ package final class RunningCommand {
         }
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = words
+        // Whoever runs the tests may have settings of their own.
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["XDG_CONFIG_HOME": files.path]) { $1 }
         process.standardInput = FileHandle.nullDevice
         let files = [
             try RunningCommand.handle("\(files.path)/output"),

@@ -90,9 +90,10 @@ final class Stage {
         do {
             let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
             let (monitor, digests) = (monitor, StageWorker.Digests(options))
+            let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(
-                    source: source, stage: directory, attributes, digests, recorder: recorder,
+                    source: source, stage: directory, attributes, digests, recorder: recorder, limit: limit,
                     monitor: monitor)
             }
             let worker = makeWorker()

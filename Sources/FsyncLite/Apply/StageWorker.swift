@@ -23,13 +23,16 @@ final class StageWorker {
     private let digests: Digests
     private let recorder: StageRecorder
     private let monitor: any Monitor
-    private var copier = FileCopier()
+    private var copier: FileCopier
 
-    /// - Parameter stage: the directory `stage/TX`.
+    /// - Parameters:
+    ///   - stage: the directory `stage/TX`.
+    ///   - limit: how fast content is copied, by all of them together.
     init(
         source: Directory, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
-        recorder: StageRecorder, monitor: any Monitor
+        recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
     ) {
+        copier = FileCopier(limit: limit)
         self.source = TreeWalker(source)
         self.stage = TreeWalker(stage)
         self.attributes = attributes

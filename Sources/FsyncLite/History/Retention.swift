@@ -6,9 +6,10 @@ struct Retention {
     /// How many applies stay undoable; with 0 what a commit displaces is freed at once.
     private let keepLast: Int
 
-    init(_ state: TargetState) throws {
+    /// - Parameter keepLast: what a run asks for; nil for what the target's settings say.
+    init(_ state: TargetState, keepLast: Int?) throws {
         self.state = state
-        keepLast = try state.settings().keepLast ?? 1
+        self.keepLast = try keepLast ?? state.settings().keepLast ?? 1
     }
 
     /// Removes the transactions that are too old, and from those that stay what only the commit needed; also

@@ -40,6 +40,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Delete from the target what is excluded.
     public var deletesExcluded = false
 
+    /// Bytes of content copied per second, more than zero; nil for as fast as it goes.
+    public var bandwidth: Int64?
+    /// How many applies can be undone afterwards; nil for what the target's settings say.
+    public var keepLast: Int?
+
     public init() {}
 
     /// Only root sets owners.

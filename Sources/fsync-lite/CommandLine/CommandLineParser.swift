@@ -34,7 +34,11 @@ struct CommandLineParser: Sendable {
         return .invocation(
             Invocation(
                 command: command,
-                argumentValues: try bind(scanner.positionals, to: command),
+                argumentValues: try bind(
+                    scanner.positionals, to: command,
+                    replaced: command.options.first {
+                        $0.replacesArguments && scanner.values[$0.name] != nil
+                    }),
                 optionValues: scanner.values, sequence: scanner.sequence))
     }
 
@@ -63,9 +67,17 @@ struct CommandLineParser: Sendable {
 
     /// Shares the values out: one to each required argument, then what is left over from left to right,
     /// one to each optional argument and all of the rest to a repeated one.
+    ///
+    /// - Parameter replaced: the option that stands for all arguments, if it was given.
     private func bind(
-        _ values: [[UInt8]], to command: CommandDescription
+        _ values: [[UInt8]], to command: CommandDescription, replaced option: OptionDescription?
     ) throws(UsageError) -> [String: [[UInt8]]] {
+        if let option {
+            guard let first = values.first else { return [:] }
+            throw UsageError(
+                "'\(command.name) \(option.name)' does not take an argument: \(QuotedBytes(first))",
+                wayOut: "write \(option.usage) alone")
+        }
         let required = command.arguments.filter { !$0.isOptional }
         if values.count < required.count {
             let missing = required[values.count...].map(\.name).joined(separator: ", ")

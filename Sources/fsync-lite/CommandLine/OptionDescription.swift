@@ -17,6 +17,15 @@ struct OptionDescription: Sendable {
     let choices: [String]
     /// The heading that help lists the option under.
     let section: String
+    /// Given this, the command takes no arguments: what they would say is in the option's value.
+    private(set) var replacesArguments = false
+
+    /// The same option, in place of the command's arguments.
+    func replacingArguments() -> OptionDescription {
+        var option = self
+        option.replacesArguments = true
+        return option
+    }
 
     static func flag(
         _ name: String, short: String? = nil, _ help: String, section: String = defaultSection
