@@ -16,6 +16,9 @@ package struct FileCopier: ~Copyable {
     private let stretch: Int
     private let limit: RateLimit?
 
+    /// Is told the bytes of each stretch that is copied.
+    package var advanced: (Int) -> Void = { _ in }
+
     /// - Parameter limit: how fast data is copied. Blocks that are shared are no data.
     package init(limit: RateLimit? = nil) {
         self.limit = limit
@@ -77,6 +80,7 @@ package struct FileCopier: ~Copyable {
                 }
                 // The end of the file, or a file system that says 0 for a file with content (proc).
                 if count == 0 { break }
+                advanced(count)
                 limit?.wait(for: count, isCancelled: isCancelled)
             } catch  where FileCopier.lacksCopyFileRange.contains(error) {
                 canCopyRange = false
@@ -89,6 +93,7 @@ package struct FileCopier: ~Copyable {
             if count == 0 { break }
             try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: Int64(readOffset))
             readOffset += count
+            advanced(count)
             limit?.wait(for: count, isCancelled: isCancelled)
         }
         return Int64(readOffset)

@@ -14,6 +14,9 @@ func run(_ arguments: [[UInt8]]) -> ExitCode {
         case .help(let command):
             try console.write(Array(HelpText(program: program).text(for: command).utf8))
             code = .done
+        case .manual:
+            try console.write(Array(ManualPage(program: program).text.utf8))
+            code = .done
         case .invocation(let invocation):
             code = try run(invocation, &console)
         }
@@ -35,6 +38,8 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     case "manifest show": try ManifestShowCommand.run(invocation, &console)
     case "manifest list": try ManifestListCommand.run(invocation, &console)
     case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
+    case "manifest export": try ManifestExportCommand.run(invocation, &console)
+    case "completions": try CompletionsCommand.run(invocation, &console)
     case "manifest verify": try ManifestVerifyCommand.run(invocation, &console)
     case "settings show": try SettingsShowCommand.run(invocation, &console)
     case "settings init": try SettingsInitCommand.run(invocation, &console)

@@ -18,7 +18,9 @@ package enum HostCommand {
     package static func works(_ words: String...) -> Bool { code(words) == 0 }
 
     /// What it prints.
-    package static func output(_ words: String...) throws -> String {
+    package static func output(_ words: String...) throws -> String { try output(words) }
+
+    package static func output(_ words: [String]) throws -> String {
         let pipe = Pipe()
         let code = code(words, output: pipe)
         guard code == 0 else {
@@ -37,6 +39,11 @@ package enum HostCommand {
         guard (try? process.run()) != nil else { return -1 }
         process.waitUntilExit()
         return process.terminationStatus
+    }
+
+    /// Whether the machine has it.
+    package static func isInstalled(_ name: String) -> Bool {
+        works("sh", "-c", "command -v \(name)")
     }
 }
 

@@ -43,6 +43,11 @@ final class StageWorker {
         self.monitor = monitor
     }
 
+    /// Has the bytes of each stretch of a file told that is copied.
+    func onCopy(_ body: @escaping (Int) -> Void) {
+        copier.advanced = body
+    }
+
     /// Makes an entry and gives it all it has; a directory is made already, and gets its metadata when everything in
     /// it is there.
     ///

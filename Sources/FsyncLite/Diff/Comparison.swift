@@ -23,6 +23,8 @@ package struct ComparisonPolicy: Sendable {
     package var suspects: Set<UInt64> = []
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
+    /// The target tells what is recorded of it, and no record is kept: two trees are compared, and nothing mirrored.
+    package var isRecordItself = false
 
     package init() {}
 

@@ -19,6 +19,12 @@ package struct Record: Hashable, Sendable {
         (extended, omitted, digest) = (manifest.extended, manifest.omitted, manifest.digest)
     }
 
+    /// A tree as the record of itself.
+    init(of tree: some EntryStream) {
+        self.init(status: tree.status, targetInode: tree.status.inode)
+        (extended, digest) = (tree.extended, tree.digest)
+    }
+
     /// The target's entry is no longer what the last apply left.
     func differs(from target: FileStatus) -> Bool {
         status.type != target.type || status.permissions != target.permissions

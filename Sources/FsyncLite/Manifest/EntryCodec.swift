@@ -77,7 +77,7 @@ extension JSONText {
     }
 
     /// Writes the fields of an entry in their one order.
-    mutating func fields(of file: File) {
+    package mutating func fields(of file: File) {
         entry(
             path: file.path, status: file.status, destination: file.destination, extended: file.extended,
             omitted: file.omitted, targetInode: nil, digest: file.digest)

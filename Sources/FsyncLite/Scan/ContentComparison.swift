@@ -5,6 +5,7 @@ final class ContentComparison {
     private let source: TreeWalker
     private let target: TreeWalker
     private let monitor: any Monitor
+    private var progress = Progress(.comparing)
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
@@ -18,6 +19,11 @@ final class ContentComparison {
     /// listed. False where the target's cannot be read: it is ours to replace.
     func haveSameContent(_ pair: Pair) throws -> Bool {
         try monitor.checkCancellation()
+        defer {
+            progress.entries += 1
+            progress.bytes &+= pair.source.size
+            monitor.report(progress)
+        }
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
         do throws(FileComparison.Failure) {

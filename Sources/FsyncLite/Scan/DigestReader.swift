@@ -13,6 +13,19 @@ final class DigestReader {
         self.bypassesCache = bypassesCache
     }
 
+    /// The same, with a problem to list for what is not to be had.
+    func digest(
+        of path: RelativePath, problems: inout [Problem]
+    ) throws -> (digest: Digest, status: FileStatus)? {
+        do {
+            if let found = try digest(of: path) { return found }
+            problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
+        } catch let error as SystemError {
+            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+        }
+        return nil
+    }
+
     /// What a file holds, and its status, which was the same before and after; nil where there is no such file, or
     /// it was still changing after three tries.
     ///

@@ -42,22 +42,6 @@ extension EntryStream {
     }
 }
 
-/// A tree as the record of itself: the inode that an entry has is the one that was recorded.
-package final class SelfRecord: EntryStream {
-    private let base: any EntryStream
-
-    package init(_ base: any EntryStream) {
-        self.base = base
-    }
-
-    package func advance() throws -> Bool { try base.advance() }
-    package var path: RelativePath { base.path }
-    package var status: FileStatus { base.status }
-    package var destination: [UInt8] { base.destination }
-    package var extended: ExtendedAttributes { base.extended }
-    package var digest: Digest? { base.digest }
-}
-
 /// A tree that is in memory: sorted files.
 package final class FileList: EntryStream {
     private let files: [File]

@@ -12,7 +12,7 @@ struct CommandLineParser: Sendable {
                 return .version
             }
             if first.spells("help") || first.asksForHelp {
-                return .help(try helpTopic(arguments.dropFirst(), lookup))
+                return try help(arguments.dropFirst(), lookup)
             }
         }
         guard let command = lookup.match(arguments) else {
@@ -42,17 +42,21 @@ struct CommandLineParser: Sendable {
                 optionValues: scanner.values, sequence: scanner.sequence))
     }
 
-    /// The command after `help`; nil for none, and for the first word of commands that have two.
-    private func helpTopic(
+    /// What comes after `help`.
+    private func help(
         _ arguments: ArraySlice<[UInt8]>, _ lookup: CommandLookup
-    ) throws(UsageError) -> CommandDescription? {
-        let words = arguments.filter { $0.first != UInt8(ascii: "-") }
-        guard let first = words.first else { return nil }
+    ) throws(UsageError) -> CommandLineRequest {
+        var scanner = OptionScanner(command: .help, program: program, pending: arguments)
+        try scanner.scan()
+        if scanner.values[OptionDescription.manualOption.name] != nil { return .manual }
+        let words = scanner.positionals
+        guard let first = words.first else { return .help(nil) }
         if let command = lookup.match(words) {
-            return command
+            return .help(command)
         }
+        // The first word of commands that have two.
         if words.count == 1, !lookup.subcommands(of: first).isEmpty {
-            return nil
+            return .help(nil)
         }
         throw lookup.failure(words)
     }
@@ -88,6 +92,9 @@ struct CommandLineParser: Sendable {
             spare -= extra
             let count = extra + (argument.isOptional ? 0 : 1)
             if count > 0 {
+                for value in remaining.prefix(count) {
+                    try argument.valueKind.check(value, for: argument.name)
+                }
                 bound[argument.name] = Array(remaining.prefix(count))
                 remaining = remaining.dropFirst(count)
             }

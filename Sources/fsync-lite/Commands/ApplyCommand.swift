@@ -8,13 +8,13 @@ enum ApplyCommand {
     }
 
     static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
-        let display = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
+        let display = command.isQuiet ? nil : TerminalMonitor()
         let synchronizer = Synchronizer(
             source: command.source, target: command.target, options: command.options,
             monitor: RunMonitor(display: display))
         let report: Report
         do {
-            defer { display?.finish() }
+            defer { display?.clear() }
             report = try synchronizer.apply(exactly: command.saved)
         } catch {
             try command.log("failed: \(error)", [])
@@ -48,7 +48,7 @@ enum ApplyCommand {
 
     private static func log(_ report: Report, _ command: SyncCommand) throws {
         try command.log(
-            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, past: report.outcome == .committed))",
+            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned))",
             report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                 + (report.error.map { ["\($0)"] } ?? []))
     }
@@ -58,11 +58,11 @@ enum ApplyCommand {
             try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
         } else {
             if command.invocation.has("--verbose") || command.invocation.has("--all") {
-                for action in report.actions { try console.line(ActionText.line(action)) }
+                try ActionText(command.invocation).write(report.actions, to: &console)
             }
             let isGood = report.outcome == .committed || report.outcome == .unchanged
             if isGood, !command.isQuiet {
-                try console.line(command.labelled(ActionText.totals(report.summary, past: true)))
+                try console.line(command.labelled(ActionText.totals(report.summary, .done)))
             }
         }
         try console.flush()

@@ -9,19 +9,20 @@ enum PlanCommand {
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
-        let plan = try Synchronizer(source: command.source, target: command.target, options: command.options)
-            .plan()
+        let display = command.isQuiet ? nil : TerminalMonitor()
+        let plan: Plan
+        do {
+            defer { display?.clear() }
+            plan = try Synchronizer(
+                source: command.source, target: command.target, options: command.options,
+                monitor: RunMonitor(display: display)
+            ).plan()
+        }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
         } else {
-            let limit =
-                command.invocation.has("--all") || command.invocation.has("--verbose")
-                ? Int.max : ActionText.usualLimit
-            for action in plan.actions.prefix(limit) { try console.line(ActionText.line(action)) }
-            if plan.actions.count > limit {
-                try console.line("... and \(plan.actions.count - limit) more; --all lists them")
-            }
-            try console.line(ActionText.totals(plan.summary, past: false))
+            try ActionText(command.invocation).write(plan.actions, to: &console)
+            try console.line(ActionText.totals(plan.summary, .planned))
         }
         command.complain(notes: plan.notes, problems: plan.problems, refusals: plan.refusals)
         if !plan.refusals.isEmpty { return .refused }
@@ -51,9 +52,9 @@ enum PlanCommand {
         try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
         for option in plan.options { try console.line("option     \(escapedText(option))") }
         if invocation.has("--all") || invocation.has("--verbose") {
-            for action in plan.actions { try console.line(ActionText.line(action)) }
+            try ActionText(invocation).write(plan.actions, to: &console)
         }
-        try console.line(ActionText.totals(plan.summary, past: false))
+        try console.line(ActionText.totals(plan.summary, .planned))
         return .done
     }
 
