@@ -19,7 +19,10 @@ package struct ManifestUpdate: Sendable {
     /// Paths alone that the run left as they are.
     private var passedOver: Set<RelativePath> = []
 
-    package init() {}
+    /// - Parameter count: about how many entries will change.
+    package init(changing count: Int = 0) {
+        changes.reserveCapacity(count)
+    }
 
     /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
     /// look at them, and would vouch for whatever has happened there since.
