@@ -41,6 +41,15 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     case "manifest show": try ManifestShowCommand.run(invocation, &console)
     case "manifest list": try ManifestListCommand.run(invocation, &console)
     case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
+    case "snapshot list": try SnapshotListCommand.run(invocation, &console)
+    case "snapshot show": try SnapshotShowCommand.run(invocation, &console)
+    case "snapshot diff": try SnapshotDiffCommand.run(invocation, &console)
+    case "snapshot log": try SnapshotLogCommand.run(invocation, &console)
+    case "snapshot restore": try RestoreCommand.run(invocation, &console)
+    case "snapshot create": try SnapshotCreateCommand.run(invocation, &console)
+    case "snapshot prune": try SnapshotPruneCommand.run(invocation, &console)
+    case "snapshot verify": try SnapshotVerifyCommand.run(invocation, &console)
+    case "undo": try RestoreCommand.undo(invocation, &console)
     default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
     }
 }

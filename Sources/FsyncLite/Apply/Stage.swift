@@ -14,6 +14,7 @@ final class Stage {
     let directory: Directory
     private let recorder: StageRecorder
     private let previous: PreviousStage?
+    private let contents: SourceContents
     private let source: TreeWalker
     private let layout: Layout
     private let monitor: any Monitor
@@ -36,7 +37,7 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: SourceContents, root: Directory,
         previous: PreviousStage?, attributes: MirroredAttributes, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)
@@ -53,7 +54,8 @@ final class Stage {
             transaction, attributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.layout = layout
-        self.source = TreeWalker(source)
+        contents = source
+        self.source = source.walker()
         self.monitor = monitor
         progress.totalEntries = layout.arrivals.count
         progress.totalBytes = layout.arrivals.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
@@ -190,9 +192,8 @@ final class Stage {
 
     private var setsOwner: Bool { attributes.contains(.owner) }
 
-    /// Those of the source's entry; none where it has gone meanwhile.
     private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
-        try source.extendedAttributes(of: file, attributes.extended) ?? ExtendedAttributes()
+        try contents.extendedAttributes(of: file, attributes.extended, source)
     }
 
     // MARK: Attributes of what stays
@@ -300,6 +301,7 @@ final class Stage {
             return problem.outcome
         }
         try parent.unlink(name)
+        if contents.earlier != nil { return .failed(.lost(file.path)) }
         return .failed(
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
     }
@@ -329,7 +331,8 @@ final class Stage {
             source = try directory.open(name, [.read, .noFollow, .nonBlocking])
         } catch {
             switch error.errno {
-            case .noSuchFile, .notDirectory: throw Unstageable(outcome: .vanished)
+            case .noSuchFile, .notDirectory:
+                throw contents.earlier == nil ? Unstageable(outcome: .vanished) : lost(file)
             default: throw unreadable(file, error.errno)
             }
         }
@@ -341,7 +344,9 @@ final class Stage {
         let isMadeUp: Bool
         do throws(Errno) {
             before = try source.status()
-            guard before.type == .file else { return nil }
+            guard before.type == .file, contents.earlier == nil || before.holdsContent(of: file) else {
+                return nil
+            }
             if attempt > 1 { try staged.truncate(to: 0) }
             copied = try copier.copy(
                 source, to: staged, size: before.size, allocated: before.allocated,
@@ -367,11 +372,24 @@ final class Stage {
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified
             && before.changed == after.changed
-        return isWhole ? (after, extended) : nil
+        guard isWhole else { return nil }
+        // An object may have got other attributes since.
+        return contents.earlier == nil ? (after, extended) : (file.status, file.extended)
+    }
+
+    private func lost(_ file: File) -> Unstageable {
+        Unstageable(outcome: .failed(.lost(file.path)))
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
         Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}
+
+extension FileStatus {
+    /// As far as size and time tell.
+    fileprivate func holdsContent(of file: File) -> Bool {
+        size == file.size && modified == file.status.modified
     }
 }
 

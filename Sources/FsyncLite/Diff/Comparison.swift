@@ -17,6 +17,9 @@ package struct ComparisonPolicy: Sendable {
     package var foldsNames = false
     /// What is excluded goes from the target.
     package var deletesExcluded = false
+    /// The source is an earlier tree of the target: an object that is the recorded one holds the same content, and
+    /// no other does.
+    package var identityTellsContent = false
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
 
@@ -30,12 +33,23 @@ package struct ComparisonPolicy: Sendable {
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
         let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
         pair.source.omitted = omitted
+        // Nobody compares what may have changed here since the last look: the next apply does.
+        if identityTellsContent, trust?.suspectsTarget(target) ?? true {
+            var unexamined = source
+            unexamined.changed = Trust.unexamined
+            pair.source = pair.source.with(unexamined)
+        }
         let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
         case .file:
             if source.size != target.size { pair.causes.insert(.size) }
             if isModified { pair.causes.insert(.modified) }
-            if pair.causes.isDisjoint(with: [.size, .modified]) {
+            if identityTellsContent {
+                pair.replacesContent = !holdsRecordedContent(pair)
+                if pair.replacesContent, pair.causes.isDisjoint(with: [.size, .modified]) {
+                    pair.causes.insert(.content)
+                }
+            } else if pair.causes.isDisjoint(with: [.size, .modified]) {
                 pair.needsContentComparison = isSuspect || alwaysComparesContent
             } else {
                 pair.replacesContent = true
@@ -62,7 +76,7 @@ package struct ComparisonPolicy: Sendable {
         }
         if knowsExtended {
             pair.compareExtended()
-        } else if alwaysInspects || isSuspect, !attributes.extended.isEmpty {
+        } else if alwaysInspects || isSuspect || identityTellsContent, !attributes.extended.isEmpty {
             pair.needsInspection = true
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
@@ -75,6 +89,13 @@ package struct ComparisonPolicy: Sendable {
         guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
         return !record.differs(from: pair.target.status)
             && !(trust?.suspectsSource(pair.source.status, record: record.status) ?? true)
+    }
+
+    /// The target's object is the recorded one and has not been written to, and the source's is that too.
+    private func holdsRecordedContent(_ pair: Pair) -> Bool {
+        guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
+        return record.targetInode == pair.target.status.inode && record.status.size == pair.target.size
+            && record.status.modified == pair.target.status.modified
     }
 
     /// Nothing vouches for what the record says.

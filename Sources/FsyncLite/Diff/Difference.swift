@@ -102,8 +102,12 @@ package struct Difference: Sendable {
                 created.append((file, record != nil))
             }
         }
-        for (index, departure) in merge.departures.enumerated() where !isTaken[index] {
-            deleted.append((departure.file, policy.trust != nil && departure.record == nil))
+        for (index, departure) in merge.departures.enumerated()
+        where !isTaken[index] && !departure.file.path.isInState {
+            var file = departure.file
+            // The history's record has them, too.
+            if let record = departure.record { file.extended = record.extended }
+            deleted.append((file, policy.trust != nil && departure.record == nil))
         }
         pairs.sort { $0.source < $1.source }
         collisions = merge.collisions

@@ -105,6 +105,11 @@ package struct TreeMerge {
         }
     }
 
+    /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
+    mutating func offer(_ file: File, _ record: Record) {
+        departures.append((file, record))
+    }
+
     private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?)
     {
         let isDirectory = source.status.type == .directory

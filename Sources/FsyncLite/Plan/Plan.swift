@@ -39,6 +39,8 @@ extension Action {
     /// directory and are named by none.
     static func all(of difference: Difference, root: Pair?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
+        let goingFiles = Dictionary(uniqueKeysWithValues: difference.deleted.map { ($0.file.path, $0.file) })
+        var replaced: Set<RelativePath> = []
         var actions: [Action] = []
         if let root, root.changesAttributes {
             actions.append(Action(.attributes, root.source, causes: root.causes))
@@ -56,6 +58,11 @@ extension Action {
         var moved: [Int] = []
         var carried = 0
         for pair in difference.pairs {
+            if pair.target.path.isInState {
+                actions.append(Action(broughtBack: pair, over: goingFiles[pair.source.path]))
+                replaced.insert(pair.source.path)
+                continue
+            }
             while let last = moved.last, !pair.source.path.isBelow(actions[last].path) { moved.removeLast() }
             for index in moved { actions[index].entries? += 1 }
             if pair.isRenamed, !moves.isCarried(pair) {
@@ -77,10 +84,8 @@ extension Action {
                 actions.append(Action(.attributes, pair.source, causes: pair.causes.subtracting([.renamed])))
             }
         }
-        let deleted = Set(difference.deleted.map(\.file.path))
-        var replaced: Set<RelativePath> = []
         for (file, isDrift) in difference.created {
-            if deleted.contains(file.path) {
+            if goingFiles[file.path] != nil {
                 replaced.insert(file.path)
                 actions.append(Action(.update, file, link: links[file.path], causes: [.type]))
             } else {

@@ -4,11 +4,18 @@ import FsyncLite
 enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let command = try SyncCommand(invocation)
+        return try run(command, &console) { monitor in
+            Synchronizer(
+                source: command.source, target: command.target, options: command.options, monitor: monitor)
+        }
+    }
+
+    static func run(
+        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
+    ) throws -> ExitCode {
         let display = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
         Interruption.watch()
-        let synchronizer = Synchronizer(
-            source: command.source, target: command.target, options: command.options,
-            monitor: RunMonitor(display: display))
+        let synchronizer = synchronizer(RunMonitor(display: display))
         let report: Report
         do {
             defer { display?.finish() }

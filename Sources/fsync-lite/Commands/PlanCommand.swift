@@ -6,8 +6,13 @@ enum PlanCommand {
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
-        let plan = try Synchronizer(source: command.source, target: command.target, options: command.options)
-            .plan()
+        return try show(
+            Synchronizer(source: command.source, target: command.target, options: command.options).plan(),
+            command, &console)
+    }
+
+    static func show(_ plan: Plan, _ command: SyncCommand, _ console: inout Console) throws -> ExitCode {
+        let invocation = command.invocation
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
         } else {

@@ -9,6 +9,16 @@ struct SyncCommand {
     let isQuiet: Bool
     let isJSON: Bool
 
+    /// - Parameter directory: where a snapshot goes; nil for the target itself.
+    init(_ invocation: Invocation, _ restoration: Restoration, to directory: [UInt8]?) {
+        self.invocation = invocation
+        source = restoration.target
+        target = directory ?? restoration.target
+        options = SyncOptions()
+        isQuiet = invocation.has("--quiet")
+        isJSON = invocation.has("--json")
+    }
+
     init(_ invocation: Invocation) throws {
         self.invocation = invocation
         source = try SyncCommand.directory(invocation, "SOURCE")
