@@ -103,16 +103,23 @@ package struct Difference: Sendable {
             }
         }
         for (index, departure) in merge.departures.enumerated()
-        where !isTaken[index] && !departure.file.path.isInState {
+        where !isTaken[index] {
             var file = departure.file
             // The history's record has them, too.
             if let record = departure.record { file.extended = record.extended }
             deleted.append((file, policy.trust != nil && departure.record == nil))
         }
         pairs.sort { $0.source < $1.source }
+        leaveDisplaced()
         collisions = merge.collisions
         if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
         joinLinks()
+    }
+
+    /// What the history holds and no entry turned out to be stays there, unless its directory leaves.
+    private mutating func leaveDisplaced() {
+        let leaving = Set(pairs.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
+        deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 
     /// The departures of files whose directory moved and that kept their name in it, by where they arrive.

@@ -106,7 +106,7 @@ extension Examination {
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
         self.init(
-            plan: plan, contents: contents, header: header, source: source, isOfSource: false,
+            plan: plan, contents: contents, header: isInPlace ? header : nil, source: source, isOfSource: false,
             attributes: policy.attributes)
     }
 }
@@ -114,19 +114,42 @@ extension Examination {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved there: it takes neither time nor room.
     fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
+        let entries = Dictionary(
+            uniqueKeysWithValues: tree.changed.filter(\.place.isInState).map { ($0.place, $0.file) })
         let walker = TreeWalker(root)
-        for entry in tree.changed where entry.place.isInState {
-            guard let (directory, name) = try walker.place(of: entry.place),
-                let status = try directory.status(of: name), status.type == entry.file.status.type
+        var top: RelativePath?
+        for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
+            guard let (directory, name) = try walker.place(of: place), let status = try directory.status(of: name)
             else { continue }
-            let object = File(
-                path: entry.place, status: status, destination: entry.file.destination,
-                extended: entry.file.extended)
-            // It is the entry's, whichever way the source is known by.
-            var recorded = status
-            (recorded.inode, recorded.created) = (entry.file.status.inode, entry.file.status.created)
-            offer(object, Record(status: recorded, targetInode: status.inode))
+            offer(entries[place], place, status)
+            guard status.type == .directory else { continue }
+            top = place
+            // It takes along what it holds, wanted or not.
+            var options = TreeScan.Options()
+            options.extended = policy.attributes.extended
+            let scan = try TreeScan(directory.directory(name), options)
+            while try scan.advance() {
+                let inner = place.appending(scan.path)
+                offer(entries[inner], inner, scan.status, scan.destination, scan.extended)
+            }
         }
+    }
+
+    private mutating func offer(
+        _ entry: File?, _ place: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
+        _ extended: ExtendedAttributes = ExtendedAttributes()
+    ) {
+        var recorded = status
+        if let entry, entry.status.type == status.type {
+            // It is the entry's, whichever way the source is known by.
+            (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
+        }
+        let file = File(
+            path: place, status: status, destination: entry?.destination ?? destination,
+            extended: entry?.extended ?? extended)
+        var record = Record(status: recorded, targetInode: status.inode)
+        record.extended = file.extended
+        offer(file, record)
     }
 }
 

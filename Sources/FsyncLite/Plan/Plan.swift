@@ -93,7 +93,8 @@ extension Action {
                     Action(.create, file, link: links[file.path], causes: isDrift ? [.drift] : [.new]))
             }
         }
-        for (file, isDrift) in difference.deleted where !replaced.contains(file.path) {
+        for (file, isDrift) in difference.deleted
+        where !replaced.contains(file.path) && !file.path.isInState {
             actions.append(Action(.delete, file, causes: isDrift ? [.drift] : [.removed]))
         }
         return (actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }, carried)
