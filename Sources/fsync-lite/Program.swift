@@ -131,11 +131,14 @@ extension CommandDescription {
 
     // MARK: History
 
-    private static let dryRun = OptionDescription.flag("--dry-run", "show what would be done, and write nothing")
+    private static let dryRun = OptionDescription.flag(
+        "--dry-run", "show what would be done, and write nothing")
     private static let json = OptionDescription.flag("--json", "write one JSON document to standard output")
-    private static let quiet = OptionDescription.flag("--quiet", short: "-q", "say nothing when all went well")
+    private static let quiet = OptionDescription.flag(
+        "--quiet", short: "-q", "say nothing when all went well")
     private static let snapshot = ArgumentDescription(
-        "ID", "a snapshot: its id or the beginning, latest, latest~1, or a date such as 2026-11-20T14:00 (UTC)")
+        "ID",
+        "a snapshot: its id or the beginning, latest, latest~1, or a date such as 2026-11-20T14:00 (UTC)")
 
     static let undo = CommandDescription(
         "undo", summary: "Take the last apply back. Undone once more, it is there again.",
@@ -154,7 +157,8 @@ extension CommandDescription {
         arguments: [target, snapshot], options: [json])
 
     static let snapshotDiff = CommandDescription(
-        "snapshot diff", summary: "Show what would make snapshot A into B. Exits 2 when there is a difference.",
+        "snapshot diff",
+        summary: "Show what would make snapshot A into B. Exits 2 when there is a difference.",
         arguments: [
             target, ArgumentDescription("A", "a snapshot, as for snapshot show"),
             ArgumentDescription("B", "another"),
@@ -173,10 +177,12 @@ extension CommandDescription {
         arguments: [
             target, snapshot,
             ArgumentDescription(
-                "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true),
+                "PATH", "what to restore, with all below it; everything by default", optional: true,
+                repeated: true),
         ],
         options: [
-            .value("--to", "DIR", "copy it to this directory"), .flag("--in-place", "take the target back"), dryRun,
+            .value("--to", "DIR", "copy it to this directory"), .flag("--in-place", "take the target back"),
+            dryRun,
         ] + output)
 
     static let snapshotCreate = CommandDescription(

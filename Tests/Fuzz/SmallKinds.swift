@@ -65,6 +65,8 @@ extension DocumentKind {
                   "format" : "fsync-lite-history",
                   "id" : "\(Desk.transaction)",
                   "move" : \(random.number(0...9)),
+                  \(random.oneIn(3) ? "\"holds\" : [\"\(Desk.transaction)\"],\n  \"label\" : \"l\"," : "")
+                  \(random.oneIn(3) ? "\"actions\" : \"actions-1.json\", \"is_unswept\" : true," : "")
                   \(previous)"update" : \(random.number(0...9)),
                   "version" : 1
                 }
@@ -93,7 +95,10 @@ extension DocumentKind {
         make: { random in
             let number = random.oneIn(4) ? Int.max : random.number(0...100)
             return Array(
-                random.pick(["{}", "{\"keep_last\":\(number)}", "{\n  \"keep_last\" : \(number)\n}\n"]).utf8)
+                random.pick([
+                    "{}", "{\"keep_last\":\(number)}", "{\"keep_within\":\"3d\",\"keep_label\":[\"a\"]}",
+                    "{\n  \"keep_last\" : \(number)\n}\n",
+                ]).utf8)
         },
         value: { desk in try desk.state.settings() },
         check: { try require(($0.keepLast ?? 0) >= 0, "fewer than none") },

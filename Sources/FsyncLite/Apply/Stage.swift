@@ -37,7 +37,8 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: TargetState, layout: Layout, source: SourceContents, root: Directory,
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: SourceContents,
+        root: Directory,
         previous: PreviousStage?, attributes: MirroredAttributes, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)

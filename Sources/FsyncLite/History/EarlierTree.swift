@@ -78,18 +78,21 @@ package struct EarlierTree: Sendable {
             guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
-        linked = Set(found.values.lazy.filter { $0.file.isFile && $0.file.linkCount > 1 }.map(\.file.status.inode))
+        let linked = Set(
+            found.values.lazy.filter { $0.file.isFile && $0.file.linkCount > 1 }.map(\.file.status.inode))
+        self.linked = linked
         let scope = scope
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)
                 || (scope.above.contains(entry.file.path)
                     && (withoutRest || !presentAbove.contains(entry.file.path)))
         }.map { entry in
-            // What stays in its present place as well is copied.
-            guard !withoutRest, !entry.place.isInState, !scope.contains(entry.place) else { return entry }
             var entry = entry
-            var status = entry.file.status
-            (status.inode, status.created, status.links) = (0, nil, 1)
+            var status = entry.file.status.asNameOf(linked)
+            // What stays in its present place as well is copied.
+            if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
+                (status.inode, status.created, status.links) = (0, nil, 1)
+            }
             entry.file = entry.file.with(status)
             return entry
         }.sorted { $0.file < $1.file }
@@ -173,13 +176,25 @@ package struct EarlierTree: Sendable {
         var status: FileStatus {
             if let current { return current.status }
             var status = present.status
-            if !tree.linked.isEmpty, status.links == 1, tree.linked.contains(status.inode) { status.links = 2 }
+            if !tree.linked.isEmpty, status.links == 1, tree.linked.contains(status.inode) {
+                status.links = 2
+            }
             return status
         }
         var destination: [UInt8] { current?.destination ?? present.destination }
         var extended: ExtendedAttributes { current?.extended ?? present.extended }
         var omitted: Omissions { current?.omitted ?? present.omitted }
         var targetInode: UInt64 { current?.status.inode ?? present.targetInode }
+    }
+}
+
+extension FileStatus {
+    /// One of several names, where the earlier tree had others that are not in the present one.
+    fileprivate func asNameOf(_ linked: Set<UInt64>) -> FileStatus {
+        guard links == 1, type == .file, linked.contains(inode) else { return self }
+        var status = self
+        status.links = 2
+        return status
     }
 }
 

@@ -105,7 +105,8 @@ extension InverseAction {
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
         if file.path.isRoot, verb != .attributes { return "the root stays" }
         if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
-        if let slot, !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)
+        if let slot,
+            !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)
         {
             return "this is no slot"
         }

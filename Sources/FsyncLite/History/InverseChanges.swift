@@ -128,7 +128,9 @@ package struct InverseChanges: Hashable, Sendable {
                     InverseAction(isImplied || from == nil ? .attributes : .move, entry.file, from: from))
             }
         }
-        for (path, file) in gone where !updated.contains(path) { actions.append(InverseAction(.delete, file)) }
+        for (path, file) in gone where !updated.contains(path) {
+            actions.append(InverseAction(.delete, file))
+        }
         return actions.sorted {
             ($0.file.path, $0.verb) < ($1.file.path, $1.verb)
         }

@@ -96,7 +96,8 @@ extension Examination {
         options.attributes = policy.attributes
         var refusals = isInPlace ? [] : try Examination.refusals(directory, root, options)
         if !isInPlace, try root.state?.manifest() != nil {
-            refusals.append(Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
+            refusals.append(
+                Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
         }
         if refusals.isEmpty {
             refusals = try Examination.guardFacts(
@@ -106,7 +107,8 @@ extension Examination {
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
         self.init(
-            plan: plan, contents: contents, header: isInPlace ? header : nil, source: source, isOfSource: false,
+            plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
+            isOfSource: false,
             attributes: policy.attributes)
     }
 }
@@ -119,7 +121,8 @@ extension TreeMerge {
         let walker = TreeWalker(root)
         var top: RelativePath?
         for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
-            guard let (directory, name) = try walker.place(of: place), let status = try directory.status(of: name)
+            guard let (directory, name) = try walker.place(of: place),
+                let status = try directory.status(of: name)
             else { continue }
             offer(entries[place], place, status)
             guard status.type == .directory else { continue }
@@ -183,7 +186,9 @@ extension Difference {
             pairs.removeAll { foreign.contains($0.target.path) }
         }
         pairs.removeAll { pair in
-            guard pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed) else { return false }
+            guard pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed) else {
+                return false
+            }
             let path = pair.source.path
             if isKept {
                 if pair.source.isDirectory { return !tree.isChanged(path) }

@@ -123,7 +123,8 @@ struct Retention {
             for file in try DirectoryListing.names(in: directory) {
                 // The old manifest, for the record holds what changed; the stage's record; records that were joined.
                 let isLeft =
-                    [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record].contains(file)
+                    [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record].contains(
+                        file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]
                     || file == HistoryRecord.headerName && records[name] == nil
                     || PendingFile.isTemporary(file)

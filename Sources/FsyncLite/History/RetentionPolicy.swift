@@ -78,15 +78,20 @@ public struct RetentionPolicy: Hashable, Sendable {
         if let keepWithin, let newest = snapshots.first?.created {
             for (index, snapshot) in snapshots.enumerated() {
                 guard let created = snapshot.created,
-                    created >= Timestamp(FileTime(
-                        seconds: newest.seconds - keepWithin.seconds, nanoseconds: newest.nanoseconds))
+                    created
+                        >= Timestamp(
+                            FileTime(
+                                seconds: newest.seconds - keepWithin.seconds, nanoseconds: newest.nanoseconds)
+                        )
                 else { continue }
                 reasons[index].append("within \(keepWithin)")
             }
         }
         for (index, snapshot) in snapshots.enumerated() {
             guard let label = snapshot.label else { continue }
-            if keepsLabelled || keepLabels?.contains(label) ?? false { reasons[index].append("label \(label)") }
+            if keepsLabelled || keepLabels?.contains(label) ?? false {
+                reasons[index].append("label \(label)")
+            }
         }
         return reasons
     }

@@ -17,6 +17,12 @@ public struct Snapshot: Hashable, Sendable {
     /// Why it cannot be had; nil when it can.
     public var damage: String?
 
+    package init(
+        id: String, created: Timestamp? = nil, label: String? = nil, summary: ActionSummary? = nil
+    ) {
+        (self.id, self.created, self.label, self.summary) = (id, created, label, summary)
+    }
+
     static let initialID = "initial"
 }
 
@@ -30,7 +36,8 @@ extension Snapshot {
         if let step = stepsBack(name) {
             guard step < snapshots.count else {
                 throw SyncError(
-                    .inputMissing, "there is no \(name): the oldest snapshot is latest~\(snapshots.count - 1)")
+                    .inputMissing, "there is no \(name): the oldest snapshot is latest~\(snapshots.count - 1)"
+                )
             }
             return step
         }
@@ -40,13 +47,19 @@ extension Snapshot {
             }
             return index
         }
-        let matches = snapshots.indices.filter { name.utf8.count >= 1 && snapshots[$0].id.utf8.starts(with: name.utf8) }
-        if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) { return exact }
+        let matches = snapshots.indices.filter {
+            name.utf8.count >= 1 && snapshots[$0].id.utf8.starts(with: name.utf8)
+        }
+        if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) {
+            return exact
+        }
         guard let match = matches.first else {
-            throw SyncError(.inputMissing, "there is no snapshot \(escapedText(name.utf8)); see snapshot list")
+            throw SyncError(
+                .inputMissing, "there is no snapshot \(escapedText(name.utf8)); see snapshot list")
         }
         guard matches.count == 1 else {
-            throw SyncError(.usage, "\(escapedText(name.utf8)) is the beginning of \(matches.count) ids; give more of it")
+            throw SyncError(
+                .usage, "\(escapedText(name.utf8)) is the beginning of \(matches.count) ids; give more of it")
         }
         return match
     }

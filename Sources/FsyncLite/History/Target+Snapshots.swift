@@ -60,7 +60,9 @@ extension Target {
             let before = InverseChanges(inverses).pathBefore(of: name)
             if let before, before != name, !before.isInState {
                 // It went along with a directory.
-                if !actions.contains(where: { $0.verb == .move }) { actions.append(Action(carried: name, from: before)) }
+                if !actions.contains(where: { $0.verb == .move }) {
+                    actions.append(Action(carried: name, from: before))
+                }
                 name = before
             }
             if !actions.isEmpty { found.append((snapshot, actions)) }
@@ -73,7 +75,8 @@ extension Target {
         try writing { history in
             guard var header = history.steps.first?.header, let step = history.steps.first else {
                 throw SyncError(
-                    .refused, path: path, "no apply is kept here that a label could be given to; see keep_last")
+                    .refused, path: path,
+                    "no apply is kept here that a label could be given to; see keep_last")
             }
             header.label = label
             try header.write(to: history.directory(step))
@@ -118,7 +121,9 @@ extension Target {
             let walker = TreeWalker(directory)
             for entry in own.entries.values where entry.place.isInState {
                 let place = newer.place(of: entry.place)
-                guard place.isInState, let fault = try walker.fault(of: entry.file, at: place) else { continue }
+                guard place.isInState, let fault = try walker.fault(of: entry.file, at: place) else {
+                    continue
+                }
                 faults.append((snapshots[index + 1].id, fault))
             }
             newer = newer.followed(by: own)
@@ -166,7 +171,8 @@ extension TreeWalker {
         let isSame =
             status.identity == file.identity && status.type == file.status.type
             && (!file.isFile || (status.size == file.size && status.modified == file.status.modified))
-        return isSame ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
+        return isSame
+            ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
     }
 }
 
@@ -188,7 +194,10 @@ extension Action {
     /// Something that moved with its directory; of what kind it is no record says.
     fileprivate init(carried path: RelativePath, from before: RelativePath) {
         self.init(
-            .move, File(path: path, status: FileStatus(type: .file, modified: .init(seconds: 0, nanoseconds: 0)), destination: []),
+            .move,
+            File(
+                path: path, status: FileStatus(type: .file, modified: .init(seconds: 0, nanoseconds: 0)),
+                destination: []),
             from: before, causes: [.renamed])
         size = nil
     }

@@ -19,7 +19,8 @@ public struct Problem: Hashable, Sendable {
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(
-            path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since")
+            path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since"
+        )
     }
 
     public let path: RelativePath

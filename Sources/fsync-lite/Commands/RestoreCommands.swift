@@ -21,7 +21,8 @@ enum RestoreCommand {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
         return try run(
-            Restoration(target: target, snapshot: "latest~1", keepsDrift: true), to: nil, invocation, &console)
+            Restoration(target: target, snapshot: "latest~1", keepsDrift: true), to: nil, invocation, &console
+        )
     }
 
     private static func run(

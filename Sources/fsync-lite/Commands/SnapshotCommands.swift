@@ -89,7 +89,8 @@ enum SnapshotLogCommand {
 enum SnapshotCreateCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         guard let label = try invocation.text("--label"), !label.isEmpty else {
-            throw UsageError("a snapshot is there already; what is missing is its name", wayOut: "give --label L")
+            throw UsageError(
+                "a snapshot is there already; what is missing is its name", wayOut: "give --label L")
         }
         let snapshot = try Target(path: invocation.argument("TARGET")).label(label)
         try console.line(SnapshotListCommand.line(snapshot))
@@ -131,7 +132,8 @@ extension RetentionPolicy {
         if let text = try invocation.text("--keep-within") {
             guard let age = Age(text) else {
                 throw UsageError(
-                    "\"\(text)\" is no length of time for --keep-within", wayOut: "give one such as 30d or 1y6m")
+                    "\"\(text)\" is no length of time for --keep-within",
+                    wayOut: "give one such as 30d or 1y6m")
             }
             keepWithin = age
         }
