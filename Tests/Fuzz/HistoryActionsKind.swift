@@ -7,18 +7,22 @@ extension DocumentKind {
         name: "history-actions", place: ".fsync-lite/history/\(Desk.transaction)/actions.json",
         isSealed: true,
         make: { random in
-            var seen: Set<[UInt8]> = []
-            return text(
-                (0..<random.pick([0, 1, 2, 5, 9])).map { _ in action(&random) }
-                    .filter { seen.insert($0.verb.rawValue.utf8 + $0.file.path.bytes).inserted })
+            func some() -> [InverseAction] {
+                var seen: Set<[UInt8]> = []
+                return (0..<random.pick([0, 1, 2, 5, 9])).map { _ in action(&random) }
+                    .filter { seen.insert($0.verb.rawValue.utf8 + $0.file.path.bytes).inserted }
+            }
+            return text(Content(actions: some(), drift: some()))
         },
         value: { desk in
             let name = FileName(Desk.transaction.utf8)!
             let history = try desk.state.directory.directory(FileName("history"))
-            return try HistoryRecord.actions(FileName("actions.json"), of: name, in: history.directory(name))
+            let (actions, drift) = try HistoryRecord.actions(
+                FileName("actions.json"), of: name, in: history.directory(name))
+            return Content(actions: actions, drift: drift)
         },
-        check: { actions in
-            for action in actions {
+        check: { content in
+            for action in content.actions + content.drift {
                 if action.verb != .attributes || !action.file.path.isRoot {
                     try Paths.requireInside(action.file.path.bytes, "a path outside:")
                 }
@@ -27,15 +31,20 @@ extension DocumentKind {
                 try require(action.slot == nil || action.verb == .create || action.verb == .update, "a slot")
             }
             // Whatever they say, following them ends.
-            let changes = InverseChanges(actions)
-            let twice = changes.followed(by: changes)
+            let changes = InverseChanges(content.actions)
+            let twice = changes.followed(by: InverseChanges(content.drift)).followed(by: changes)
             for path in changes.entries.keys { _ = (twice.place(of: path), twice.pathBefore(of: path)) }
         }, text: { text($0) })
 
-    private static func text(_ actions: [InverseAction]) -> [UInt8] {
+    private struct Content: Equatable {
+        var actions: [InverseAction]
+        var drift: [InverseAction]
+    }
+
+    private static func text(_ content: Content) -> [UInt8] {
         var bytes: [UInt8] = []
         // Bytes take whatever is written.
-        try! HistoryRecord.write(actions, id: Desk.transaction, to: &bytes)
+        try! HistoryRecord.write(content.actions, drift: content.drift, id: Desk.transaction, to: &bytes)
         return bytes
     }
 

@@ -10,6 +10,8 @@ package struct Difference: Sendable {
     package var deleted: [(file: File, isDrift: Bool)] = []
     /// Paths that only the manifest still has.
     package var forgotten: [RelativePath] = []
+    /// What somebody changed in the target since the last apply.
+    package private(set) var drift: [Drift] = []
     package var sourceCount = 0
     package var targetCount = 0
     /// What would have to make way for an entry of the source and is excluded, or holds what is.
@@ -41,6 +43,7 @@ package struct Difference: Sendable {
         let policy = merge.policy
         pairs = merge.pairs
         forgotten = merge.forgotten
+        drift = merge.drift
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
         census = merge.census

@@ -36,7 +36,7 @@ package struct EarlierTree: Sendable {
     ) throws {
         self.changes = changes
         touched = changes.touched
-        root = changes.entries[.root]?.file
+        root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file : nil
         scope = Scope(
             paths: paths,
             above: paths.reduce(into: []) { above, path in
@@ -75,7 +75,9 @@ package struct EarlierTree: Sendable {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         for (path, entry) in found {
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
+            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
+                entry.file.linkCount > 1
+            else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
         let linked = Set(

@@ -74,7 +74,7 @@ struct History {
         try Snapshot.index(of: name, in: snapshots())
     }
 
-    func actions(_ step: Step) throws -> [InverseAction] {
+    func actions(_ step: Step) throws -> (actions: [InverseAction], drift: [InverseAction]) {
         try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
     }
 
@@ -84,9 +84,16 @@ struct History {
     }
 
     func changes(from newest: Int, to index: Int) throws -> InverseChanges {
-        try steps[newest..<index].reduce(InverseChanges()) { changes, step in
-            try changes.followed(by: InverseChanges(actions(step)))
+        var changes = InverseChanges()
+        var drift: [InverseAction] = []
+        for step in steps[newest..<index] {
+            // The older record begins where its apply left the tree, not where the newer one found it.
+            changes = changes.followed(by: InverseChanges(drift))
+            let record = try actions(step)
+            changes = changes.followed(by: InverseChanges(record.actions))
+            drift = record.drift
         }
+        return changes
     }
 
     /// Bytes of content that the directories of a step hold.

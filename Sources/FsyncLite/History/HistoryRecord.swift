@@ -6,7 +6,8 @@ import FileSystem
 /// where snapshots between were pruned. That has the inverse actions, in the words of a plan: `create` for what the
 /// apply deleted and `update` for what it replaced, each with the entry as it was and the slot that holds it (an
 /// entry without one lies inside the slot of a directory above it); `attributes` with the entry as it was; `move`
-/// back; and `delete` for what it created.
+/// back; and `delete` for what it created. In the same words, `drift` leads from the tree that the apply found to the
+/// one that the apply before it had left: what was edited by hand in between is lost, in slots that nobody made.
 package struct HistoryRecord: Sendable {
     package struct Header: Codable, Hashable, Sendable {
         package var format = formatName
@@ -77,6 +78,7 @@ package struct HistoryRecord: Sendable {
 
     package private(set) var header: Header
     package let actions: [InverseAction]
+    package let drift: [InverseAction]
 
     /// - Parameter previous: the snapshot that the apply found.
     init(
@@ -93,11 +95,13 @@ package struct HistoryRecord: Sendable {
             move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
         actions = HistoryRecord.inverses(plan, layout, transaction: id)
+        drift = HistoryRecord.inverses(of: difference.drift, transaction: id)
     }
 
     /// What leads from the snapshot that one record belongs to, past those that are pruned, to an earlier one.
-    init(_ header: Header, oldest: Header, _ changes: InverseChanges) {
+    init(_ header: Header, oldest: Header, _ changes: InverseChanges, drift: [InverseAction]) {
         actions = changes.actions
+        self.drift = drift
         self.header = header
         (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
             oldest.previous, oldest.previousCreated, oldest.previousLabel
@@ -145,27 +149,51 @@ package struct HistoryRecord: Sendable {
         return found
     }
 
+    private static func inverses(of drift: [Drift], transaction: String) -> [InverseAction] {
+        drift.enumerated().compactMap { number, drift in
+            guard let recorded = drift.recorded else {
+                guard let found = drift.found, found.status.type != .socket else { return nil }
+                return InverseAction(.delete, found, causes: [.drift])
+            }
+            // Displaced objects are known by the identity that they have in the target.
+            var status = recorded.status
+            if let found = drift.found, drift.isIntact {
+                (status.inode, status.created) = (found.status.inode, found.status.created)
+                status.links = found.status.links
+                return InverseAction(.attributes, recorded.with(status), causes: [.drift])
+            }
+            // Whatever is the source's object now, this content is not to be found there.
+            (status.inode, status.created, status.links) = (0, nil, 1)
+            return InverseAction(
+                drift.found == nil ? .create : .update, recorded.with(status),
+                slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift])
+        }
+    }
+
     /// Writes both documents into the transaction's directory, the header last: with it they count.
     func write(to directory: Directory, durably: Bool) throws {
         var file = try PendingFile(header.actionsName, in: directory)
-        try HistoryRecord.write(actions, id: header.id, to: &file)
+        try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)
         try file.commit(durably: durably)
         try header.write(to: directory)
     }
 
     package static func write(
-        _ actions: [InverseAction], id: String, to sink: inout some ByteSink & ~Copyable
+        _ actions: [InverseAction], drift: [InverseAction], id: String,
+        to sink: inout some ByteSink & ~Copyable
     ) throws {
         var document = DocumentWriter(format: actionsFormat.description)
         document.text.field("id", id)
-        document.beginArray("actions")
-        for action in actions {
-            document.beginElement()
-            document.text.inverse(action)
-            document.endElement()
-            try document.drain(to: &sink)
+        for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
+            document.beginArray(name)
+            for action in actions {
+                document.beginElement()
+                document.text.inverse(action)
+                document.endElement()
+                try document.drain(to: &sink)
+            }
+            document.endArray()
         }
-        document.endArray()
         document.beginTrailer()
         document.end(withChecksum: true)
         try document.drain(to: &sink, all: true)
@@ -174,7 +202,7 @@ package struct HistoryRecord: Sendable {
     /// Reads the inverse actions of a transaction, strictly: an error names file and line.
     package static func actions(
         _ name: FileName, of transaction: FileName, in directory: Directory
-    ) throws -> [InverseAction] {
+    ) throws -> (actions: [InverseAction], drift: [InverseAction]) {
         let path = directory.path(of: name)
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         var document = try DocumentReader(descriptor, path: path, format: actionsFormat)
@@ -183,7 +211,18 @@ package struct HistoryRecord: Sendable {
             throw document.error("the id is another transaction's")
         }
         try document.expect(",")
-        try document.beginArray("actions")
+        let actions = try read("actions", &document)
+        try document.expect(",")
+        let drift = try read("drift", &document)
+        try document.beginTrailer()
+        try document.end()
+        return (actions, drift)
+    }
+
+    private static func read(
+        _ array: StaticString, _ document: inout DocumentReader
+    ) throws -> [InverseAction] {
+        try document.beginArray(array)
         var actions: [InverseAction] = []
         var seen: Set<[UInt8]> = []
         while try document.nextElement(isFirst: actions.isEmpty) {
@@ -193,8 +232,6 @@ package struct HistoryRecord: Sendable {
             }
             actions.append(action)
         }
-        try document.beginTrailer()
-        try document.end()
         return actions
     }
 }

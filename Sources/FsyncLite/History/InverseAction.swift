@@ -123,6 +123,11 @@ extension RelativePath {
     static let history = RelativePath.root.appending(TreeScan.reservedName)
         .appending(TargetState.Name.history)
 
+    /// A place in the history where nothing is: what it would hold is lost.
+    var isLost: Bool {
+        relative(to: .history)?.components.dropFirst().first?.elementsEqual("lost".utf8) ?? false
+    }
+
     /// The path is the state's: no part of the tree.
     var isInState: Bool {
         var components = bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1).makeIterator()

@@ -117,7 +117,9 @@ extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved there: it takes neither time nor room.
     fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
         let entries = Dictionary(
-            uniqueKeysWithValues: tree.changed.filter(\.place.isInState).map { ($0.place, $0.file) })
+            uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
+                ($0.place, $0.file)
+            })
         let walker = TreeWalker(root)
         var top: RelativePath?
         for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
@@ -175,6 +177,11 @@ extension Difference {
                 listed.insert(file.path)
             }
         }
+        // Nothing takes the place of what was edited.
+        pairs.removeAll {
+            listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
+        }
+        created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
         var staying = foreign.union(listed)
         for path in staying {
             var above = path.parent

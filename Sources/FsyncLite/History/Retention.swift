@@ -63,15 +63,16 @@ struct Retention {
         let step = history.steps[range.lowerBound]
         let changes = try history.changes(from: range.lowerBound, to: range.upperBound)
             .keeping(slotsOf: Set(older.flatMap { [$0.name] + $0.header.holders }))
+        let oldest = history.steps[range.upperBound - 1]
         let record = HistoryRecord(
-            step.header, oldest: history.steps[range.upperBound - 1].header, changes)
+            step.header, oldest: oldest.header, changes, drift: try history.actions(oldest).drift)
         try record.write(to: history.directory(step), durably: true)
         return record.header
     }
 
     /// Removes what a joined record does not bring back.
     private func sweep(_ step: History.Step, _ history: History) throws {
-        let places = Set(InverseChanges(try history.actions(step)).entries.values.map(\.place))
+        let places = Set(InverseChanges(try history.actions(step).actions).entries.values.map(\.place))
         let root = try state.directory.directory(TargetState.Name.history)
         var needed = places
         for place in places {

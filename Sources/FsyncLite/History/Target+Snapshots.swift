@@ -28,7 +28,7 @@ extension Target {
             throw SyncError(
                 .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
         }
-        return Action.joined(try history.actions(history.steps[index]).flatMap(\.applied))
+        return Action.joined(try history.actions(history.steps[index]).actions.flatMap(\.applied))
     }
 
     /// What would make one snapshot the other.
@@ -54,7 +54,7 @@ extension Target {
         var name = path
         var found: [(Snapshot, [Action])] = []
         for (step, snapshot) in zip(history.steps, try history.snapshots()) {
-            let inverses = try history.actions(step)
+            let inverses = try history.actions(step).actions
             var actions = Action.joined(
                 inverses.filter { ($0.from ?? $0.file.path) == name }.flatMap(\.applied))
             let before = InverseChanges(inverses).pathBefore(of: name)
@@ -111,22 +111,24 @@ extension Target {
         if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
         var newer = InverseChanges()
         for (index, step) in history.steps.enumerated() {
-            let own: InverseChanges
+            let record: (actions: [InverseAction], drift: [InverseAction])
             do {
-                own = InverseChanges(try history.actions(step))
+                record = try history.actions(step)
             } catch let error as SyncError {
                 faults.append((snapshots[index + 1].id, error))
                 break
             }
+            let own = InverseChanges(record.actions)
             let walker = TreeWalker(directory)
             for entry in own.entries.values where entry.place.isInState {
                 let place = newer.place(of: entry.place)
-                guard place.isInState, let fault = try walker.fault(of: entry.file, at: place) else {
+                guard place.isInState, !place.isLost, let fault = try walker.fault(of: entry.file, at: place)
+                else {
                     continue
                 }
                 faults.append((snapshots[index + 1].id, fault))
             }
-            newer = newer.followed(by: own)
+            newer = newer.followed(by: own).followed(by: InverseChanges(record.drift))
         }
         return (faults, snapshots.count)
     }

@@ -23,7 +23,7 @@ struct UndoTests {
             dryRun.lines.filter { !$0.hasPrefix("=") } == [
                 "+ d/  (new)", "+ d/a  1 B  (new)", "+ d/b/  (new)", "+ d/b/c  1 B  (new)",
                 "~ f  1 B  (size, modified)",
-                "4 to create, 1 to update; 2 unchanged",
+                "4 to create, 1 to update, 1 to set attributes of; 2 unchanged",
             ])
         #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
         #expect(try scene.run("undo", "target").code == 0)

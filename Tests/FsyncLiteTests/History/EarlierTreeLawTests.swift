@@ -49,7 +49,7 @@ private struct HistoryCourse {
     private var random: SplitMix64
     private var mirror: ModelMirror
     /// The oldest first.
-    private var records: [InverseChanges] = []
+    private var records: [HistoryRecord] = []
     private var trees: [ModelTree] = []
 
     init(seed: UInt64) throws {
@@ -57,6 +57,7 @@ private struct HistoryCourse {
         let hasBirthTimes = !random.oneIn(6)
         mirror = try ModelMirror(
             of: .random(now: 100, firstInode: 10, hasBirthTimes: hasBirthTimes, &random))
+        mirror.target.keepsInodes = true
     }
 
     mutating func advance() throws {
@@ -71,9 +72,8 @@ private struct HistoryCourse {
         let record = HistoryRecord(
             id: "20261121T090000.00000\(records.count)Z-0000", created: .now, previous: nil,
             plan: Plan(difference, root: nil), layout: mirror.layout(difference))
-        // As it comes back from its document.
         trees.append(mirror.target)
-        records.append(InverseChanges(record.actions))
+        records.append(record)
         try mirror.apply(difference)
         mirror.synchronizeClocks(advancing: 1)
     }
@@ -82,18 +82,27 @@ private struct HistoryCourse {
     ///
     /// - Parameter joining: records that were made one, counted from the newest.
     func faults(back step: Int, joining: Range<Int>) throws -> [String] {
-        var newestFirst = Array(records.reversed())
+        var newestFirst = records.reversed().map { (actions: $0.actions, drift: $0.drift) }
+        func composed(_ records: ArraySlice<(actions: [InverseAction], drift: [InverseAction])>)
+            -> InverseChanges
+        {
+            var (changes, drift) = (InverseChanges(), InverseChanges())
+            for record in records {
+                changes = changes.followed(by: drift).followed(by: InverseChanges(record.actions))
+                drift = InverseChanges(record.drift)
+            }
+            return changes
+        }
         if !joining.isEmpty {
-            let joined = newestFirst[joining].reduce(InverseChanges()) { $0.followed(by: $1) }
-            let isKept = Set(
-                (0..<records.count - joining.upperBound).compactMap {
-                    FileName(Array("20261121T090000.00000\($0)Z-0000".utf8))
-                })
-            newestFirst.replaceSubrange(
-                joining, with: [InverseChanges(joined.keeping(slotsOf: isKept).actions)])
+            let older = (0..<records.count - joining.upperBound).compactMap {
+                FileName(Array("20261121T090000.00000\($0)Z-0000".utf8))
+            }
+            let joined = composed(newestFirst[joining]).keeping(slotsOf: Set(older))
+            let drift = newestFirst[joining.upperBound - 1].drift
+            newestFirst.replaceSubrange(joining, with: [(actions: joined.actions, drift: drift)])
         }
         let count = joining.isEmpty ? step : newestFirst.count
-        let changes = newestFirst.prefix(count).reduce(InverseChanges()) { $0.followed(by: $1) }
+        let changes = composed(newestFirst.prefix(count))
         let then = step == 0 ? mirror.target : trees[trees.count - step]
         let present = { RecordList(mirror.manifest ?? []) }
         let tree = try EarlierTree(changes, present: present())
@@ -117,6 +126,7 @@ private struct HistoryCourse {
                 faults.append("\(file.path): \(file.status) and not \(old.status)")
             }
             let place = tree.place(of: file.path)
+            if place.isLost { continue }
             if place.isInState {
                 // Displaced objects are known by their inode.
                 if file.linkCount == 1, file.identity != old.identity {
@@ -128,8 +138,10 @@ private struct HistoryCourse {
         }
         let names = Dictionary(grouping: found.filter { $0.isFile && $0.linkCount > 1 }, by: \.identity)
         let groups = Set(names.values.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
+        // What is lost is nobody's twin.
         let oldNames = Dictionary(
-            grouping: wanted.filter { $0.isFile && $0.linkCount > 1 }, by: \.status.inode)
+            grouping: wanted.filter { $0.isFile && $0.linkCount > 1 && !tree.place(of: $0.path).isLost },
+            by: \.status.inode)
         let oldGroups = Set(oldNames.values.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
         if groups != oldGroups { faults.append("names of one file: \(groups) and not \(oldGroups)") }
         return faults
