@@ -65,11 +65,11 @@ public struct Synchronizer: Sendable {
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
     ///   the report.
     public func apply() throws -> Report {
+        let holder = try lockHolder()
+        defer { withExtendedLifetime(holder) {} }
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
-        let holder = try lockHolder()
-        defer { withExtendedLifetime(holder) {} }
         if let directory = root.directory, let state = root.state {
             _ = try Recovery(root: directory, state: state).run()
         }

@@ -75,9 +75,7 @@ package struct EarlierTree: Sendable {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         for (path, entry) in found {
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
-                entry.file.linkCount > 1
-            else { continue }
+            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
         let linked = Set(

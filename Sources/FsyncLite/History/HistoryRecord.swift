@@ -139,7 +139,8 @@ package struct HistoryRecord: Sendable {
                 add(.update, pair.target, from: from, slot: slots[pair.target.path], pair.causes)
                 continue
             }
-            if from != nil, !moves.isCarried(pair) { add(.move, pair.target, from: from, []) }
+            // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
+            if !moves.isCarried(pair) { add(.move, pair.target, from: pair.source.path, []) }
             if pair.changesAttributes { add(.attributes, pair.target, from: from, pair.causes) }
         }
         for (file, isDrift) in difference.deleted {

@@ -28,6 +28,7 @@ package struct InverseAction: Hashable, Sendable {
         switch verb {
         case .create: return [Action(.delete, file, causes: causes)]
         case .delete: return [Action(.create, file, causes: causes)]
+        case .move where from == file.path: return []
         case .move: return [Action(.move, present, from: file.path, causes: [.renamed])]
         case .attributes: return [Action(.attributes, present, causes: causes)]
         case .update:

@@ -8,7 +8,7 @@ import Testing
 struct EarlierTreeLawTests {
     @Test(arguments: 0..<6)
     func everyEarlierTreeIsFound(block: UInt64) throws {
-        for seed in block * 80..<(block + 1) * 80 {
+        for seed in block * 25..<(block + 1) * 25 {
             var course = try HistoryCourse(seed: seed)
             for _ in 0..<6 { try course.advance() }
             for step in 0...6 {
@@ -22,7 +22,7 @@ struct EarlierTreeLawTests {
     /// A joined record, written and read again, does what its parts did.
     @Test(arguments: 0..<3)
     func joinedRecordsLeadToTheSameTrees(block: UInt64) throws {
-        for seed in 10_000 + block * 80..<10_000 + (block + 1) * 80 {
+        for seed in 10_000 + block * 25..<10_000 + (block + 1) * 25 {
             var course = try HistoryCourse(seed: seed)
             for _ in 0..<6 { try course.advance() }
             for joined in [0..<2, 1..<4, 2..<6, 0..<6] {
@@ -65,7 +65,8 @@ private struct HistoryCourse {
             let edit = ModelEdit.allCases.randomElement(using: &random)!
             mirror.source.edit(edit, &random)
             // Somebody else's hand, now and then.
-            if random.oneIn(12) { mirror.target.edit(edit, &random) }
+            // An edit that puts size and time back nobody sees here.
+            if random.oneIn(12), edit != .writeKeepingTimes { mirror.target.edit(edit, &random) }
         }
         mirror.synchronizeClocks(advancing: 1)
         let difference = try mirror.difference()
@@ -129,21 +130,21 @@ private struct HistoryCourse {
             if place.isLost { continue }
             if place.isInState {
                 // Displaced objects are known by their inode.
-                if file.linkCount == 1, file.identity != old.identity {
+                if file.isFile, file.linkCount == 1, file.identity != old.identity {
                     faults.append("\(file.path): another object")
                 }
             } else if mirror.target.object(at: place)?.content != then.object(at: file.path)?.content {
                 faults.append("\(file.path): other content, at \(place)")
             }
         }
-        let names = Dictionary(grouping: found.filter { $0.isFile && $0.linkCount > 1 }, by: \.identity)
-        let groups = Set(names.values.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
-        // What is lost is nobody's twin.
-        let oldNames = Dictionary(
-            grouping: wanted.filter { $0.isFile && $0.linkCount > 1 && !tree.place(of: $0.path).isLost },
-            by: \.status.inode)
-        let oldGroups = Set(oldNames.values.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
-        if groups != oldGroups { faults.append("names of one file: \(groups) and not \(oldGroups)") }
+        func groups(_ files: [File]) -> Set<Set<RelativePath>> {
+            // What is lost may come back as another name of what is not.
+            let files = files.filter { $0.isFile && $0.linkCount > 1 && !tree.place(of: $0.path).isLost }
+            let groups = Dictionary(grouping: files, by: \.identity).values
+            return Set(groups.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
+        }
+        let (names, oldNames) = (groups(found), groups(wanted))
+        if names != oldNames { faults.append("names of one file: \(names) and not \(oldNames)") }
         return faults
     }
 }
