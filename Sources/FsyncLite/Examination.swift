@@ -134,10 +134,15 @@ struct Examination {
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
-        return GuardFacts(
+        var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, root: root.original, mounts: target?.mounts ?? [], locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [])
+        if guards.neededBytes > facts.availableBytes, let state = root.state {
+            let history = try History(state)
+            guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
+        }
+        return guards
     }
 
     private static func openSource(_ path: [UInt8]) throws -> Directory {

@@ -8,7 +8,7 @@ import Testing
 struct EarlierTreeLawTests {
     @Test(arguments: 0..<6)
     func everyEarlierTreeIsFound(block: UInt64) throws {
-        for seed in block * 25..<(block + 1) * 25 {
+        for seed in block * 10..<(block + 1) * 10 {
             var course = try HistoryCourse(seed: seed)
             for _ in 0..<6 { try course.advance() }
             for step in 0...6 {
@@ -22,7 +22,7 @@ struct EarlierTreeLawTests {
     /// A joined record, written and read again, does what its parts did.
     @Test(arguments: 0..<3)
     func joinedRecordsLeadToTheSameTrees(block: UInt64) throws {
-        for seed in 10_000 + block * 25..<10_000 + (block + 1) * 25 {
+        for seed in 10_000 + block * 10..<10_000 + (block + 1) * 10 {
             var course = try HistoryCourse(seed: seed)
             for _ in 0..<6 { try course.advance() }
             for joined in [0..<2, 1..<4, 2..<6, 0..<6] {
