@@ -1,6 +1,6 @@
 /// The open directories on the way from a root to some directory below it.
 ///
-/// Few handles are open at a time: deep ones are let go and found again by their names, each checked to be
+/// Few handles are open at a time: most of deep ones are let go and found again by their names, each checked to be
 /// the same directory. So depth and the length of a path have no limit.
 package struct DirectoryChain: Sendable {
     private struct Link: Sendable {
@@ -13,8 +13,10 @@ package struct DirectoryChain: Sendable {
     package let root: Directory
     private var links: [Link] = []
 
-    /// Handles kept open at a time, besides the root's.
+    /// The innermost handles, which are kept open, and at most as many again on the way there.
     private static let openLinks = 64
+    /// One in so many of the others stays open: the way back to one that was let go is no longer.
+    private var stride = 1
 
     package init(root: Directory) {
         self.root = root
@@ -29,8 +31,12 @@ package struct DirectoryChain: Sendable {
     /// Enters a directory of the present one that has been opened already.
     package mutating func push(_ directory: Directory, _ name: FileName, inode: UInt64) {
         links.append(Link(name: name, directory: directory, inode: inode))
-        if links.count > DirectoryChain.openLinks {
-            links[links.count - DirectoryChain.openLinks - 1].directory = nil
+        let others = links.count - DirectoryChain.openLinks
+        if others > stride * DirectoryChain.openLinks {
+            stride *= 2
+            for level in 0..<others where level % stride != 0 { links[level].directory = nil }
+        } else if others > 0, (others - 1) % stride != 0 {
+            links[others - 1].directory = nil
         }
     }
 

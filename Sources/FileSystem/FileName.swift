@@ -8,18 +8,26 @@ package struct FileName: Hashable, Sendable {
 
     /// nil when the bytes cannot name an entry.
     package init?(_ bytes: some Collection<UInt8>) {
-        guard FileName.isValid(bytes) else { return nil }
-        var terminated = [UInt8]()
-        terminated.reserveCapacity(bytes.count + 1)
-        terminated.append(contentsOf: bytes)
-        terminated.append(0)
+        self.init(bytes.withContiguousStorageIfAvailable(FileName.terminated) ?? Array(bytes) + [0])
+    }
+
+    private init?(_ terminated: [UInt8]) {
+        guard FileName.isValid(terminated.span.extracting(droppingLast: 1)) else { return nil }
         self.terminated = terminated
+    }
+
+    private static func terminated(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: bytes.count + 1) { buffer, count in
+            _ = buffer.initialize(from: bytes)
+            buffer.initializeElement(at: bytes.count, to: 0)
+            count = bytes.count + 1
+        }
     }
 
     /// A name known to be valid when it is written down.
     package init(_ name: StaticString) {
-        precondition(FileName.isValid(name.withUTF8Buffer { Array($0) }))
-        terminated = name.withUTF8Buffer { Array($0) } + [0]
+        terminated = name.withUTF8Buffer(FileName.terminated)
+        precondition(FileName.isValid(terminated.span.extracting(droppingLast: 1)))
     }
 
     /// A number's decimal digits.
@@ -29,9 +37,15 @@ package struct FileName: Hashable, Sendable {
 
     package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
-    package static func isValid(_ bytes: some Collection<UInt8>) -> Bool {
-        if bytes.isEmpty || bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) { return false }
-        return !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
+    private static func isValid(_ bytes: Span<UInt8>) -> Bool {
+        let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
+        for index in bytes.indices where bytes[index] == 0 || bytes[index] == slash { return false }
+        return switch bytes.count {
+        case 0: false
+        case 1: bytes[0] != dot
+        case 2: bytes[0] != dot || bytes[1] != dot
+        default: true
+        }
     }
 
     package func withCString<Result, Failure: Error>(

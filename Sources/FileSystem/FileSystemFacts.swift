@@ -23,6 +23,10 @@ package struct FileSystemFacts: Sendable, Equatable {
         0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
     ]
 
+    /// How many names a file can have, where that is a number that files come to (`EXT4_LINK_MAX`). Others have limits
+    /// beyond all use (xfs), or such that depend on the lengths of the names (btrfs).
+    package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
+
     package init(of directory: Directory) throws(SystemError) {
         var raw = statfs()
         try calling("fstatfs", directory.path) { () throws(Errno) in

@@ -10,6 +10,8 @@ struct Examination {
     let source: ManifestHeader.Source
     /// The manifest has to be written anew even if nothing else is to be done.
     let isRecordOutdated: Bool
+    /// Paths that differ and are left as they are.
+    let passedOver: [RelativePath]
     /// The source was looked at; it is not when the target goes back to an earlier tree.
     let isOfSource: Bool
     /// What is mirrored.
@@ -19,14 +21,15 @@ struct Examination {
 
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
-        isRecordOutdated: Bool = false, isOfSource: Bool = true, attributes: MirroredAttributes,
-        scanned: FileTime = .now
+        isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
+        attributes: MirroredAttributes, scanned: FileTime = .now
     ) {
         self.plan = plan
         self.contents = contents
         self.header = header
         self.source = source
         self.isRecordOutdated = isRecordOutdated
+        self.passedOver = passedOver
         self.isOfSource = isOfSource
         self.attributes = attributes
         self.scanned = scanned
@@ -36,6 +39,7 @@ struct Examination {
         let scanned = FileTime.now
         let sourceRoot = try Examination.openSource(path)
         let attributes = options.settableAttributes
+        var passedOver: [RelativePath] = []
         let status = try sourceRoot.status()
         let sourceFacts = try FileSystemFacts(of: sourceRoot)
         let source = ManifestHeader.Source(
@@ -82,6 +86,7 @@ struct Examination {
 
         var difference = try Difference(matching: merge)
         var problems = sourceScan.findings.problems
+        var rotten: [RelativePath] = []
         if let directory = root.directory {
             let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
             let inspection = AttributeInspection(
@@ -89,6 +94,11 @@ struct Examination {
             try difference.settle(
                 inspect: { try inspection.attributes(of: $0) },
                 haveSameContent: { try contents.haveSameContent($0) })
+            if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
+            if !options.trustsSource {
+                rotten = try difference.pairs.filter { try $0.replacesContent && contents.hasRotted($0) }
+                    .map(\.source.path)
+            }
             problems += contents.problems
         }
         // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
@@ -101,8 +111,12 @@ struct Examination {
         var plan = Plan(
             difference,
             root: try Examination.rootPair(
-                SourceContents(sourceRoot).rootFile(policy.attributes.extended), root, policy, header))
+                options.repairs.isEmpty
+                    ? SourceContents(sourceRoot).rootFile(policy.attributes.extended) : nil,
+                root, policy, header))
         plan.problems = problems.sorted { $0.path < $1.path }
+        plan.basis = Plan.Basis(
+            manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(Examination.note(before, changedTo: options.filters.summary))
@@ -114,22 +128,26 @@ struct Examination {
         }
         // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
         // again and again.
-        let isRecordOutdated =
+        var isRecordOutdated =
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
+        if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
+            isRecordOutdated = true
+        }
         plan.refusals = try Examination.guardFacts(
-            plan, options, manifest, source, root, targetScan?.findings, merge
+            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
         ).refusals()
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
-            isRecordOutdated: isRecordOutdated, attributes: attributes, scanned: scanned)
+            isRecordOutdated: isRecordOutdated, passedOver: passedOver, attributes: attributes,
+            scanned: scanned)
     }
 
     /// - Parameter manifest: read to its end.
     static func guardFacts(
         _ plan: Plan, _ options: SyncOptions, _ manifest: ManifestReader?, _ source: ManifestHeader.Source,
-        _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge
+        _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = []
     ) throws -> GuardFacts {
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
@@ -137,7 +155,7 @@ struct Examination {
         var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, root: root.original, mounts: target?.mounts ?? [], locked: target?.locked ?? [:],
-            collisions: merge.folding?.collisions ?? [])
+            collisions: merge.folding?.collisions ?? [], rotten: rotten)
         if guards.neededBytes > facts.availableBytes, let state = root.state {
             let history = try History(state)
             guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
@@ -160,7 +178,9 @@ struct Examination {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
+        policy.suspects = options.repairs
         policy.foldsNames = try root.anchor().foldsNames()
+        policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
@@ -175,19 +195,22 @@ struct Examination {
     }
 
     /// The roots are no entries: what is recorded of the target's is only what it could not hold.
+    ///
+    /// - Parameter source: nil where the target's stays as it is.
     static func rootPair(
-        _ source: File, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
+        _ source: File?, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
     ) throws -> Pair? {
         guard let target = root.directory else { return nil }
         var policy = policy
         policy.knowsExtended = true
-        var pair = Pair(
-            source: source, target: try SourceContents(target).rootFile(policy.attributes.extended))
+        let present = try SourceContents(target).rootFile(policy.attributes.extended)
+        guard let source else { return Pair(source: present, target: present) }
+        var pair = Pair(source: source, target: present)
         policy.compare(&pair)
         // As long as nobody has changed the source's root since.
         let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
-        let kept: [(Omissions, Cause)] = [
+        let kept: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]

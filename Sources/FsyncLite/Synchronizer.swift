@@ -62,19 +62,29 @@ public struct Synchronizer: Sendable {
 
     /// Does it, as one transaction, after finishing what an earlier run left.
     ///
+    /// - Parameter saved: does just this plan. Where source or target are not as they were when it was made, the
+    ///   report is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
     ///   the report.
-    public func apply() throws -> Report {
+    public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
         let holder = try lockHolder()
         defer { withExtendedLifetime(holder) {} }
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
+        // Finishing a commit is not what a saved plan says.
+        if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
         if let directory = root.directory, let state = root.state {
             _ = try Recovery(root: directory, state: state).run()
         }
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
+        if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
+            report.refusals = drift
+            report.error = SyncError(
+                .stale, path: target, "the saved plan no longer fits, and nothing was done")
+            return report
+        }
         guard report.refusals.isEmpty else { return report }
         guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
             report.outcome = .failed
@@ -87,7 +97,7 @@ public struct Synchronizer: Sendable {
         }
         do {
             try root.make(parents: options.createParents)
-            report = try commit(examination, &root)
+            report = try commit(examination, &root, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
@@ -144,7 +154,11 @@ public struct Synchronizer: Sendable {
     // MARK: Writing
 
     /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
-    private func commit(_ examination: Examination, _ root: inout TargetRoot) throws -> Report {
+    ///
+    /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
+    private func commit(
+        _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
+    ) throws -> Report {
         let state = try root.makeState()
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
@@ -161,15 +175,20 @@ public struct Synchronizer: Sendable {
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
-        let attributes = examination.attributes
+        var options = options
+        options.attributes = examination.attributes
+        let attributes = options.settableAttributes
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.contents, root: directory,
-            previous: previous, attributes: attributes, monitor: monitor)
+            previous: previous, options: options, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
 
-        let staged = zip(steps.arrivals, stage.outcomes).map { (path: $0.file.path, outcome: $1) }
+        let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
+            outcome.map { (path: arrival.file.path, outcome: $0) }
+        }
+        if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
@@ -184,8 +203,15 @@ public struct Synchronizer: Sendable {
 
         let header = try header(id, examination, plan)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
-        _ = try ManifestUpdate(plan, staged: staged)
-            .write(header, over: try state.manifest(), to: &manifest)
+        let missing =
+            options.recordsDigests
+            ? MissingDigests(
+                source: examination.contents.root, target: directory, scanned: examination.scanned,
+                monitor: monitor) : nil
+        var update = ManifestUpdate(plan, staged: staged)
+        update.passOver(examination.passedOver)
+        _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
+        if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
         // What changes nothing but the manifest is no step to go back to, and does not displace one.
@@ -198,6 +224,7 @@ public struct Synchronizer: Sendable {
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
+        if options.verifiesCopies { try stage.reread() }
         monitor.report(Progress(.committing))
         try monitor.checkCancellation()
         let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
@@ -229,7 +256,26 @@ public struct Synchronizer: Sendable {
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
         }
+        // A repair changes nothing of what a run looks at.
+        if !options.repairs.isEmpty, let last = examination.header {
+            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+        }
         return header
+    }
+
+    /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
+    /// what nobody has looked at.
+    private static func check(_ outcomes: [Stage.Outcome?], of layout: Layout) throws {
+        for (arrival, outcome) in zip(layout.arrivals, outcomes) where arrival.file.isFile {
+            let path = arrival.file.path.bytes
+            switch outcome {
+            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
+            case .staged, .vanished, nil:
+                throw SyncError(.stale, path: path, "it changed in the source since the plan")
+            }
+        }
     }
 
     /// What the root has and what it shall have.
@@ -261,6 +307,10 @@ public struct Synchronizer: Sendable {
         if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
             noting { try state.markRun(scanned: examination.scanned) }
         }
-        noting { try Retention(state).apply() }
+        noting {
+            var policy = try state.settings().retention
+            policy.keepLast = options.keepLast ?? policy.keepLast
+            try Retention(state).apply(policy)
+        }
     }
 }

@@ -8,6 +8,8 @@ package struct ModelMirror {
     package private(set) var manifest: [RecordList.Entry]?
     package private(set) var trust: Trust?
     package var comparesOwner = true
+    /// How many names a file of the target can have.
+    package var linkLimit: UInt32?
     /// An apply takes no more than one tick of the clock.
     package var isFast = false
     /// Directories of the source that cannot be read at present.
@@ -37,6 +39,7 @@ package struct ModelMirror {
         policy.trust = trust
         policy.alwaysComparesContent = manifest == nil
         policy.followsIdentity = manifest != nil
+        policy.linkLimit = linkLimit
         if !comparesOwner { policy.attributes.remove(.owner) }
         return policy
     }
@@ -123,7 +126,8 @@ package struct ModelMirror {
         var status = file.status
         if !comparesOwner { (status.owner, status.group) = (target.owner, target.group) }
         return RecordList.Entry(
-            file: File(path: file.path, status: status, destination: file.destination),
+            file: File(
+                path: file.path, status: status, destination: file.destination, omitted: file.omitted),
             targetInode: target.inode)
     }
 
@@ -174,8 +178,10 @@ package final class RecordList: EntryStream {
 
     package var path: RelativePath { entries[index].file.path }
     package var status: FileStatus { entries[index].file.status }
+    package var omitted: Omissions { entries[index].file.omitted }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var destination: [UInt8] { entries[index].file.destination }
+    package var digest: Digest? { entries[index].file.digest }
 }
 
 /// A tree of which some directories cannot be listed.

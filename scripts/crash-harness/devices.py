@@ -1,11 +1,12 @@
 """What file systems and devices do: power cuts, full disks, errors from below. Needs root and loop devices."""
 
 import contextlib
-import glob
 import os
 import shutil
 import subprocess
-import time
+
+import disk
+from disk import quietly
 
 
 KINDS = ("ext4", "xfs", "btrfs")
@@ -18,67 +19,14 @@ def can_mount(bench, name):
     return False
 
 
-def quietly(*command, check=True):
-    return subprocess.run(command, check=check, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL if not check else None).returncode == 0
-
-
-class Disk:
-    """A file system in an image."""
-
-    # The smallest that the tools make.
-    MEGABYTES = {"ext4": 128, "xfs": 320, "btrfs": 128}
-
-    def __init__(self, folder, kind, options="loop"):
-        self.kind, self.options = kind, options
-        self.image = os.path.join(folder, f"{kind}.img")
-        self.mount_point = os.path.join(folder, f"{kind}.mnt")
-        self.target = os.path.join(self.mount_point, "target")
-
-    @contextlib.contextmanager
-    def mounted(self):
-        """A fresh one, mounted, and gone at the end."""
-        os.makedirs(self.mount_point, exist_ok=True)
-        with open(self.image, "wb") as file:
-            file.truncate(self.MEGABYTES[self.kind] << 20)
-        quiet = {"ext4": ["-q", "-F"], "xfs": ["-q", "-f"], "btrfs": ["-q", "-f"]}[self.kind]
-        # It looks at all loop devices, and gives up when one of another run is dead.
-        for last in [False] * 50 + [True]:
-            if quietly(f"mkfs.{self.kind}", *quiet, self.image, check=last):
-                break
-            time.sleep(0.1)
-        self.mount()
-        try:
-            yield self
-        finally:
-            self.unmount()
-            for image in glob.glob(self.image + "*"):
-                os.unlink(image)
-
-    def mount(self, image=None):
-        quietly("mount", "-o", self.options, image or self.image, self.mount_point)
-
-    def unmount(self):
-        """The killed process lets go of its descriptors a moment after it is gone."""
-        for _ in range(500):
-            if not self.is_mounted() or quietly("umount", self.mount_point, check=False):
-                return
-            time.sleep(0.01)
-        raise SystemExit(f"{self.mount_point} cannot be unmounted")
-
-    def is_mounted(self):
-        # Not `os.path.ismount`: one that was shut down does not even tell its status.
-        with open("/proc/self/mounts") as file:
-            return any(line.split()[1] == self.mount_point for line in file)
+class Disk(disk.Disk):
+    """One that fails."""
 
     def remount(self, checks=False):
         self.unmount()
         if checks and self.kind == "ext4":
             quietly("e2fsck", "-fy", self.image, check=False)
         self.mount()
-
-    def sync(self):
-        quietly("sync", "-f", self.mount_point)
 
     def sync_other(self):
         """Somebody else's fsync takes along what the file system has in the same log."""
@@ -271,8 +219,7 @@ def dies(bench, kind, folder, place):
     down. Of the writes between two flushes any may be missing."""
     outer_folder = os.path.join(folder, "outer")
     os.makedirs(outer_folder, exist_ok=True)
-    outer = Disk(outer_folder, "xfs")
-    outer.MEGABYTES = {"xfs": 1024}
+    outer = Disk(outer_folder, "xfs", megabytes=1024)
     with outer.mounted():
         inner = Disk(outer.mount_point, kind)
         with inner.mounted():

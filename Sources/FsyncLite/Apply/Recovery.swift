@@ -38,7 +38,10 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        try Retention(state).apply()
+        // How much the run that was cut short would have kept nobody knows here; the next apply says.
+        var policy = RetentionPolicy()
+        policy.keepLast = .max
+        try Retention(state).apply(policy)
         return (direction, commit)
     }
 

@@ -20,25 +20,61 @@ extension Difference {
 
         // A name of the target that no pair has stays as it is, and so does its file.
         let paired = Set(pairs.lazy.map(\.target.path))
-        var leaders: [LinkedFile: Link] = [:]
+        var leaders: [LinkedFile: Leader] = [:]
         for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
-            if leaders[LinkedFile(pair.source.status)] == nil {
-                leaders[LinkedFile(pair.source.status)] = .kept(pair.target)
-            }
+            let file = LinkedFile(pair.source.status)
+            if leaders[file] == nil { leaders[file] = Leader(kept: pair.target) }
         }
+        var split: Set<RelativePath> = []
         let arriving = created.map(\.file) + pairs.lazy.filter(\.replacesContent).map(\.source)
         for file in arriving.sorted() where file.isMultiplyLinked {
-            if let leader = leaders[LinkedFile(file.status)] {
-                links[file.path] = leader
-            } else if let counterpart = census.counterpart(of: file.status),
+            let source = LinkedFile(file.status)
+            if leaders[source] == nil, let counterpart = census.counterpart(of: file.status),
                 !paired.contains(counterpart.path)
             {
-                leaders[LinkedFile(file.status)] = .kept(counterpart)
-                links[file.path] = .kept(counterpart)
-            } else {
-                leaders[LinkedFile(file.status)] = .staged(file.path)
+                leaders[source] = Leader(kept: counterpart)
             }
+            guard var leader = leaders[source] else {
+                leaders[source] = Leader(link: .staged(file.path))
+                continue
+            }
+            if let linkLimit, leader.names >= linkLimit {
+                leader = Leader(link: .staged(file.path), isSplit: true)
+            } else {
+                links[file.path] = leader.link
+                leader.names += 1
+            }
+            leaders[source] = leader
+            if leader.isSplit { split.insert(file.path) }
         }
+        note(split)
+    }
+
+    /// The file that others are names of.
+    private struct Leader {
+        var link: Link
+        var names: UInt32 = 1
+        /// The file before it can have no more names.
+        var isSplit = false
+
+        init(link: Link, isSplit: Bool = false) {
+            (self.link, self.isSplit) = (link, isSplit)
+        }
+
+        init(kept file: File) {
+            link = .kept(file)
+            names = file.status.links
+        }
+    }
+
+    /// Notes which names become those of a file of their own.
+    private mutating func note(_ split: Set<RelativePath>) {
+        guard linkLimit != nil else { return }
+        func note(_ file: inout File) {
+            if split.contains(file.path) { file.omitted.insert(.links) } else { file.omitted.remove(.links) }
+        }
+        for index in created.indices { note(&created[index].file) }
+        for index in pairs.indices where pairs[index].replacesContent { note(&pairs[index].source) }
     }
 }
 

@@ -23,6 +23,7 @@ package struct Difference: Sendable {
     var census = LinkCensus()
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
+    var linkLimit: UInt32?
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -47,7 +48,8 @@ package struct Difference: Sendable {
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
         census = merge.census
-        mirrorsLinks = merge.policy.attributes.contains(.hardLinks)
+        mirrorsLinks = policy.attributes.contains(.hardLinks)
+        linkLimit = policy.linkLimit
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]
@@ -160,7 +162,7 @@ package struct Difference: Sendable {
     }
 
     private mutating func add(
-        _ source: File, _ departure: (file: File, record: Record?), _ causes: Set<Cause>,
+        _ source: File, _ departure: (file: File, record: Record?), _ causes: Causes,
         _ policy: ComparisonPolicy
     ) {
         var pair = Pair(source: source, target: departure.file, record: departure.record)
@@ -202,6 +204,7 @@ package struct Difference: Sendable {
             }
             pairs[index].replacesContent = true
             pairs[index].causes.insert(.content)
+            pairs[index].source.digest = nil
         }
         joinLinks()
     }
@@ -233,6 +236,24 @@ package struct Difference: Sendable {
             pairs[index].replacesContent = false
         }
         joinLinks()
+    }
+
+    /// Leaves only new content for some objects of the target, by inode.
+    ///
+    /// - Returns: the paths of all else that would have changed, and has not been seen to.
+    mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
+        let dropped = pairs.filter {
+            !$0.isUnchanged
+                && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
+        }
+        let paths =
+            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
+            + deleted.map(\.file.path)
+        let isDropped = Set(dropped.map(\.target.path))
+        pairs.removeAll { isDropped.contains($0.target.path) }
+        (created, deleted, forgotten) = ([], [], [])
+        joinLinks()
+        return paths
     }
 
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its

@@ -17,7 +17,7 @@ struct OmissionList: Sendable {
             let words: [Omissions.RawValue: String] = [
                 Omissions.modified.rawValue: "modification time", Omissions.mode.rawValue: "permission bits",
                 Omissions.owner.rawValue: "owner", Omissions.xattrs.rawValue: "extended attributes",
-                Omissions.acls.rawValue: "ACLs",
+                Omissions.acls.rawValue: "ACLs", Omissions.links.rawValue: "other names",
             ]
             return Problem(
                 path: first, code: .attribute,

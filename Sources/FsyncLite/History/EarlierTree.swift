@@ -184,6 +184,7 @@ package struct EarlierTree: Sendable {
         var destination: [UInt8] { current?.destination ?? present.destination }
         var extended: ExtendedAttributes { current?.extended ?? present.extended }
         var omitted: Omissions { current?.omitted ?? present.omitted }
+        var digest: Digest? { current.map { $0.digest } ?? present.digest }
         var targetInode: UInt64 { current?.status.inode ?? present.targetInode }
     }
 }

@@ -125,7 +125,7 @@ package struct HistoryRecord: Sendable {
         var found: [InverseAction] = []
         func add(
             _ verb: Action.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
-            _ causes: Set<Cause>
+            _ causes: Causes
         ) {
             // A socket holds nothing, and no document has a word for it.
             guard file.status.type != .socket else { return }

@@ -11,11 +11,11 @@ package struct InverseAction: Hashable, Sendable {
     /// above it.
     package var slot: RelativePath?
     /// Why the apply did it.
-    package var causes: Set<Cause> = []
+    package var causes: Causes = []
 
     package init(
         _ verb: Action.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
-        causes: Set<Cause> = []
+        causes: Causes = []
     ) {
         (self.verb, self.file, self.from, self.slot, self.causes) = (verb, file, from, slot, causes)
     }
@@ -46,7 +46,7 @@ extension JSONText {
         field("action", action.verb.rawValue)
         if let from = action.from { field("from", "from_base64", from.bytes[...]) }
         if let slot = action.slot { field("slot", "slot_base64", slot.bytes[...]) }
-        words("causes", action.causes.sorted().map(\.rawValue))
+        words("causes", action.causes.names)
         fields(of: action.file)
     }
 }
@@ -63,9 +63,9 @@ extension DocumentReader {
         try expect(",")
         let from = try path("from", "from_base64")
         let slot = try path("slot", "slot_base64")
-        var causes: Set<Cause> = []
+        var causes: Causes = []
         if try key("causes") {
-            try words(Cause.allCases.map(\.rawValue)) { causes.insert(Cause.allCases[$0]) }
+            try words(Causes.allNames) { causes.insert(Causes(rawValue: 1 << $0)) }
             try expect(",")
         }
         var record = EntryRecord()
@@ -76,7 +76,7 @@ extension DocumentReader {
         }
         let file = File(
             path: path, status: record.status, destination: record.destination, extended: record.extended,
-            omitted: record.omitted)
+            omitted: record.omitted, digest: record.digest)
         let action = InverseAction(verb, file, from: from, slot: slot, causes: causes)
         if let fault = action.fault { throw error(fault) }
         return action

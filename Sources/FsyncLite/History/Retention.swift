@@ -9,10 +9,9 @@ struct Retention {
         self.state = state
     }
 
-    /// Applies a policy, the target's own by default, and removes what runs that were cut short left behind.
-    /// Writes nothing where there is nothing of this.
-    func apply(_ policy: RetentionPolicy? = nil) throws {
-        let policy = try policy ?? state.settings().retention
+    /// Applies a policy, and removes what runs that were cut short left behind. Writes nothing where there is
+    /// nothing of this.
+    func apply(_ policy: RetentionPolicy) throws {
         let history = try History(state)
         // What a record that cannot be read still needs nobody knows: nothing goes.
         guard history.damage == nil else { return try state.clean() }

@@ -43,8 +43,9 @@ extension Target {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.identityTellsContent = true
+        policy.isRecordItself = true
         var merge = TreeMerge(policy)
-        try merge.run(source: new(), target: old(), manifest: SelfRecord(old()))
+        try merge.run(source: new(), target: old(), manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
     }
 

@@ -12,9 +12,12 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     package static let owner = Omissions(rawValue: 4)
     package static let xattrs = Omissions(rawValue: 8)
     package static let acls = Omissions(rawValue: 16)
+    /// It is a file of its own: the one that it is another name of has as many as it can have.
+    package static let links = Omissions(rawValue: 32)
 
     /// The names in every JSON document and message.
     package static let names: [(Omissions, String)] = [
         (.modified, "modified"), (.mode, "mode"), (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"),
+        (.links, "links"),
     ]
 }

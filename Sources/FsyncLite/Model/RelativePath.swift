@@ -93,6 +93,27 @@ public struct RelativePath: Hashable, Sendable {
     /// The last component as a name for the kernel; nil at the root.
     package var fileName: FileName? { FileName(lastComponent) }
 
+    /// The length in bytes of the deepest directory that both paths name or lie in, themselves included.
+    package func sharedDirectoryLength(with other: RelativePath) -> Int {
+        let (left, right) = (bytes.span, other.bytes.span)
+        let shorter = min(left.count, right.count)
+        var (index, shared) = (0, 0)
+        while index < shorter, left[index] == right[index] {
+            if left[index] == separator { shared = index }
+            index += 1
+        }
+        let isBoundary =
+            index == shorter && (left.count == index || left[index] == separator)
+            && (right.count == index || right[index] == separator)
+        return isBoundary ? index : shared
+    }
+
+    /// How many components the path has beyond a directory that it lies in, of this length in bytes.
+    package func depth(after length: Int) -> Int {
+        guard bytes.count > length else { return 0 }
+        return bytes[length...].reduce(length == 0 ? 1 : 0) { $0 + ($1 == separator ? 1 : 0) }
+    }
+
     /// True when this path lies below `directory`, at whatever depth.
     public func isBelow(_ directory: RelativePath) -> Bool {
         if directory.isRoot { return !isRoot }
@@ -112,6 +133,18 @@ public struct RelativePath: Hashable, Sendable {
 }
 
 private let separator = UInt8(ascii: "/")
+
+extension RelativePath {
+    public static func == (left: RelativePath, right: RelativePath) -> Bool {
+        left.bytes.count == right.bytes.count
+            && left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { areEqual(left, $0) } }
+    }
+
+    /// In one piece: an array hashes byte by byte.
+    public func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
 
 extension RelativePath: Comparable {
     public static func < (left: RelativePath, right: RelativePath) -> Bool {

@@ -23,7 +23,15 @@ public struct Action: Hashable, Sendable {
     /// How many entries a moved directory holds, at all depths.
     public var entries: Int?
     /// In the order of the closed list.
-    public var causes: [Cause]
+    public var causes: Causes
+
+    package init(
+        _ verb: Verb, path: RelativePath, from: RelativePath?, type: String, size: Int64?,
+        link: RelativePath?, entries: Int?, causes: Causes
+    ) {
+        (self.verb, self.path, self.from, self.type) = (verb, path, from, type)
+        (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
+    }
 
     /// Its content is copied.
     var isCopied = true
@@ -32,7 +40,7 @@ public struct Action: Hashable, Sendable {
     ///
     /// - Parameter present: what makes way for it.
     init(broughtBack pair: Pair, over present: File?) {
-        var causes: Set<Cause> = present == nil ? [.new] : []
+        var causes: Causes = present == nil ? [.new] : []
         if let present {
             if present.status.type != pair.source.status.type { causes.insert(.type) }
             if present.isFile, pair.source.isFile {
@@ -47,7 +55,7 @@ public struct Action: Hashable, Sendable {
 
     init(
         _ verb: Verb, _ file: File, from: RelativePath? = nil, link: RelativePath? = nil,
-        entries: Int? = nil, causes: Set<Cause>
+        entries: Int? = nil, causes: Causes
     ) {
         self.verb = verb
         path = file.path
@@ -56,7 +64,7 @@ public struct Action: Hashable, Sendable {
         type = file.status.type.documentName
         size = file.isFile ? file.size : nil
         self.entries = entries
-        self.causes = causes.sorted()
+        self.causes = causes
     }
 }
 

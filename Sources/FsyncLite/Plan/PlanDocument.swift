@@ -88,7 +88,7 @@ extension JSONText {
         if let entries = action.entries { field("entries", entries) }
         key("causes")
         beginArray()
-        for cause in action.causes { value(cause.rawValue) }
+        for cause in action.causes.names { value(cause) }
         endArray()
     }
 

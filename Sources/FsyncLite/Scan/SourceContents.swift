@@ -12,6 +12,8 @@ struct SourceContents: Sendable {
         self.earlier = earlier
     }
 
+    var isEarlier: Bool { earlier != nil }
+
     /// Finds entries, wherever they lie.
     func walker() -> TreeWalker {
         guard let earlier else { return TreeWalker(root) }

@@ -5,33 +5,29 @@ import FileSystem
 package final class TreeWalker {
     private var chain: DirectoryChain
     /// Where the last call led: neighbours come one after the other.
-    private var last: (path: RelativePath, directory: Directory)?
+    private var last: (path: RelativePath, directory: Directory)
     /// Where an entry lies, when not at its path.
     private let places: ((RelativePath) -> RelativePath)?
 
     package init(_ root: Directory, places: ((RelativePath) -> RelativePath)? = nil) {
-        chain = DirectoryChain(root: root)
         self.places = places
+        chain = DirectoryChain(root: root)
+        last = (.root, root)
     }
 
     /// The directory at a path.
     package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
-        if let last, last.path == path { return last.directory }
-        let components = path.components
-        var shared = 0
-        while shared < min(components.count, chain.depth),
-            chain.name(at: shared + 1).bytes.elementsEqual(components[shared])
-        {
-            shared += 1
-        }
-        while chain.depth > shared { chain.pop() }
-        for component in components[shared...] {
+        if last.path == path { return last.directory }
+        let shared = path.sharedDirectoryLength(with: last.path)
+        for _ in 0..<last.path.depth(after: shared) { chain.pop() }
+        // Should a name below not be there, this is where the chain ends.
+        last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
+        for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
             try chain.descend(name)
+            last = (last.path.appending(name), try chain.current())
         }
-        let directory = try chain.current()
-        last = (path, directory)
-        return directory
+        return last.directory
     }
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.

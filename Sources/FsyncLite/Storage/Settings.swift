@@ -1,4 +1,4 @@
-/// What a target's `.fsync-lite/settings.json` says. Whatever is left out has its default elsewhere.
+/// What a target's `.fsync-lite/settings.json` or `settings.plist` says. Whatever is left out has its default elsewhere.
 public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
     public static let fileName = "settings.json"
     /// In bytes: far more than settings need.
@@ -16,6 +16,8 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
     public var keepWithin: String?
     /// `keep_label`: snapshots with these labels. nil for all that have one.
     public var keepLabel: [String]?
+    /// `defaults`: options for each run on this target, by their keys.
+    public var defaults: SettingValues?
 
     public init(keepLast: Int? = nil) {
         self.keepLast = keepLast
@@ -23,6 +25,7 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
 
     private enum CodingKeys: CodingKey, CaseIterable {
         case keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin, keepLabel
+        case defaults
     }
 
     /// - Throws: for a key that is unknown, and a value that does not fit its key.
@@ -40,6 +43,7 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
         if let keepWithin, RetentionPolicy.Age(keepWithin) == nil {
             throw Settings.mismatch(.keepWithin, "This is no length of time such as 30d.", values)
         }
+        defaults = try values.decodeIfPresent(SettingValues.self, forKey: .defaults)
     }
 
     private static func count(

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// `snapshot restore` and `undo`: an earlier tree, by the steps of an apply.
@@ -31,12 +32,15 @@ enum RestoreCommand {
     ) throws -> ExitCode {
         let command = SyncCommand(invocation, restoration, to: directory)
         if invocation.has("--dry-run") {
-            return try PlanCommand.show(
-                Synchronizer(restoration, to: directory).plan(), command, &console)
+            return try PlanCommand.run(command, &console) { monitor in
+                Synchronizer(restoration, to: directory, monitor: monitor)
+            }
         }
-        return try ApplyCommand.run(command, &console) { monitor in
-            Synchronizer(restoration, to: directory, monitor: monitor)
-        }
+        Interruption.watch()
+        return ExitCode(
+            try ApplyCommand.run(command, &console) { monitor in
+                Synchronizer(restoration, to: directory, monitor: monitor)
+            })
     }
 
     /// A path in the tree, as people type it.

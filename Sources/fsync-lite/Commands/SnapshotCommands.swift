@@ -52,7 +52,7 @@ enum SnapshotShowCommand {
             document.end(withChecksum: false)
             try document.drain(to: &console, all: true)
         } else {
-            for action in actions { try console.line(ActionText.line(action)) }
+            try ActionText(invocation).write(actions, to: &console)
         }
         return .done
     }
@@ -66,7 +66,8 @@ enum SnapshotDiffCommand {
         if invocation.has("--json") {
             try PlanDocument(source: path, target: path).write(changes, to: &console)
         } else {
-            for action in changes.actions { try console.line(ActionText.line(action)) }
+            try ActionText(invocation).write(changes.actions, to: &console)
+            try console.line(ActionText.totals(changes.summary, .compared))
         }
         return changes.summary.actions > 0 ? .different : .done
     }
@@ -75,10 +76,11 @@ enum SnapshotDiffCommand {
 enum SnapshotLogCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try RestoreCommand.path(invocation.argument("PATH"))
+        let text = ActionText(invocation)
         for (snapshot, actions) in try Target(path: invocation.argument("TARGET")).life(of: path) {
             for action in actions {
                 try console.line(
-                    "\(snapshot.created.map(\.description) ?? "-")  \(escapedText(snapshot.id.utf8))  \(ActionText.line(action))"
+                    "\(snapshot.created.map(\.description) ?? "-")  \(escapedText(snapshot.id.utf8))  \(text.line(action))"
                 )
             }
         }

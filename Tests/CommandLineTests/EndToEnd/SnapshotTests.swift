@@ -123,7 +123,7 @@ struct SnapshotTests {
         #expect(diff.code == 2)
         #expect(diff.lines.contains("- gone/deep  (removed)"))
         #expect(diff.lines.contains("> dir -> moved/  2 entries  (renamed)"))
-        #expect(try scene.run("snapshot", "diff", "target", "latest", "latest~0").lines == [])
+        #expect(try scene.run("snapshot", "diff", "target", "latest", "latest~0").code == 0)
     }
 
     @Test func aDamagedRecordTakesOnlyWhatIsOlder() throws {

@@ -219,6 +219,25 @@ struct MirrorHazardTests {
         #expect(swapped.difference.pairs.contains { $0.isRenamed })
     }
 
+    @Test func moreNamesThanAFileOfTheTargetCanHave() throws {
+        var source = ModelTree([("a", 1)])
+        for name in ["b", "c", "d", "e"] { source.addLink(name, to: "a") }
+        var mirror = ModelMirror(source: source, target: ModelTree(now: source.now, firstInode: 10_000))
+        mirror.linkLimit = 2
+        mirror.synchronizeClocks(advancing: 10)
+        try mirror.apply()
+        #expect(mirror.target.files().map(\.linkCount) == [2, 2, 2, 2, 1])
+        mirror.synchronizeClocks(advancing: 10)
+        // It is no difference for ever.
+        let again = try mirror.difference()
+        #expect(again.pairs.allSatisfy { $0.causes.isEmpty } && again.created.isEmpty)
+
+        mirror.source.addLink("f", to: "a")
+        try mirror.apply()
+        #expect(mirror.target.files().map(\.linkCount).max() == 2)
+        #expect(mirror.target.files().count == 6)
+    }
+
     @Test func withoutBirthTimesNothingIsFollowed() throws {
         var source = ModelTree(now: 100, firstInode: 10, hasBirthTimes: false)
         source.add("a", 1)

@@ -1,0 +1,313 @@
+import FileSystem
+
+/// Stages single entries, each with its full metadata: what one of the threads that fill a stage does.
+final class StageWorker {
+    /// Which digests the manifest gets.
+    enum Digests: Sendable {
+        case none
+        /// Of what the target has got: the source is only read once.
+        case ofCopies
+        /// For copies that will be read again and compared.
+        case ofSources
+
+        init(_ options: SyncOptions) {
+            self = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
+        }
+    }
+
+    private let contents: SourceContents
+    private let source: TreeWalker
+    private let stage: TreeWalker
+    private let attributes: MirroredAttributes
+    private let extendedKinds: ExtendedAttributes.Selection
+    private let setsOwner: Bool
+    private let digests: Digests
+    private let recorder: StageRecorder
+    private let monitor: any Monitor
+    private var copier: FileCopier
+
+    /// - Parameters:
+    ///   - stage: the directory `stage/TX`.
+    ///   - limit: how fast content is copied, by all of them together.
+    init(
+        source: SourceContents, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
+        recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
+    ) {
+        copier = FileCopier(limit: limit)
+        contents = source
+        self.source = source.walker()
+        self.stage = TreeWalker(stage)
+        self.attributes = attributes
+        extendedKinds = attributes.extended
+        setsOwner = attributes.contains(.owner)
+        self.digests = digests
+        self.recorder = recorder
+        self.monitor = monitor
+    }
+
+    /// Has the bytes of each stretch of a file told that is copied.
+    func onCopy(_ body: @escaping (Int) -> Void) {
+        copier.advanced = body
+    }
+
+    /// Makes an entry and gives it all it has; a directory is made already, and gets its metadata when everything in
+    /// it is there.
+    ///
+    /// - Parameters:
+    ///   - place: below the stage.
+    ///   - staysOpen: whoever is not root needs these permissions to move a directory or into it; the commit takes
+    ///     them away at its end.
+    /// - Throws: for what cannot be written. What cannot be read is an outcome.
+    func stage(_ file: File, at place: RelativePath, staysOpen: Bool = false) throws -> Stage.Outcome {
+        try monitor.checkCancellation()
+        let (parent, name) = try self.place(place)
+        if file.isFile { return try stageContent(file, at: place, parent, name) }
+        if let problem = try make(file, name, in: parent) { return .failed(problem) }
+        return try finish(file, name, parent, staysOpen: staysOpen)
+    }
+
+    private func place(_ place: RelativePath) throws -> (Directory, FileName) {
+        guard let found = try stage.place(of: place) else { preconditionFailure("the stage is no arrival") }
+        return found
+    }
+
+    /// Makes what has no content, unless it is a directory.
+    private func make(_ file: File, _ name: FileName, in parent: Directory) throws -> Problem? {
+        switch file.kind {
+        case .directory, .file: break
+        case .symlink(let destination): try parent.makeSymlink(name, to: destination)
+        case .fifo, .socket: try parent.makeFIFO(name)
+        case .characterDevice, .blockDevice:
+            do {
+                try parent.makeDevice(name, type: file.status.type, file.status.represents)
+            } catch  where error.errno == .notPermitted {
+                return Problem(path: file.path, code: .unsupported, message: "only root makes device nodes")
+            }
+        }
+        return nil
+    }
+
+    /// Takes over what an earlier run has staged.
+    func adopt(_ status: FileStatus, for file: File, at place: RelativePath) throws -> Stage.Outcome {
+        let (parent, name) = try self.place(place)
+        recorder.note(
+            .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
+        let held = try ObjectHandle(name, in: parent).extendedAttributes(extendedKinds)
+        let wanted = try extendedAttributes(of: file)
+        var file = file
+        file.digest =
+            digests == .none ? nil : try digest(of: parent.open(name, [.read, .noFollow]), parent, name)
+        return staged(file, as: status, wanted, refused: wanted.filter { held[$0.name] != $0.value })
+    }
+
+    /// Another name for a staged file. False where it cannot have one more: then it is copied once more.
+    func link(_ place: RelativePath, to other: RelativePath) throws -> Bool {
+        let (holder, own) = try self.place(place)
+        let (parent, name) = try self.place(other)
+        do throws(SystemError) {
+            try holder.link(own, to: parent, name)
+            return true
+        } catch {
+            guard [.manyLinks, .accessDenied, .notPermitted].contains(error.errno) else { throw error }
+            return false
+        }
+    }
+
+    private func finish(
+        _ file: File, _ name: FileName, _ parent: Directory, staysOpen: Bool
+    ) throws -> Stage.Outcome {
+        let handle = try ObjectHandle(name, in: parent)
+        let extended = try extendedAttributes(of: file)
+        var wanted = Attributes(file.status, extended: extended.isEmpty ? nil : extended)
+        if staysOpen { wanted.permissions |= 0o700 }
+        let refused = try handle.set(
+            wanted, over: try handle.status(), setsOwner: setsOwner, extendedKinds)
+        var status = try handle.status()
+        if staysOpen { status.permissions = file.status.permissions }
+        return staged(file, as: status, extended, refused: refused)
+    }
+
+    /// Those of the source's entry; none where it has gone meanwhile.
+    private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
+        try contents.extendedAttributes(of: file, extendedKinds, source)
+    }
+
+    private func staged(
+        _ file: File, as status: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes
+    ) -> Stage.Outcome {
+        .staged(
+            file.achieved(as: status, extended, refused: refused, setsOwner: setsOwner), inode: status.inode)
+    }
+
+    // MARK: Files
+
+    private func stageContent(
+        _ file: File, at place: RelativePath, _ parent: Directory, _ name: FileName
+    ) throws -> Stage.Outcome {
+        // The stage's own directory keeps others out, so a file may have its permissions from the start.
+        let staged = try parent.open(
+            name, [digests == .ofCopies ? .readWrite : .write, .create, .exclusive, .noFollow],
+            permissions: file.status.permissions & 0o777)
+        do {
+            for attempt in 1...3 {
+                guard let (source, extended, digest) = try copy(file, to: staged, parent, name, attempt)
+                else {
+                    continue
+                }
+                let (status, refused) = try calling("fchmod", parent.path(of: name)) {
+                    () throws(Errno) -> (FileStatus, ExtendedAttributes) in
+                    try setMetadata(of: staged, to: source, extended)
+                }
+                recorder.note(
+                    .init(
+                        path: file.path.bytes, place: place.bytes, source: source, stagedInode: status.inode))
+                var copied = file.with(source)
+                copied.digest = digest
+                return self.staged(copied, as: status, extended, refused: refused)
+            }
+        } catch let problem as Unstageable {
+            try parent.unlink(name)
+            return problem.outcome
+        }
+        try parent.unlink(name)
+        if contents.isEarlier { return .failed(.lost(file.path)) }
+        return .failed(
+            Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+    }
+
+    /// Sets what the file did not get when it was made: most need a time only.
+    private func setMetadata(
+        of staged: borrowing FileDescriptor, to source: FileStatus, _ extended: ExtendedAttributes
+    ) throws(Errno) -> (FileStatus, refused: ExtendedAttributes) {
+        try staged.setModified(source.modified)
+        let made = try staged.status()
+        let isOthers = setsOwner && (made.owner != source.owner || made.group != source.group)
+        guard isOthers || made.permissions != source.permissions || !extended.isEmpty else {
+            return (made, ExtendedAttributes())
+        }
+        var refused = ExtendedAttributes()
+        if isOthers { try staged.setOwner(source.owner, group: source.group) }
+        if !extended.isEmpty {
+            refused = try staged.setExtendedAttributes(extended, over: ExtendedAttributes())
+        }
+        // After the owner, which takes setuid away, and after ACLs, which have permissions in them.
+        try staged.setPermissions(source.permissions)
+        return (try staged.status(), refused)
+    }
+
+    /// An outcome on its way out of a copy.
+    private struct Unstageable: Error {
+        let outcome: Stage.Outcome
+    }
+
+    /// Copies the content once, and looks at the extended attributes. nil when the source is no longer what it was
+    /// before: for the first attempt that is what the scan saw.
+    private func copy(
+        _ file: File, to staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName,
+        _ attempt: Int
+    ) throws -> (FileStatus, ExtendedAttributes, Digest?)? {
+        let source = try openSource(file)
+        let before: FileStatus
+        let after: FileStatus
+        let copied: Int64
+        let extended: ExtendedAttributes
+        var digest: Digest?
+        // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
+        let isMadeUp: Bool
+        do throws(Errno) {
+            before = attempt == 1 && !contents.isEarlier ? file.status : try source.status()
+            guard before.type == .file, !contents.isEarlier || before.holdsContent(of: file) else {
+                return nil
+            }
+            if attempt > 1 { try staged.truncate(to: 0) }
+            copied = try copier.copy(
+                source, to: staged, size: before.size, allocated: before.allocated,
+                keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
+            extended = try source.extendedAttributes(extendedKinds)
+            if digests == .ofSources { digest = Digest(try source.digest { monitor.isCancelled }) }
+            after = try source.status()
+            isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
+        } catch {
+            switch error {
+            case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
+            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
+                throw SystemError("write", parent.path(of: name), error)
+            default:
+                // What the scan saw may be something else by now, which is not read like a file.
+                guard attempt > 1 else { return nil }
+                throw unreadable(file, error)
+            }
+        }
+        if isMadeUp {
+            throw Unstageable(
+                outcome: .failed(
+                    Problem(
+                        path: file.path, code: .unsupported, message: "it says that it is empty and is not")))
+        }
+        let isWhole =
+            copied == after.size && before.size == after.size && before.modified == after.modified
+            && before.changed == after.changed && before.identity == after.identity
+        guard isWhole else { return nil }
+        if digests == .ofCopies { digest = try self.digest(of: staged, parent, name) }
+        // An object of an earlier tree may have got other attributes since.
+        return contents.isEarlier ? (file.status, file.extended, file.digest) : (after, extended, digest)
+    }
+
+    private func digest(
+        of staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName
+    ) throws -> Digest {
+        do {
+            return Digest(
+                try calling("read", parent.path(of: name)) { () throws(Errno) in
+                    try staged.digest { monitor.isCancelled }
+                })
+        } catch {
+            try monitor.checkCancellation()
+            throw error
+        }
+    }
+
+    private func openSource(_ file: File) throws -> FileDescriptor {
+        do {
+            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
+            return try directory.open(name, [.read, .noFollow, .nonBlocking])
+        } catch let error as SystemError {
+            switch error.errno {
+            case .noSuchFile, .notDirectory: throw gone(file)
+            default: throw unreadable(file, error.errno)
+            }
+        }
+    }
+
+    private func gone(_ file: File) -> Unstageable {
+        Unstageable(outcome: contents.isEarlier ? .failed(.lost(file.path)) : .vanished)
+    }
+
+    private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
+        Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}
+
+extension FileStatus {
+    /// As far as size and time tell.
+    fileprivate func holdsContent(of file: File) -> Bool {
+        size == file.size && modified == file.status.modified
+    }
+}
+
+extension File {
+    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
+    func achieved(
+        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
+    ) -> File {
+        var omitted = self.omitted.intersection(.links)
+        if target.modified != status.modified { omitted.insert(.modified) }
+        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
+        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
+        for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
+        var file = holding(target)
+        file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
+        file.omitted = omitted
+        return file
+    }
+}

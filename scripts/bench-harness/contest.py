@@ -1,0 +1,279 @@
+"""A contest: several commands do the same work in turn, round after round, and each result is checked."""
+
+import contextlib
+import datetime
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+from dataclasses import dataclass, field
+from typing import Callable
+
+import comparison
+import forest
+import measure
+from disk import Disk, can_mount
+from measure import Wrong
+
+GIGABYTE = 1 << 30
+# A larger tree is looked at as a whole only after the last round; before that, what was changed in it.
+SMALL_TREE = 100_000
+
+
+@dataclass
+class Contender:
+    """Who takes part. What is called gets the round; -1 is the one that does not count."""
+
+    name: str
+    command: Callable[[int], list]
+    check: Callable[[int], str | None] = lambda round: None
+    at_end: Callable[[], str | None] = lambda: None
+    reset: Callable[[int], None] = lambda round: None
+    directory: str | None = None
+    environment: dict | None = None
+
+
+@dataclass
+class Result:
+    name: str
+    samples: list = field(default_factory=list)
+    calls: int | None = None
+    wrong: str | None = None
+    # What a case measures besides: bytes on disk, speed.
+    more: dict = field(default_factory=dict)
+
+    @property
+    def counts(self):
+        return bool(self.samples) and not self.wrong
+
+    @property
+    def seconds(self):
+        return statistics.median(sample.seconds for sample in self.samples)
+
+    @property
+    def processor(self):
+        return statistics.median(sample.processor for sample in self.samples)
+
+    @property
+    def peak(self):
+        return statistics.median(sample.peak for sample in self.samples)
+
+
+@dataclass
+class Table:
+    title: str
+    units: int
+    results: dict
+    first: str
+
+    def find(self, name):
+        result = self.results.get(name)
+        return result if result and result.counts else None
+
+    def ratio(self, name, other):
+        """The one's median over the other's; None where either does not count."""
+        one, two = self.find(name), self.find(other)
+        return one.seconds / two.seconds if one and two else None
+
+
+@dataclass
+class Goal:
+    text: str
+    value: float | None
+    bound: float
+    unit: str
+
+    @property
+    def verdict(self):
+        return "met" if self.value <= self.bound else "missed"
+
+
+class Bench:
+    def __init__(self, tool, scratch, options):
+        self.tool, self.scratch, self.options = tool, scratch, options
+        self.counter = None if options.no_calls else measure.call_counter()
+        mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
+        self.kind = mounts.split()[-1]
+        self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
+        self._trees = {}
+
+    # What there is to work with --------------------------------------------------------------------------------
+
+    def knows(self, verb, option=None):
+        """Whether the command has a verb, and the verb an option."""
+        help = subprocess.run([self.tool, "help", *verb.split()], capture_output=True, text=True)
+        return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+            print(f"note: {text}", flush=True)
+
+    def has(self, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                self.note(f"{program} is not installed: left out")
+                return False
+        return True
+
+    def generated(self, files):
+        return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))
+
+    def real(self):
+        """The tree of --tree, the Linux source, or in its absence a generated one. Cases change it."""
+        given, small = self.options.tree, self.options.quick
+        if given and os.path.isdir(given):
+            return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
+        if given or not small and os.path.exists(forest.LINUX):
+            return self._tree("real", lambda root: forest.unpacked(given or forest.LINUX, root))
+        if not small:
+            self.note(f"{forest.LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
+        return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
+
+    def large_size(self):
+        """Of each of four large files: what memory allows, as there is a copy, and room to write it."""
+        if self.options.quick:
+            return 32 << 20
+        size = min(GIGABYTE, self.free() // (4 * 3) >> 20 << 20)
+        if size < GIGABYTE:
+            self.note(f"not enough room for files of 1 GB: {size >> 20} MB")
+        return size
+
+    def free(self):
+        """Bytes that trees may take: of memory, as the default scratch directory is there, and of the disk."""
+        with open("/proc/meminfo") as file:
+            available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
+        free = shutil.disk_usage(self.scratch).free
+        return min(free, available) * 9 // 10 if self.kind == "tmpfs" else free * 9 // 10
+
+    def _tree(self, name, make):
+        if name not in self._trees:
+            print(f"making the tree {name}", flush=True)
+            root = os.path.join(self.scratch, name)
+            make(root)
+            self._trees[name] = forest.Tree(root)
+        return self._trees[name]
+
+    def remove(self, tree):
+        """Makes room: nobody needs it any more."""
+        name = os.path.basename(tree.root)
+        subprocess.run(["rm", "-rf", self._trees.pop(name).root], check=True)
+
+    @contextlib.contextmanager
+    def place(self, kind=None, bytes=0):
+        """A directory on the file system of the scratch directory, or on one of its own; empty at the end."""
+        if kind in (None, self.kind):
+            folder = os.path.join(self.scratch, "place")
+            os.makedirs(folder)
+            try:
+                yield folder
+            finally:
+                subprocess.run(["rm", "-rf", folder], check=True)
+        else:
+            with Disk(self.scratch, kind, megabytes=max(1024, bytes >> 20)).mounted() as disk:
+                yield disk.mount_point
+
+    def kinds(self):
+        wanted = self.options.file_systems
+        found = [kind for kind in wanted if kind == self.kind or can_mount(kind)]
+        for kind in wanted:
+            if kind not in found:
+                self.note(f"{kind}: not tried; it needs root, loop devices and mkfs.{kind}")
+        return found
+
+    # Running ---------------------------------------------------------------------------------------------------
+
+    def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None):
+        """All in turn, and again. Before the rounds that count is one that does not: it warms the caches, and there
+        the system calls are counted."""
+        print(f"{title}: {', '.join(contender.name for contender in contenders)}", flush=True)
+        table = Table(title, units, {contender.name: Result(contender.name) for contender in contenders}, contenders[0].name)
+        for round in range(-1, rounds or self.options.rounds):
+            before(round)
+            for contender in contenders:
+                result = table.results[contender.name]
+                if not result.wrong:
+                    try:
+                        self._run(contender, result, round, place)
+                    except (Wrong, OSError) as error:
+                        self.fault(f"{title}: {contender.name}", str(error), result)
+        for contender in contenders:
+            result = table.results[contender.name]
+            if not result.wrong and (difference := contender.at_end()):
+                self.fault(f"{title}: {contender.name}", difference, result)
+        self.tables.append(table)
+        return table
+
+    def _run(self, contender, result, round, place):
+        contender.reset(round)
+        if place:
+            subprocess.run(["sync", "-f", place], check=True)
+        if self.options.cold:
+            os.sync()
+            with open("/proc/sys/vm/drop_caches", "w") as file:
+                file.write("3\n")
+        command = [os.fspath(word) for word in contender.command(round)]
+        if round < 0 and self.counter:
+            result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
+        else:
+            sample = measure.run(command, contender.directory, contender.environment)
+            if round >= 0:
+                result.samples.append(sample)
+        if difference := contender.check(round):
+            raise Wrong(difference)
+
+    def fault(self, what, text, result=None):
+        """Something went wrong: a result does not count, or a case broke off."""
+        if result:
+            result.wrong = text
+        self.faults.append(f"{what}: {text}")
+        print(f"wrong: {self.faults[-1]}", flush=True)
+
+    def goal(self, text, value, bound, unit=""):
+        self.goals.append(Goal(text, value, bound, unit))
+
+    # The circumstances -----------------------------------------------------------------------------------------
+
+    def circumstances(self):
+        with open("/proc/cpuinfo") as file:
+            processor = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+        with open("/proc/meminfo") as file:
+            memory = int(file.readline().split()[1]) / (1 << 20)
+        programs = [([self.tool, "--version"], None), (["rsync", "--version"], None), (["cp", "--version"], None),
+                    *[([name, option], name) for name, option in [
+                        ("rclone", "version"), ("unison", "-version"), ("restic", "version"), ("borg", "--version"),
+                        ("sha256sum", "--version"), ("b3sum", "--version"), ("xxhsum", "--version")]]]
+        versions = []
+        for command, name in programs:
+            if not name or shutil.which(name):
+                done = subprocess.run(command, capture_output=True, text=True)
+                versions.append(((done.stdout or done.stderr).splitlines() or ["?"])[0].split("  protocol")[0].strip())
+        load = os.getloadavg()[0]
+        return [
+            ("date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+            ("machine", f"{len(os.sched_getaffinity(0))} cores, {processor}, {memory:.0f} GB; load {load:.1f} at the start"),
+            ("system", f"Linux {platform.release()} {platform.machine()}"),
+            ("scratch", f"{self.kind}; other file systems in loop-mounted images there"),
+            ("caches", "dropped before every run" if self.options.cold else "warm: one round before those that count"),
+            ("rounds", f"{self.options.rounds}, in turn; medians"),
+            ("user", "root" if os.geteuid() == 0 else "not root"),
+            ("system calls", f"counted by {self.counter} in the round before" if self.counter else "not counted"),
+            ("versions", "; ".join(versions)),
+        ]
+
+
+def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: ()):
+    """The two checks of a mirror: after a round, and after the last."""
+
+    def check(_):
+        for path in changed():
+            mirrored = os.path.join(os.fsencode(target), os.path.relpath(path, os.fsencode(source.root)))
+            if not comparison.same_content(path, mirrored):
+                return f"{os.fsdecode(mirrored)} has other content than the source"
+        return comparison.difference(source.root, target, aspects, sample=0) if source.entries <= SMALL_TREE else None
+
+    def at_end():
+        return comparison.difference(source.root, target, aspects, sample=max(1, len(source.files) // 2_000))
+
+    return {"check": check, "at_end": at_end}

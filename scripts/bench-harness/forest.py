@@ -1,0 +1,114 @@
+"""The trees, and what happens to them between two runs."""
+
+import os
+import random
+import stat
+import subprocess
+
+LINUX = "/usr/src/linux-source-6.1.tar.xz"
+
+FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
+# In a tree of many files most are empty: a page each would be most of the memory, and a walk does not read them.
+EMPTY_OF_FOUR = 3
+
+
+def generated(root, files, seed=1):
+    """Files over directories of up to a hundred and a few levels, with names, modes and times of some variety."""
+    rng = random.Random(seed)
+    count = max(1, files // FILES_PER_DIRECTORY)
+    # Sizes differ, as they do: a few directories hold many files.
+    shares = [rng.paretovariate(1.5) for _ in range(count)]
+    total, left = sum(shares), files
+    paths = [os.fsencode(root)]
+    os.makedirs(root)
+    for number in range(count):
+        if number:
+            paths.append(b"%s/dir-%05d" % (paths[(number - 1) // DIRECTORIES_PER_DIRECTORY], number))
+            os.mkdir(paths[number])
+        here = min(left, max(1, round(files * shares[number] / total))) if number < count - 1 else left
+        left -= here
+        _fill(paths[number], here, rng)
+    for path in reversed(paths):
+        os.utime(path, ns=(0, _some_time(rng)))
+
+
+def _fill(directory, count, rng):
+    here = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    for number in range(count):
+        name = b"%s-%06d.%s" % (rng.choice([b"report", b"img", b"module_test", b"x"]), number, rng.choice([b"c", b"txt", b"jpeg"]))
+        if number % 100 == 99:
+            os.symlink(b"../somewhere/else", name, dir_fd=here)
+        else:
+            mode = rng.choice([0o644, 0o644, 0o600, 0o755])
+            file = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode, dir_fd=here)
+            if number % 4 >= EMPTY_OF_FOUR:
+                os.write(file, rng.randbytes(rng.randrange(1, 3000)))
+            os.close(file)
+        os.utime(name, ns=(0, _some_time(rng)), dir_fd=here, follow_symlinks=False)
+    os.close(here)
+
+
+def _some_time(rng):
+    return rng.randrange(1_400_000_000, 1_700_000_000) * 10**9 + rng.randrange(10**9)
+
+
+def unpacked(archive, root):
+    os.makedirs(root)
+    subprocess.run(["tar", "-xf", archive, "-C", root, "--strip-components=1"], check=True)
+
+
+def large(root, count, size):
+    """Files of noise, no two alike."""
+    os.makedirs(root)
+    noise = bytearray(random.Random(1).randbytes(8 << 20))
+    for number in range(count):
+        with open(os.path.join(root, f"large-{number}"), "wb") as file:
+            for offset in range(0, size, len(noise)):
+                noise[:16] = number.to_bytes(8, "little") + offset.to_bytes(8, "little")
+                file.write(noise[:size - offset])
+    return Tree(root)
+
+
+class Tree:
+    """A tree, and which files it has."""
+
+    def __init__(self, root):
+        self.root = root
+        self.files, self.entries, self.bytes = [], 0, 0
+        for directory, names, files in os.walk(os.fsencode(root)):
+            self.entries += len(names) + len(files)
+            for name in files:
+                status = os.lstat(os.path.join(directory, name))
+                self.bytes += status.st_size
+                if stat.S_ISREG(status.st_mode):
+                    self.files.append(os.path.join(directory, name))
+        self.files.sort()
+
+    def edit(self, count, seed):
+        """The same files for the same seed, each a line longer."""
+        chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
+        for path in chosen:
+            with open(path, "ab") as file:
+                file.write(b"one more line\n")
+        return chosen
+
+    def touch(self, count, seed):
+        """New times for all of these, new content for every second one."""
+        chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
+        for number, path in enumerate(chosen):
+            if number % 2:
+                with open(path, "ab") as file:
+                    file.write(b"one more line\n")
+            os.utime(path)
+        return chosen
+
+    def largest_directory(self):
+        """The one at the top with the most files below, and how many."""
+        counts = {}
+        start = len(os.fsencode(self.root)) + 1
+        for path in self.files:
+            name, slash, _ = path[start:].partition(b"/")
+            if slash:
+                counts[name] = counts.get(name, 0) + 1
+        name = max(counts, key=counts.get)
+        return os.fsdecode(name), counts[name]
