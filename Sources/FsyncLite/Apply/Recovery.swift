@@ -39,7 +39,9 @@ struct Recovery {
             throw pending(error)
         }
         // How much the run that was cut short would have kept nobody knows here; the next apply says.
-        try Retention(state, keepLast: .max).apply()
+        var policy = RetentionPolicy()
+        policy.keepLast = .max
+        try Retention(state).apply(policy)
         return (direction, commit)
     }
 

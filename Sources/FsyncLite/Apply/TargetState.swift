@@ -222,19 +222,6 @@ package struct TargetState: Sendable {
             .sorted()
     }
 
-    /// What the applies left whose displaced data is kept, the oldest first. A directory of the history without
-    /// a header holds only what a recovery moved out of somebody's way.
-    package func applied() throws -> [(name: FileName, directory: Directory)] {
-        let names = try transactions()
-        guard !names.isEmpty else { return [] }
-        let history = try directory.directory(Name.history)
-        return try names.compactMap { name in
-            guard let status = try history.status(of: name), status.type == .directory else { return nil }
-            let directory = try history.directory(name)
-            return try directory.status(of: HistoryRecord.headerName) == nil ? nil : (name, directory)
-        }
-    }
-
     /// A directory of the state, made where it is missing.
     package func subdirectory(_ name: FileName) throws -> Directory {
         if try directory.status(of: name) == nil { try directory.makeDirectory(name) }
@@ -246,6 +233,11 @@ package struct TargetState: Sendable {
         guard try parent.status(of: name) != nil else { return }
         let trash = try subdirectory(Name.trash)
         try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
+    }
+
+    /// Removes the state itself. No journal may be there.
+    package func removeAll(from root: Directory) throws {
+        try TreeRemoval.remove(TreeScan.reservedName, in: root)
     }
 
     /// Empties the trash and what a run that was cut short left behind. No journal may be there.

@@ -172,6 +172,11 @@ package struct DocumentReader: ~Copyable {
     package mutating func object(_ body: (inout DocumentReader, ArraySlice<UInt8>) throws -> Bool) throws {
         try expect("{")
         if take("}") { return }
+        try fields(body)
+    }
+
+    /// The same from the next field on, to the object's end.
+    package mutating func fields(_ body: (inout DocumentReader, ArraySlice<UInt8>) throws -> Bool) throws {
         repeat {
             let key = try rawKey()
             guard try body(&self, key) else {
