@@ -288,7 +288,8 @@ def broken_traces(trace):
         timed = Call(calls[first].thread, "utimensat", f'3<{trace.target}>, "", [], AT_EMPTY_PATH', "0")
         yield attributes_come_last, made([*calls[:first], timed, *calls[first:]])
     writes = pick(1, commit, lambda c: c.name in FILLING and inside(c.place, trace.stage))
-    reads = [calls[i - 1].place for i in writes if inside(calls[i - 1].place, trace.source)]
+    reads = [calls[i - 1].place for i in writes
+             if calls[i - 1].name in ("pread64", "read") and inside(calls[i - 1].place, trace.source)]
     if reads:
         yield sources_are_looked_at_again, without(
             pick(writes[0], commit, lambda c: c.name == "statx" and c.path == reads[0]))
