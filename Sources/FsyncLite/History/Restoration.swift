@@ -193,7 +193,9 @@ extension Difference {
             pairs.removeAll { foreign.contains($0.target.path) }
         }
         pairs.removeAll { pair in
-            guard pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed) else {
+            guard !pair.target.path.isInState,
+                pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed)
+            else {
                 return false
             }
             let path = pair.source.path
@@ -202,9 +204,9 @@ extension Difference {
                 listed.insert(path)
                 return true
             }
-            guard pair.replacesContent, pair.source.isFile, tree.place(of: path) == pair.target.path else {
-                return false
-            }
+            guard pair.source.isFile, tree.place(of: path) == pair.target.path,
+                !(pair.record?.isIntact(in: pair.target.status) ?? false)
+            else { return false }
             problems.append(.lost(path))
             return true
         }
