@@ -53,6 +53,8 @@ package struct Difference: Sendable {
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]
+        byIdentity.reserveCapacity(merge.departures.count)
+        byPath.reserveCapacity(merge.departures.count)
         for (index, departure) in merge.departures.enumerated() {
             byPath[departure.file.path] = index
             guard policy.followsIdentity, let record = departure.record, record.status.created != nil,

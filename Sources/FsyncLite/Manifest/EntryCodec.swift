@@ -37,7 +37,7 @@ extension JSONText {
         field("group", status.group)
         if status.type != .directory, status.links > 1 { field("links", status.links) }
         if !extended.isEmpty { self.extended("xattrs", extended) }
-        words("omitted", Omissions.names.filter { omitted.contains($0.0) }.map(\.1))
+        if !omitted.isEmpty { words("omitted", Omissions.names.filter { omitted.contains($0.0) }.map(\.1)) }
         field("inode", status.inode)
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))
