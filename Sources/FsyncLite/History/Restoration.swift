@@ -114,7 +114,7 @@ extension Examination {
 }
 
 extension TreeMerge {
-    /// Objects in the history that an earlier tree brings back are moved there: it takes neither time nor room.
+    /// Objects in the history that an earlier tree brings back are moved there: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
         let entries = Dictionary(
             uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
