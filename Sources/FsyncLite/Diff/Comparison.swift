@@ -121,8 +121,7 @@ package struct ComparisonPolicy: Sendable {
     /// The target's object is the recorded one and has not been written to, and the source's is that too.
     private func holdsRecordedContent(_ pair: Pair) -> Bool {
         guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
-        return record.targetInode == pair.target.status.inode && record.status.size == pair.target.size
-            && record.status.modified == pair.target.status.modified
+        return record.isIntact(in: pair.target.status)
     }
 
     /// Nothing vouches for what the record says.

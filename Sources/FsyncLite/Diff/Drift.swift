@@ -19,10 +19,6 @@ package struct Drift: Hashable, Sendable {
 
     init(recorded: File, _ record: Record, found: File) {
         (self.recorded, self.found) = (recorded, found)
-        let (old, new) = (record.status, found.status)
-        isIntact =
-            old.type == new.type
-            && (old.type != .file
-                || (record.targetInode == new.inode && old.size == new.size && old.modified == new.modified))
+        isIntact = found.isFile ? record.isIntact(in: found.status) : record.status.type == found.status.type
     }
 }

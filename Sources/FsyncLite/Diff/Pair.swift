@@ -25,6 +25,12 @@ package struct Record: Hashable, Sendable {
         (extended, digest) = (tree.extended, tree.digest)
     }
 
+    /// The target's file has not been written to or replaced, as far as inode, size and time tell.
+    func isIntact(in target: FileStatus) -> Bool {
+        target.type == status.type && targetInode == target.inode && status.size == target.size
+            && status.modified == target.modified
+    }
+
     /// The target's entry is no longer what the last apply left.
     func differs(from target: FileStatus) -> Bool {
         status.type != target.type || status.permissions != target.permissions

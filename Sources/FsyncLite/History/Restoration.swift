@@ -114,7 +114,7 @@ extension Examination {
 }
 
 extension TreeMerge {
-    /// Objects in the history that an earlier tree brings back are moved there: it takes neither time nor room.
+    /// Objects in the history that an earlier tree brings back are moved there: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
         let entries = Dictionary(
             uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
@@ -193,7 +193,9 @@ extension Difference {
             pairs.removeAll { foreign.contains($0.target.path) }
         }
         pairs.removeAll { pair in
-            guard pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed) else {
+            guard !pair.target.path.isInState,
+                pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed)
+            else {
                 return false
             }
             let path = pair.source.path
@@ -202,9 +204,9 @@ extension Difference {
                 listed.insert(path)
                 return true
             }
-            guard pair.replacesContent, pair.source.isFile, tree.place(of: path) == pair.target.path else {
-                return false
-            }
+            guard pair.source.isFile, tree.place(of: path) == pair.target.path,
+                !(pair.record?.isIntact(in: pair.target.status) ?? false)
+            else { return false }
             problems.append(.lost(path))
             return true
         }

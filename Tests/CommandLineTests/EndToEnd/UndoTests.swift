@@ -34,7 +34,7 @@ struct UndoTests {
         #expect(try scene.apply().lines == ["nothing to do; 3 unchanged"])
     }
 
-    /// Displaced objects go back: a directory of terabytes needs neither time nor room.
+    /// Displaced objects go back: a directory of terabytes needs no room.
     @Test func copiesNothing() throws {
         let scene = try MirrorScene(["d": ["a": "a"]])
         try scene.mirror()
