@@ -149,7 +149,9 @@ package struct TreeMerge {
         if isLinkedAlike, isUnmistakablyEqual(source.status, target.status, record),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
-                || (source.extended == target.extended && source.digest == target.digest)
+                || (source.extended == target.extended && source.digest == target.digest),
+            // No change time tells of them where the source is an earlier tree.
+            !policy.identityTellsContent || source.extended == record?.extended
         {
             return
         }

@@ -82,6 +82,20 @@ struct UndoTests {
         #expect(try scene.text("target/a") == "two")
     }
 
+    /// Of extended attributes no time tells that the undo could go by.
+    @Test func extendedAttributesOnly() throws {
+        let scene = try MirrorScene(["a": "a", "b": "b"])
+        try scene.mirror()
+        try RawPath.setAttribute("user.note", [1], on: scene.path("source/a"))
+        try scene.mirror()
+        for _ in 0..<3 {
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(try RawPath.attributes(of: Array(scene.path("target/a").utf8)).isEmpty)
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(try RawPath.attributes(of: Array(scene.path("target/a").utf8)).count == 1)
+        }
+    }
+
     @Test func nothingToUndo() throws {
         let scene = try MirrorScene(["a": "a"])
         #expect(try scene.run("undo", "target").code == 66)
