@@ -220,8 +220,9 @@ private final class CommandScene {
 
     /// Where the document lies: the history's directory has a name of its own.
     private func location(_ kind: DocumentKind) -> String {
-        guard kind.name == "history-header", let name = historyName else { return kind.place }
-        return ".fsync-lite/history/\(name)/header.json"
+        let history = ".fsync-lite/history/"
+        guard kind.place.hasPrefix(history), let name = historyName else { return kind.place }
+        return "\(history)\(name)/\(kind.place.split(separator: "/").last!)"
     }
 
     private var historyName: String? {
@@ -239,7 +240,7 @@ private final class CommandScene {
     /// A valid document for this very target.
     func document(_ kind: DocumentKind, _ random: inout SplitMix64) throws -> [UInt8] {
         switch kind.name {
-        case "manifest", "history-header":
+        case "manifest", "history-header", "history-actions":
             // The one that the command wrote, from before the first was put.
             if let original { return original }
             let document = try Files.read(path("target/\(location(kind))"))
