@@ -263,9 +263,11 @@ class Bench:
             return
         names = set(os.listdir(self.state))
         leftovers = names - {"manifest.json", "mark", "last-run", "history", "settings.json"}
-        history = os.listdir(os.path.join(self.state, "history")) if "history" in names else []
-        if leftovers or len(history) > 1:
-            fail("leftover", f"{sorted(leftovers)} {history}")
+        history = snapshot(os.path.join(self.state, "history")) if "history" in names else {}
+        # What a recovery that went back moved out of somebody's way stays for good, without a record beside it.
+        records = {path.split(b"/")[0] for path in history if b"/" in path and not path.split(b"/")[1].startswith(b"conflicts")}
+        if leftovers or len(records) > 1:
+            fail("leftover", f"{sorted(leftovers)} {sorted(records)}")
 
 
 class Halt:
