@@ -120,6 +120,7 @@ struct Examination {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
+        policy.sharesObjects = options.exchanges
         policy.foldsNames = try root.anchor().foldsNames()
         policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
@@ -215,6 +216,7 @@ struct Examination {
         _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []
+        if options.exchanges { found += try root.exchangeRefusals() }
         if try !root.hasParent(), !options.createParents {
             found.append(
                 Refusal(

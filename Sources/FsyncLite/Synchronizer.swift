@@ -51,8 +51,9 @@ public struct Synchronizer: Sendable {
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
-        if let directory = root.directory, let state = root.state {
-            _ = try Recovery(root: directory, state: state).run()
+        if try root.recover() {
+            root = try TargetRoot(target)
+            try root.lock()
         }
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
@@ -113,11 +114,13 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
     private func commit(_ examination: Examination, _ root: inout TargetRoot) throws -> Report {
-        let state = try root.makeState()
+        if !options.exchanges { try root.moveState(beside: false) }
+        var state = try root.makeState()
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
+        let place = options.exchanges ? try directory.place(.read) : nil
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
@@ -157,6 +160,7 @@ public struct Synchronizer: Sendable {
             source: examination.source)
         header.attributes = attributes
         header.filters = options.filters.summary
+        header.rootIdentity = options.exchanges && state.isBeside ? try directory.status().identity : nil
         header.rootOmitted = plan.root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
@@ -166,6 +170,15 @@ public struct Synchronizer: Sendable {
             .write(header, over: try state.manifest(), to: &manifest)
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
+        var exchange: Exchange?
+        if let place, plan.summary.actions > 0 {
+            let copy = try Exchange(
+                of: directory, at: place, in: stage.directory, scanned: examination.scanned, options: options,
+                monitor: monitor)
+            try copy.change(by: steps, id: id, state: state)
+            try copy.renumber(header, in: stage.directory)
+            exchange = copy
+        }
         // What changes nothing but the manifest is no step to go back to, and does not displace one.
         if plan.summary.actions > 0 || examination.header == nil {
             try HistoryRecord(
@@ -179,9 +192,21 @@ public struct Synchronizer: Sendable {
         try directory.syncFileSystem()
         monitor.report(Progress(.committing))
         try monitor.checkCancellation()
-        let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
-        try Ballast.make(for: transaction, in: stage.directory)
-        try Recovery(root: directory, state: state).commit(transaction)
+        if let exchange {
+            let attributes = try rootAttributes(
+                plan, examination, directory, root.original ?? directory.status())
+            let transaction = try exchange.transaction(
+                id: id, name, attributes, replacesManifest: examination.header != nil, state: state)
+            try Ballast.make(for: transaction, in: stage.directory)
+            try root.moveState(beside: true)
+            state = try root.makeState()
+            try exchange.recovery(state).commit(transaction)
+            root.becomes(exchange.tree)
+        } else {
+            let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
+            try Ballast.make(for: transaction, in: stage.directory)
+            try Recovery(root: directory, state: state).commit(transaction)
+        }
 
         var report = Report(.committed, plan)
         tidy(state, examination.scanned, &report)
@@ -216,6 +241,12 @@ public struct Synchronizer: Sendable {
         }
         // A run with problems has not looked at everything.
         if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
+        noting {
+            for path in try DisplacedTree.reduceAll(in: state) {
+                report.notes.append(
+                    "what somebody put into the target at the last moment is kept: \(escapedText(path))")
+            }
+        }
         noting { try Retention(state).apply() }
     }
 }

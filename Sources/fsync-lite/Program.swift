@@ -61,6 +61,15 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let exchange: [OptionDescription] = [
+        .flag(
+            "--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree",
+            section: "Exchange"),
+        .flag(
+            "--reflink", "for an exchange, clone unchanged files instead of linking them",
+            section: "Exchange"),
+    ]
+
     private static let speed: [OptionDescription] = [
         .value(
             "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
@@ -83,7 +92,7 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + speed + output)
+        ] + guards + filters + comparison + exchange + speed + output)
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -92,7 +101,7 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + speed + output)
+        arguments: sourceAndTarget, options: guards + filters + comparison + exchange + speed + output)
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",

@@ -1,11 +1,14 @@
 import FileSystem
 
-/// The directory `.fsync-lite` of a target, and what lies in it.
+/// The directory `.fsync-lite` of a target, and what lies in it. After an exchange it stands beside the target, as
+/// `.NAME.fsync-lite`.
 ///
 /// It must belong to whoever runs this, and nobody else may write to it: a journal that somebody planted
 /// would make root write.
 package struct TargetState: Sendable {
     package let directory: Directory
+    /// It is not in the target but beside it.
+    package let isBeside: Bool
 
     package enum Name {
         static let manifest = FileName("manifest.json")
@@ -21,12 +24,43 @@ package struct TargetState: Sendable {
         static let ballast = FileName("ballast")
         static let conflicts = FileName("conflicts")
         static let syncFailed = FileName("sync-failed")
+        static let tree = FileName("tree")
+        static let linked = FileName("linked")
+
+        /// What the state is called beside a target; nil where that would be too long.
+        static func beside(_ target: FileName) -> FileName? {
+            let name = Array(".".utf8) + target.bytes + TreeScan.reservedName.bytes
+            return name.count <= 255 ? FileName(name) : nil
+        }
     }
 
     /// The state of a target; nil when it has none.
     package init?(of root: Directory) throws {
-        guard let status = try root.status(of: TreeScan.reservedName) else { return nil }
-        let path = root.path(of: TreeScan.reservedName)
+        let inside = try TargetState(TreeScan.reservedName, in: root, isBeside: false)
+        var beside: TargetState?
+        if let place = try root.place(), let name = Name.beside(place.name) {
+            beside = try TargetState(name, in: place.parent, isBeside: true)
+        }
+        if let inside, let beside {
+            // RACE: it may have been moved between the two looks.
+            guard try inside.directory.status().inode == beside.directory.status().inode else {
+                throw SyncError(
+                    .refused, path: beside.directory.path,
+                    "this is the target's state, and so is \(escapedText(inside.directory.path)); move away the one that is not"
+                )
+            }
+        }
+        guard
+            let found = try beside ?? inside ?? TargetState(TreeScan.reservedName, in: root, isBeside: false)
+        else { return nil }
+        self = found
+    }
+
+    /// nil where nothing has the name.
+    init?(_ name: FileName, in parent: Directory, isBeside: Bool) throws {
+        self.isBeside = isBeside
+        guard let status = try parent.status(of: name) else { return nil }
+        let path = parent.path(of: name)
         guard status.type == .directory else {
             throw SyncError(.refused, path: path, "the name is reserved for a directory; move this away")
         }
@@ -34,7 +68,7 @@ package struct TargetState: Sendable {
             throw SyncError(.refused, path: path, "something is mounted here; unmount it")
         }
         try TargetState.checkOwner(status, path)
-        directory = try root.directory(TreeScan.reservedName)
+        directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "somebody is replacing this directory")
         }
@@ -55,7 +89,7 @@ package struct TargetState: Sendable {
         let directories = [Name.stage, Name.history, Name.trash]
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.journal, Name.journalBack,
-            Name.syncFailed,
+            Name.syncFailed, Name.linked,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -145,7 +179,8 @@ package struct TargetState: Sendable {
         return Trust(
             scanned: header.created.fileTime,
             verified: try directory.status(of: Name.lastRun)?.modified,
-            committed: mark.changed, sharesClock: sharesClock)
+            committed: mark.changed, linked: try directory.status(of: Name.linked)?.changed,
+            sharesClock: sharesClock)
     }
 
     /// Writes down that a commit that began then has done its last operation.
@@ -157,6 +192,19 @@ package struct TargetState: Sendable {
     /// beginning: what changed later was not looked at.
     package func markRun(scanned: FileTime) throws {
         try touch(Name.lastRun, modified: scanned)
+    }
+
+    /// Writes down that until now nobody but an exchange has changed the files that it linked, which moves their
+    /// change times.
+    ///
+    /// - Returns when the clock that files are stamped with has gone on: a later change has a later time.
+    package func markLinked() throws {
+        func touched() throws -> FileTime? {
+            try touch(Name.linked, modified: .now)
+            return try directory.status(of: Name.linked)?.changed
+        }
+        let first = try touched()
+        while let time = try touched(), let first, time <= first {}
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {
@@ -195,7 +243,8 @@ package struct TargetState: Sendable {
         guard try directory.status(of: Name.stage) != nil else { return 0 }
         let scan = try TreeScan(directory.directory(Name.stage), TreeScan.Options())
         var bytes: Int64 = 0
-        while try scan.advance() { bytes += scan.status.allocated }
+        // What has other names is not freed with this one.
+        while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
         return bytes
     }
 

@@ -22,6 +22,8 @@ package struct Difference: Sendable {
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
     var linkLimit: UInt32?
+    /// Every object of the target has a second tree that it must not change in.
+    var sharesObjects = false
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -47,6 +49,7 @@ package struct Difference: Sendable {
         census = merge.census
         mirrorsLinks = policy.attributes.contains(.hardLinks)
         linkLimit = policy.linkLimit
+        sharesObjects = policy.sharesObjects
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]

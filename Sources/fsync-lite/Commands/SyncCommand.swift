@@ -25,6 +25,11 @@ struct SyncCommand {
         options.filters = try Filters(invocation)
         options.deletesExcluded = invocation.has("--delete-excluded")
         options.comparesContent = invocation.has("--checksum")
+        options.exchanges = invocation.has("--exchange")
+        options.clonesUnchanged = invocation.has("--reflink")
+        guard options.exchanges || !options.clonesUnchanged else {
+            throw UsageError("--reflink is for an exchange", wayOut: "add --exchange, or leave it away")
+        }
         let switches: [(String, MirroredAttributes)] = [
             ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
             ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
