@@ -120,7 +120,6 @@ struct Examination {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
-        policy.sharesObjects = options.exchanges
         policy.foldsNames = try root.anchor().foldsNames()
         policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes

@@ -64,7 +64,7 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            tidy(state, examination.scanned, &report)
+            tidy(state, examination.scanned, committed: nil, &report)
             return report
         }
         do {
@@ -173,8 +173,8 @@ public struct Synchronizer: Sendable {
         var exchange: Exchange?
         if let place, plan.summary.actions > 0 {
             let copy = try Exchange(
-                of: directory, at: place, in: stage.directory, scanned: examination.scanned, options: options,
-                monitor: monitor)
+                of: directory, at: place, in: stage.directory, for: plan, scanned: examination.scanned,
+                options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
             try copy.renumber(header, in: stage.directory)
             exchange = copy
@@ -209,7 +209,7 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        tidy(state, examination.scanned, &report)
+        tidy(state, examination.scanned, committed: id, &report)
         return report
     }
 
@@ -231,7 +231,11 @@ public struct Synchronizer: Sendable {
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
-    private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
+    ///
+    /// - Parameter committed: this run's transaction.
+    private func tidy(
+        _ state: TargetState, _ scanned: FileTime, committed: String?, _ report: inout Report
+    ) {
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -242,7 +246,7 @@ public struct Synchronizer: Sendable {
         // A run with problems has not looked at everything.
         if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
         noting {
-            for path in try DisplacedTree.reduceAll(in: state) {
+            for path in try DisplacedTree.reduce(in: state, except: committed) {
                 report.notes.append(
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")
             }

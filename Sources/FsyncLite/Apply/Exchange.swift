@@ -19,7 +19,7 @@ struct Exchange {
     /// Copies the target into the stage.
     init(
         of root: Directory, at place: (parent: Directory, name: FileName), in stage: Directory,
-        scanned: FileTime, options: SyncOptions, monitor: any Monitor
+        for plan: Plan, scanned: FileTime, options: SyncOptions, monitor: any Monitor
     ) throws {
         self.root = root
         self.place = place
@@ -29,15 +29,22 @@ struct Exchange {
         tree = try stage.directory(TargetState.Name.tree)
         try tree.lock()
         began = try tree.status().changed
+        let changing = plan.difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path)
         replica = try Replica(
-            of: root, in: tree, clones: options.clonesUnchanged, scanned: scanned, monitor: monitor)
+            of: root, in: tree, changing: Set(changing), clones: options.clonesUnchanged, scanned: scanned,
+            monitor: monitor)
         try replica.fill()
     }
 
     /// Makes the copy the new tree.
     func change(by layout: Layout, id: String, state: TargetState) throws {
-        let transaction = try Commit.prepare(layout, id: id, root: tree, state: state, isCopy: true)
-        try Commit(transaction, root: tree, state: state).runOnCopy()
+        do {
+            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state, isCopy: true)
+            try Commit(transaction, root: tree, state: state).runOnCopy()
+        } catch let error as SyncError where error.code == .pending {
+            // No commit has begun.
+            throw SyncError(.failed, path: error.path, error.message)
+        }
     }
 
     /// Writes the staged manifest anew, with the inodes of the new tree.

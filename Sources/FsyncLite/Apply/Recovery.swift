@@ -51,7 +51,6 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        _ = try DisplacedTree.reduceAll(in: state)
         try Retention(state).apply()
         return (direction, commit)
     }

@@ -1,12 +1,14 @@
 import FileSystem
 
 /// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
-/// more name, or is cloned.
+/// more name, or is copied where it is to change.
 final class Replica {
     private let root: Directory
     private let old: TreeWalker
     private let new: TreeWalker
     private let scan: TreeScan
+    /// What is going to have other attributes, which the first tree must not get.
+    private let changing: Set<RelativePath>
     /// Files are cloned instead of linked.
     private let clones: Bool
     private let linkLimit: UInt32?
@@ -25,9 +27,12 @@ final class Replica {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
-    init(of root: Directory, in tree: Directory, clones: Bool, scanned: FileTime, monitor: any Monitor) throws
-    {
+    init(
+        of root: Directory, in tree: Directory, changing: Set<RelativePath>, clones: Bool, scanned: FileTime,
+        monitor: any Monitor
+    ) throws {
         self.root = root
+        self.changing = changing
         self.clones = clones
         self.scanned = scanned
         old = TreeWalker(root)
@@ -71,19 +76,19 @@ final class Replica {
     private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let status = scan.status
         if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
-        let isGroup = status.type == .file && status.links > 1
+        let isGroup = status.links > 1
         if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
             return try directory.link(firstName, to: parent, name)
         }
-        if isGroup, let linkLimit, status.links > linkLimit / 2, !linked.contains(status.inode) {
-            return try copy(name, from: holder, to: parent)
-        }
-        guard !clones || status.type != .file else { return try copy(name, from: holder, to: parent) }
+        let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
+        guard !changing.contains(scan.path), !clones || status.type != .file,
+            !hasManyNames || linked.contains(status.inode)
+        else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
         } catch {
             switch error.errno {
-            case .manyLinks where status.type == .file: return try copy(name, from: holder, to: parent)
+            case .manyLinks: return try copy(name, from: holder, to: parent)
             case .notPermitted, .accessDenied:
                 throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
             default: throw error
@@ -94,13 +99,24 @@ final class Replica {
 
     private func copy(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let status = scan.status
+        if status.type == .file {
+            try copyContent(name, from: holder, to: parent)
+        } else {
+            try parent.make(scan.file, name)
+        }
+        try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
+        if status.links > 1 { copies[status.inode] = scan.path }
+    }
+
+    private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let source = try holder.open(name, [.read, .noFollow, .nonBlocking])
         let copy = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         do throws(Errno) {
             if clones {
                 try FileCopier.clone(source, to: copy)
             } else {
-                _ = try copier.copy(source, to: copy, size: status.size, allocated: status.allocated)
+                _ = try copier.copy(
+                    source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
             }
         } catch {
             guard clones, error != .noSpace, error != .quotaExceeded else {
@@ -110,8 +126,6 @@ final class Replica {
                 .refused, path: parent.path(of: name),
                 "this file system cannot clone (\(error)); leave --reflink away")
         }
-        try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
-        if status.links > 1 { copies[status.inode] = scan.path }
     }
 
     private func giveAttributes(

@@ -178,9 +178,17 @@ package struct TargetState: Sendable {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
             scanned: header.created.fileTime,
-            verified: try directory.status(of: Name.lastRun)?.modified,
-            committed: mark.changed, linked: try directory.status(of: Name.linked)?.changed,
+            verified: try lastRun(), committed: mark.changed, linked: try linkedUntil(),
             sharesClock: sharesClock)
+    }
+
+    /// When the scan of the last run that read everything and ended well began.
+    func lastRun() throws -> FileTime? { try directory.status(of: Name.lastRun)?.modified }
+
+    /// Until when every change of a file that an exchange linked is accounted for.
+    func linkedUntil() throws -> FileTime? {
+        let links = try DisplacedTree.all(in: self).compactMap { try $0.linked() }
+        return (links + [try directory.status(of: Name.linked)?.changed].compactMap(\.self)).max()
     }
 
     /// Writes down that a commit that began then has done its last operation.
@@ -194,10 +202,8 @@ package struct TargetState: Sendable {
         try touch(Name.lastRun, modified: scanned)
     }
 
-    /// Writes down that until now nobody but an exchange has changed the files that it linked, which moves their
-    /// change times.
-    ///
-    /// - Returns when the clock that files are stamped with has gone on: a later change has a later time.
+    /// Writes down that until now only an exchange has changed the files that it linked, as far as their change times
+    /// tell. Returns when the clock that files are stamped with has gone on: a later change has a later time.
     package func markLinked() throws {
         func touched() throws -> FileTime? {
             try touch(Name.linked, modified: .now)

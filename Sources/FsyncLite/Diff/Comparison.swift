@@ -17,8 +17,6 @@ package struct ComparisonPolicy: Sendable {
     package var foldsNames = false
     /// How many names a file of the target can have; nil where that is no matter.
     package var linkLimit: UInt32?
-    /// No object of the target is altered: an exchange leaves the old tree as it is.
-    package var sharesObjects = false
     /// What is excluded goes from the target.
     package var deletesExcluded = false
     /// Inode and birth time of the record belong to the source that is looked at.

@@ -5,13 +5,12 @@ extension Difference {
     ///
     /// Done when it is known what is replaced, and again when something was left out.
     mutating func joinLinks() {
-        // An attribute set on an object that has names outside the mirror, in the history or in the tree before an
-        // exchange, would change those too.
+        // An attribute set on an object that has names outside the mirror, in the history for one, would change
+        // those too.
         for index in pairs.indices where pairs[index].changesAttributes {
             let target = pairs[index].target.status
-            if target.type != .directory,
-                sharesObjects
-                    || target.links > 1 && (!mirrorsLinks || !census.accountsForNames(of: target))
+            if target.type != .directory, target.links > 1,
+                !mirrorsLinks || !census.accountsForNames(of: target)
             {
                 pairs[index].replacesContent = true
             }

@@ -22,8 +22,6 @@ package struct Difference: Sendable {
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
     var linkLimit: UInt32?
-    /// Every object of the target has a second tree that it must not change in.
-    var sharesObjects = false
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -49,7 +47,6 @@ package struct Difference: Sendable {
         census = merge.census
         mirrorsLinks = policy.attributes.contains(.hardLinks)
         linkLimit = policy.linkLimit
-        sharesObjects = policy.sharesObjects
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]

@@ -16,7 +16,9 @@ struct Retention {
     func apply() throws {
         let applied = try state.applied()
         try discardUnlisted(except: Set(applied.map(\.name)))
-        for (name, _) in applied.dropLast(keepLast) {
+        // A displaced tree may still be read.
+        for (name, directory) in applied.dropLast(keepLast)
+        where try directory.status(of: TargetState.Name.tree) == nil {
             try state.discard(name, in: state.subdirectory(TargetState.Name.history))
         }
         // The old manifest, for the history's own record holds what changed; and the stage's.
