@@ -1,9 +1,55 @@
-// What glibc's Swift module leaves out, and nothing more: no function of our own, no state.
+// What Swift has no other way to: parts of glibc that its module leaves out, and instructions of the processor.
 #ifndef FSYNC_LITE_CLINUX_H
 #define FSYNC_LITE_CLINUX_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+
+/// Whether the processor has the instructions that `sha256_blocks_accelerated` is made of.
+static inline int sha256_is_accelerated(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSSE3) || !(c & bit_SSE4_1)) return 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
+}
+
+/// Takes whole blocks of 64 bytes into a state of eight words; `constants` are the 64 of the standard.
+__attribute__((target("sha,sse4.1,ssse3"))) static inline void sha256_blocks_accelerated(
+    uint32_t *state, const uint32_t *constants, const void *data, size_t count) {
+    const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    const __m128i *next = (const __m128i *)data, *k = (const __m128i *)constants;
+    // The instructions want the words as ABEF and CDGH.
+    __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xB1);
+    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state + 1), 0x1B);
+    __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
+    for (; count > 0; count--, next += 4) {
+        const __m128i old_abef = abef, old_cdgh = cdgh;
+        __m128i w[4];
+        for (int i = 0; i < 4; i++) w[i] = _mm_shuffle_epi8(_mm_loadu_si128(next + i), big_endian);
+#pragma clang loop unroll(full)
+        for (int i = 0; i < 16; i++) {
+            const __m128i sum = _mm_add_epi32(w[i & 3], _mm_loadu_si128(k + i));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));
+            if (i >= 12) continue;
+            const __m128i last = w[(i + 3) & 3];
+            const __m128i part = _mm_add_epi32(
+                _mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]), _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
+            w[i & 3] = _mm_sha256msg2_epu32(part, last);
+        }
+        abef = _mm_add_epi32(abef, old_abef);
+        cdgh = _mm_add_epi32(cdgh, old_cdgh);
+    }
+    const __m128i feba = _mm_shuffle_epi32(abef, 0x1B), dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+    _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(feba, dchg, 0xF0));
+    _mm_storeu_si128((__m128i *)state + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@ package enum FileComparison {
 
         package let side: Side
         package let errno: Errno
+
+        package init(side: Side, errno: Errno) {
+            (self.side, self.errno) = (side, errno)
+        }
     }
 
     private static let half = 256 * 1024

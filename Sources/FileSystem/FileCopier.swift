@@ -20,9 +20,17 @@ package struct FileCopier: ~Copyable {
     }
 
     /// Bytes between two looks at whether to go on.
-    private static let stretch = 64 << 20
+    private let stretch: Int
+    private let limit: RateLimit?
 
-    package init() {}
+    /// Is told the bytes of each stretch that is copied.
+    package var advanced: (Int) -> Void = { _ in }
+
+    /// - Parameter limit: how fast data is copied. Blocks that are shared are no data.
+    package init(limit: RateLimit? = nil) {
+        self.limit = limit
+        stretch = limit?.stretch ?? 64 << 20
+    }
 
     deinit {
         buffer.deallocate()
@@ -74,24 +82,28 @@ package struct FileCopier: ~Copyable {
         // What fits the buffer is read and written in one call each, which no other rung does in fewer.
         while canCopyRange, Int(end) - readOffset > buffer.count {
             if isCancelled() { throw .cancelled }
-            let length = min(Int(end) - readOffset, FileCopier.stretch)
+            let length = min(Int(end) - readOffset, stretch)
             do throws(Errno) {
                 let count = try retrying {
                     copy_file_range(source.rawValue, &readOffset, target.rawValue, &writeOffset, length, 0)
                 }
                 // The end of the file, or a file system that says 0 for a file with content (proc).
                 if count == 0 { break }
+                advanced(count)
+                limit?.wait(for: count, isCancelled: isCancelled)
             } catch  where FileCopier.lacksCopyFileRange.contains(error) {
                 canCopyRange = false
             }
         }
         while readOffset < end {
             if isCancelled() { throw .cancelled }
-            let room = min(buffer.count, Int(end) - readOffset)
+            let room = min(buffer.count, Int(end) - readOffset, stretch)
             let count = try source.read(into: .init(rebasing: buffer[..<room]), at: Int64(readOffset))
             if count == 0 { break }
             try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: Int64(readOffset))
             readOffset += count
+            advanced(count)
+            limit?.wait(for: count, isCancelled: isCancelled)
         }
         return Int64(readOffset)
     }

@@ -132,6 +132,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { futimens(rawValue, &times) }
     }
 
+    /// Drops what the system has cached of the file and is on disk already, so that the next read asks the device.
+    /// The corresponding C function is `posix_fadvise` with `POSIX_FADV_DONTNEED`.
+    package func dropCache() throws(Errno) {
+        let failure = posix_fadvise(rawValue, 0, 0, POSIX_FADV_DONTNEED)
+        if failure != 0 { throw Errno(rawValue: failure) }
+    }
+
     package func truncate(to size: Int64) throws(Errno) {
         _ = try retrying { ftruncate(rawValue, Int(size)) }
     }

@@ -38,6 +38,18 @@ package struct StandardStream: Sendable {
 
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+    /// Whether it is a terminal that acts on escape sequences.
+    package var understandsEscapes: Bool {
+        isTerminal && HostProcess.environment("TERM").map { !$0.isEmpty && $0 != "dumb" } ?? false
+    }
+
+    /// The columns that the terminal has at this moment; nil where it does not tell.
+    package var columns: Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     /// Writes everything, or throws why not: a full disk behind standard output is no success.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0

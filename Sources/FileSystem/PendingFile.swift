@@ -51,12 +51,18 @@ package struct PendingFile: ~Copyable {
         }
     }
 
-    /// The owner, then the permission bits, which a change of owner cuts, then the modification date.
-    package func setAttributes(like status: FileStatus) throws(SystemError) {
+    /// The owner, then extended attributes and the permission bits, which a change of owner cuts, then the
+    /// modification date.
+    package func setAttributes(
+        like status: FileStatus, extended: ExtendedAttributes = ExtendedAttributes()
+    ) throws(SystemError) {
         try calling("fchown", directory.path(of: temporaryName)) { () throws(Errno) in
             let own = try descriptor.status()
             if own.owner != status.owner || own.group != status.group {
                 try descriptor.setOwner(status.owner, group: status.group)
+            }
+            if !extended.isEmpty {
+                _ = try descriptor.setExtendedAttributes(extended, over: ExtendedAttributes())
             }
             try descriptor.setPermissions(status.permissions)
             try descriptor.setModified(status.modified)

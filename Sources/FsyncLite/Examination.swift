@@ -10,6 +10,8 @@ struct Examination {
     let source: ManifestHeader.Source
     /// The manifest has to be written anew even if nothing else is to be done.
     private(set) var isRecordOutdated = false
+    /// Paths that differ and are left as they are.
+    private(set) var passedOver: [RelativePath] = []
     /// When the scan began.
     let scanned = FileTime.now
 
@@ -59,6 +61,7 @@ struct Examination {
 
         var difference = try Difference(matching: merge)
         var problems = sourceScan.findings.problems
+        var rotten: [RelativePath] = []
         if let directory = root.directory {
             let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
             let inspection = AttributeInspection(
@@ -66,6 +69,11 @@ struct Examination {
             try difference.settle(
                 inspect: { try inspection.attributes(of: $0) },
                 haveSameContent: { try contents.haveSameContent($0) })
+            if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
+            if !options.trustsSource {
+                rotten = try difference.pairs.filter { try $0.replacesContent && contents.hasRotted($0) }
+                    .map(\.source.path)
+            }
             problems += contents.problems
         }
         // The target keeps what it has of a directory that cannot be read, its mode too: one that nobody may read
@@ -77,8 +85,11 @@ struct Examination {
 
         var plan = Plan(
             difference,
-            root: try Examination.rootPair(sourceRoot, root, policy, manifest?.header))
+            root: try Examination.rootPair(
+                sourceRoot, root, policy, manifest?.header, stays: !options.repairs.isEmpty))
         plan.problems = problems.sorted { $0.path < $1.path }
+        plan.basis = Plan.Basis(
+            manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(Examination.note(before, changedTo: options.filters.summary))
@@ -94,13 +105,17 @@ struct Examination {
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
+        if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
+            isRecordOutdated = true
+        }
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
         plan.refusals = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, root: root.original, mounts: targetScan?.findings.mounts ?? [],
-            locked: targetScan?.findings.locked ?? [:], collisions: merge.folding?.collisions ?? []
+            locked: targetScan?.findings.locked ?? [:], collisions: merge.folding?.collisions ?? [],
+            rotten: rotten
         ).refusals()
         self.plan = plan
     }
@@ -120,6 +135,7 @@ struct Examination {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
+        policy.suspects = options.repairs
         policy.foldsNames = try root.anchor().foldsNames()
         policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
@@ -137,7 +153,8 @@ struct Examination {
 
     /// The roots are no entries: what is recorded of the target's is only what it could not hold.
     private static func rootPair(
-        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
+        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?,
+        stays: Bool
     ) throws -> Pair? {
         guard let target = root.directory else { return nil }
         func file(_ directory: Directory) throws -> File {
@@ -147,6 +164,7 @@ struct Examination {
         }
         var policy = policy
         policy.knowsExtended = true
+        if stays { return Pair(source: try file(target), target: try file(target)) }
         var pair = Pair(source: try file(source), target: try file(target))
         policy.compare(&pair)
         // As long as nobody has changed the source's root since.

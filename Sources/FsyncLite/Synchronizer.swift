@@ -45,18 +45,28 @@ public struct Synchronizer: Sendable {
 
     /// Does it, as one transaction, after finishing what an earlier run left.
     ///
+    /// - Parameter saved: does just this plan. Where source or target are not as they were when it was made, the
+    ///   report is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
     ///   the report.
-    public func apply() throws -> Report {
+    public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
+        // Finishing a commit is not what a saved plan says.
+        if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
         if try root.recover() {
             root = try TargetRoot(target)
             try root.lock()
         }
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
+        if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
+            report.refusals = drift
+            report.error = SyncError(
+                .stale, path: target, "the saved plan no longer fits, and nothing was done")
+            return report
+        }
         guard report.refusals.isEmpty else { return report }
         guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
             report.outcome = .failed
@@ -69,7 +79,7 @@ public struct Synchronizer: Sendable {
         }
         do {
             try root.make(parents: options.createParents)
-            report = try commit(examination, &root)
+            report = try commit(examination, &root, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
@@ -113,7 +123,11 @@ public struct Synchronizer: Sendable {
     // MARK: Writing
 
     /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
-    private func commit(_ examination: Examination, _ root: inout TargetRoot) throws -> Report {
+    ///
+    /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
+    private func commit(
+        _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
+    ) throws -> Report {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         let id = TransactionID.next(after: try state.transactions().last?.description)
@@ -143,6 +157,7 @@ public struct Synchronizer: Sendable {
         let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
             outcome.map { (path: arrival.file.path, outcome: $0) }
         }
+        if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
@@ -165,13 +180,28 @@ public struct Synchronizer: Sendable {
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
         }
+        // A repair changes nothing of what a run looks at.
+        if !options.repairs.isEmpty, let last = examination.header {
+            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+        }
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
-        _ = try ManifestUpdate(plan, staged: staged)
-            .write(header, over: try state.manifest(), to: &manifest)
+        let missing =
+            options.recordsDigests
+            ? MissingDigests(
+                source: examination.sourceRoot, target: directory, scanned: examination.scanned,
+                monitor: monitor) : nil
+        var update = ManifestUpdate(plan, staged: staged)
+        update.passOver(examination.passedOver)
+        _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
+        if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
         var exchange: Exchange?
         if let place, plan.summary.actions > 0 {
+            // The last barrier has little left to do: the less time between copy and swap, the better.
+            try directory.syncFileSystem()
+            if options.verifiesCopies { try stage.reread() }
             let copy = try Exchange(
                 of: directory, at: place, in: stage.directory, for: plan, scanned: examination.scanned,
                 options: options, monitor: monitor)
@@ -190,6 +220,7 @@ public struct Synchronizer: Sendable {
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
+        if options.verifiesCopies, exchange == nil { try stage.reread() }
         monitor.report(Progress(.committing))
         try monitor.checkCancellation()
         if let exchange {
@@ -211,6 +242,20 @@ public struct Synchronizer: Sendable {
         var report = Report(.committed, plan)
         tidy(state, examination.scanned, committed: id, &report)
         return report
+    }
+
+    /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
+    /// what nobody has looked at.
+    private static func check(_ outcomes: [Stage.Outcome?], of layout: Layout) throws {
+        for (arrival, outcome) in zip(layout.arrivals, outcomes) where arrival.file.isFile {
+            let path = arrival.file.path.bytes
+            switch outcome {
+            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
+            case .staged, .vanished, nil:
+                throw SyncError(.stale, path: path, "it changed in the source since the plan")
+            }
+        }
     }
 
     /// What the root has and what it shall have.
@@ -251,6 +296,6 @@ public struct Synchronizer: Sendable {
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")
             }
         }
-        noting { try Retention(state).apply() }
+        noting { try Retention(state, keepLast: options.keepLast).apply() }
     }
 }

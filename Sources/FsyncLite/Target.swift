@@ -63,6 +63,13 @@ public struct Target: Sendable {
         return status
     }
 
+    /// The file of settings that lies in the target; nil without one, or without a target.
+    ///
+    /// - Throws: `SyncError`: `invalidDocument` for what the file must not say, `refused` for a state that is not ours.
+    public func settings() throws -> SettingsFile<Settings>? {
+        try TargetRoot(path).state?.settingsFile()
+    }
+
     /// How a recovery ended.
     public enum RecoveryOutcome: Sendable {
         case nothingToDo

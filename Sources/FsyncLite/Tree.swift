@@ -47,52 +47,95 @@ public struct Tree: Sendable {
         while try stream.advance() { try body(stream.file) }
     }
 
-    /// Reads all of it and counts.
-    public func totals() throws -> (header: ManifestHeader?, summary: ManifestSummary) {
+    /// The entries that are selected, in order, without a value made for each.
+    package func forEach(in selection: EntrySelection, _ body: (any EntryStream) throws -> Void) throws {
         let stream = try stream()
-        var summary = ManifestSummary()
-        while try stream.advance() { summary.count(stream.status) }
-        return ((stream as? ManifestReader)?.header, summary)
+        var selection = selection
+        while try stream.advance() {
+            if selection.selects(stream) { try body(stream) }
+        }
     }
 
-    /// What would make this tree the other one: moves are found where both know the inodes.
+    /// What would make this tree the other one: moves are found where both tell of the same directory.
     public func changes(to other: Tree) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
+        policy.isRecordItself = true
+        // Between a tree and a copy of it, inodes say nothing.
+        let origin = try origin()
+        policy.followsIdentity = try origin?.created != nil && origin == other.origin()
         var merge = TreeMerge(policy)
-        // The first tree is its own record: what it says of inodes is all there is.
-        try merge.run(source: other.stream(), target: stream(), manifest: SelfRecord(stream()))
+        try merge.run(
+            source: other.stream(withExtended: true), target: stream(withExtended: true),
+            manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
+    }
+
+    /// The directory that the inodes of the entries belong to; nil where a manifest does not say.
+    private func origin() throws -> FileIdentity? {
+        guard case .directory = kind else { return try header()?.source?.identity }
+        return try LocalFile(bytes: path).directory().status().identity
+    }
+
+    /// The directory whose files can be read; nil for a manifest file.
+    func directory() throws -> Directory? {
+        if case .manifest = kind { return nil }
+        return try LocalFile(bytes: path).directory()
+    }
+
+    /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
+    func manifestInode() throws -> UInt64? {
+        guard case .target(let state) = kind else { return nil }
+        return try state.manifestInode()
     }
 
     /// Writes a manifest of a live directory.
     ///
+    /// - Parameter withDigests: files are read for their digests.
     /// - Returns: what could not be read and is not in it.
-    package func writeManifest(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+    package func writeManifest(
+        to sink: inout some ByteSink & ~Copyable, withDigests: Bool = false,
+        monitor: any Monitor = SilentMonitor()
+    ) throws -> [Problem] {
         let started = Timestamp.now
-        let scan = try TreeScan(try LocalFile(bytes: path).directory(), Tree.options(.source))
+        let directory = try LocalFile(bytes: path).directory()
+        let scan = try TreeScan(directory, Tree.options(.source), monitor: monitor)
+        let root = try LocalFile(bytes: path).absolute()
+        let origin = ManifestHeader.Source(
+            path: root, identity: try directory.status().identity,
+            fileSystem: try FileSystemFacts(of: directory).identifier)
+        let contents = DigestReader(directory, monitor: monitor)
+        var problems: [Problem] = []
         var writer = ManifestWriter(
             ManifestHeader(
-                id: TransactionID.next(now: started), root: try LocalFile(bytes: path).absolute(),
-                created: started))
+                id: TransactionID.next(now: started), root: root, created: started, source: origin))
         while try scan.advance() {
+            var (status, digest): (FileStatus, Digest?) = (scan.status, nil)
+            if withDigests, status.type == .file,
+                let found = try contents.digest(of: scan.path, problems: &problems)
+            {
+                (digest, status) = found
+            }
             writer.append(
-                path: scan.path, status: scan.status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil)
+                path: scan.path, status: status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil, digest: digest)
             try writer.drain(to: &sink)
         }
         writer.end()
         try writer.drain(to: &sink, all: true)
-        return scan.findings.problems
+        return (scan.findings.problems + problems).sorted { $0.path < $1.path }
     }
 
-    private static func options(_ base: TreeScan.Options) -> TreeScan.Options {
+    static func options(
+        _ base: TreeScan.Options, _ attributes: MirroredAttributes = .all
+    ) -> TreeScan.Options {
         var options = base
-        options.extended = MirroredAttributes.all.extended
+        options.extended = attributes.extended
         return options
     }
 
-    private func stream() throws -> any EntryStream {
+    /// - Parameter withExtended: looks up extended attributes in a live directory too.
+    func stream(withExtended: Bool = false) throws -> any EntryStream {
         switch kind {
         case .manifest:
             let file = LocalFile(bytes: path)
@@ -104,8 +147,9 @@ public struct Tree: Sendable {
             }
             return manifest
         case .directory:
+            let options = TreeScan.Options(omitsSockets: true)
             return try TreeScan(
-                try LocalFile(bytes: path).directory(), Tree.options(TreeScan.Options(omitsSockets: true)))
+                try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }
     }
 }

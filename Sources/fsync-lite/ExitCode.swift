@@ -21,7 +21,8 @@ enum ExitCode: Int32, CaseIterable {
         switch self {
         case .done: "done; after an apply: the new tree is there and durable"
         case .failed: "failed; the target is unchanged"
-        case .different: "there are differences (plan --exit-code, manifest diff)"
+        case .different:
+            "there are differences (plan --exit-code, manifest diff, manifest verify), or the last run is too old (status --max-age)"
         case .committedWithOmissions: "committed, but something could not be mirrored and is listed"
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "the saved plan no longer fits"
@@ -32,6 +33,23 @@ enum ExitCode: Int32, CaseIterable {
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"
+        }
+    }
+
+    /// Says on standard error what went wrong.
+    ///
+    /// - Parameter complain: adds what it was about.
+    init(reporting error: any Error, _ complain: (String) -> Void = Console.complain) {
+        switch error {
+        case let error as UsageError:
+            complain("\(error)")
+            self = .usage
+        case let error as SyncError:
+            complain("\(error)")
+            self.init(error)
+        default:
+            complain(singleLine("\(error)"))
+            self = .failed
         }
     }
 
@@ -60,6 +78,8 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         switch report.outcome {
+        case .refused where report.error?.code == .stale, .failed where report.error?.code == .stale:
+            self = .stalePlan
         case .committed where Interruption.signal != nil: self = .stopped
         case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused

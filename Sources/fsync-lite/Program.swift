@@ -1,11 +1,25 @@
+import FileSystem
+import FsyncLite
+
 /// The command line, described once: help, parsing and whatever else tells of it come from here.
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
         name: "fsync-lite",
         summary: "Mirror a directory into another as one transaction.",
+        discussion: """
+            The contents of a directory become the contents of another: after a failure, a kill or a power cut the \
+            target is the old tree or the new one once the next command that writes has run, never a mixture. What \
+            was renamed is recognized instead of copied again. What the last apply displaced is kept in \
+            TARGET/.fsync-lite/history, and TARGET/.fsync-lite/manifest.json says what the target holds.
+            A line of output stands for an action: + create, ~ update, = attributes, > move, - delete, with its \
+            causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
+            terminal shows on standard error how far it is.
+            """,
         version: "0.1.0",
+        released: "2026-11-21",
         commands: [
-            .plan, .apply, .recover, .status, .manifestCreate, .manifestShow, .manifestList, .manifestDiff,
+            .plan, .apply, .run, .recover, .status, .manifestCreate, .manifestShow, .manifestList,
+            .manifestDiff, .manifestExport, .manifestVerify, .settingsShow, .settingsInit, .completions,
             .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
@@ -28,6 +42,9 @@ extension CommandDescription {
             "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
             section: "Guards"),
         .flag("--no-delete", "delete nothing", section: "Guards"),
+        .flag(
+            "--trust-source", "copy also what is not as recorded although its size and time are",
+            section: "Guards"),
         .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
     ]
 
@@ -73,16 +90,40 @@ extension CommandDescription {
     private static let speed: [OptionDescription] = [
         .value(
             "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
-            section: "Speed")
+            section: "Speed"),
+        .value(
+            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
+            section: "Speed"),
+    ]
+
+    private static let integrity: [OptionDescription] = [
+        .flag("--digest", "record the SHA-256 of every file in the manifest", section: "Integrity"),
+        .flag(
+            "--verify", "read back what was written, from the disk, before it is committed",
+            section: "Integrity"),
+    ]
+
+    private static let retention: [OptionDescription] = [
+        .value("--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Retention")
     ]
 
     private static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
         .flag("--verbose", short: "-v", "list the actions, also of an apply", section: "Output"),
-        .flag("--all", "list every action, however many", section: "Output"),
         .value("--log-file", "FILE", "append a line for this run, and one per problem", section: "Output"),
     ]
+
+    private static let listing = OptionDescription.flag(
+        "--all", "list every action, however many", section: "Output")
+
+    private static let settingsFile = OptionDescription.value(
+        "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
+
+    /// What decides about the actions of a plan.
+    static let planning = guards + filters + comparison
+    /// What settings may say: each option's key is its name with _ for -.
+    static let settings = planning + exchange + integrity + speed + retention + output
 
     static let plan = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
@@ -92,7 +133,20 @@ extension CommandDescription {
         options: [
             .flag("--exit-code", "exit 2 when there is something to do"),
             .value("--explain", "PATH", "say which filter decides about a path, and nothing else"),
-        ] + guards + filters + comparison + exchange + speed + output)
+            .value("--out", "FILE", "save the plan, for apply --plan"),
+            .value("--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET")
+                .replacingArguments(),
+            settingsFile,
+        ] + settings + [listing],
+        examples: [
+            CommandExample("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            CommandExample(
+                "fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
+            CommandExample("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
+            CommandExample(
+                "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
+                "Which pattern decides about a path"),
+        ])
 
     static let apply = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
@@ -101,7 +155,50 @@ extension CommandDescription {
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
             """,
-        arguments: sourceAndTarget, options: guards + filters + comparison + exchange + speed + output)
+        arguments: sourceAndTarget,
+        options: [
+            .value("--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET")
+                .replacingArguments(),
+            settingsFile,
+        ] + settings + [listing],
+        examples: [
+            CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
+            CommandExample(
+                "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
+                "From cron: silent unless somebody has to look"),
+            CommandExample("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
+            CommandExample(
+                "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
+                "Leave out what can be made again"),
+        ])
+
+    static let run = CommandDescription(
+        "run", summary: "Apply the jobs that the settings name.",
+        discussion: """
+            Each job is an apply with its own source, target and options; what is given here goes before what \
+            the settings say. A job that fails does not stop the next one; the exit code is the first that is \
+            not 0. A job's commands run before and after it, with the report on standard input.
+            """,
+        arguments: [ArgumentDescription("JOB", "the name of a job", repeated: true)],
+        options: [
+            .flag("--all", "run every job, in the order of their names").replacingArguments(), settingsFile,
+        ]
+            + settings,
+        examples: [
+            CommandExample("fsync-lite run photos", "Run one job"),
+            CommandExample("fsync-lite run --all --quiet", "All of them, from cron"),
+        ])
+
+    static let settingsShow = CommandDescription(
+        "settings show", summary: "Show what the settings say, and where each value comes from.",
+        arguments: [ArgumentDescription("JOB", "what holds for this job", optional: true)],
+        options: [settingsFile],
+        examples: [CommandExample("fsync-lite settings show photos", "What holds for a job, and why")])
+
+    static let settingsInit = CommandDescription(
+        "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
+        options: [.flag("--plist", "as a property list, not as JSON"), settingsFile],
+        examples: [CommandExample("fsync-lite settings init", "Begin a file of settings")])
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -110,40 +207,158 @@ extension CommandDescription {
         options: [
             .flag("--back", "take the commit back instead of finishing it"),
             .flag("--displace", "move what others put in the way to the history"),
+        ],
+        examples: [
+            CommandExample("fsync-lite recover mirror", "Finish an interrupted commit"),
+            CommandExample("fsync-lite recover --back mirror", "Go back to the old tree"),
         ])
 
     static let status = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        options: [
+            .flag("--json", "write one JSON document to standard output"),
+            .value("--max-age", "AGE", "exit 2 when the last good run is older; AGE is such as 26h or 7d"),
+        ],
+        examples: [
+            CommandExample("fsync-lite status mirror", "See how a mirror stands"),
+            CommandExample("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+        ])
 
     static let manifestCreate = CommandDescription(
         "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",
         arguments: [ArgumentDescription("TREE", "a directory")],
-        options: [.value("--output", short: "-o", "FILE", "write it to this file")])
+        options: [
+            .value("--output", short: "-o", "FILE", "write it to this file"),
+            .flag("--digest", "with the SHA-256 of every file"),
+        ],
+        examples: [CommandExample("fsync-lite manifest create src -o before.json", "Record a directory")])
 
     private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
 
     static let manifestShow = CommandDescription(
-        "manifest show", summary: "Show what a manifest says in all.", arguments: [manifest],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        "manifest show",
+        summary:
+            "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
+        arguments: [manifest],
+        options: [
+            .value("--top", "N", "name so many files in each list (default: 5)"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [CommandExample("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
     static let manifestList = CommandDescription(
-        "manifest list", summary: "List the entries of a manifest.", arguments: [manifest],
+        "manifest list", summary: "List the entries of a manifest.",
+        discussion: """
+            A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
+            What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
+            matches. An entry has to meet all conditions. Days and times are in UTC.
+            """,
+        arguments: [
+            manifest,
+            ArgumentDescription("PATTERN", "only what matches one of these", optional: true, repeated: true),
+        ],
         options: [
-            .flag("--long", short: "-l", "with type, mode, owner, size and time"),
-            .flag("--json", "one JSON object per line"),
-            .flag("--null", short: "-0", "end each path with NUL, as it is"),
+            .value(
+                "--type", "TYPE", "only entries of this type", repeatable: true,
+                choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" },
+                section: "Conditions"),
+            .value("--min-size", "SIZE", "only files of this size or larger", section: "Conditions"),
+            .value(
+                "--max-size", "SIZE", "only files of this size or smaller; SIZE is such as 10M",
+                section: "Conditions"),
+            .value("--newer", "TIME", "only what was modified at this time or later", section: "Conditions"),
+            .value(
+                "--older", "TIME", "only what was modified before this time, such as 2026-11-20",
+                section: "Conditions"),
+            .flag("--long", short: "-l", "with type, mode, owner, size and time", section: "Output"),
+            .flag("--json", "one JSON object per line", section: "Output"),
+            .flag("--null", short: "-0", "end each path with NUL, as it is", section: "Output"),
+        ],
+        examples: [
+            CommandExample("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
+            CommandExample(
+                "fsync-lite manifest list src --older 2020-01-01 --type file -0 | xargs -0 ls -d",
+                "Hand old files to another command"),
         ])
 
     static let manifestDiff = CommandDescription(
         "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
+        discussion: """
+            Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
+            the same directory; between a tree and a copy of it, it is gone from one path and new at another.
+            """,
         arguments: [
             ArgumentDescription("A", "a manifest file, a target, or a directory"),
             ArgumentDescription("B", "another"),
         ],
-        options: [.flag("--json", "write one JSON document to standard output")])
+        options: [
+            .flag("--all", "list every entry, however many"), .flag("--summary", "write only the totals"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            CommandExample("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+        ])
+
+    static let manifestExport = CommandDescription(
+        "manifest export", summary: "Write a manifest in the format of another tool.",
+        discussion: """
+            For mtree the digests are written that the manifest has. For sha256sum every file needs one: of a \
+            directory or a target, files without are read; a manifest file has to be made with --digest.
+            """,
+        arguments: [manifest],
+        options: [.value("--format", "FORMAT", "for which tool", choices: ["mtree", "sha256sum"])],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest export src --format mtree | mtree -p copy", "Let mtree compare a copy")
+        ])
+
+    static let completions = CommandDescription(
+        "completions", summary: "Write the completions for a shell.",
+        discussion: "scripts/install puts them where the shells look.",
+        arguments: [
+            ArgumentDescription("SHELL", "for which shell", choices: Shell.allCases.map(\.rawValue))
+        ],
+        examples: [
+            CommandExample("source <(fsync-lite completions bash)", "In bash, for this session"),
+            CommandExample(
+                "fsync-lite completions fish > ~/.config/fish/completions/fsync-lite.fish",
+                "In fish, for good"),
+        ])
+
+    static let manifestVerify = CommandDescription(
+        "manifest verify",
+        summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
+        discussion: """
+            A file whose size and time are as recorded and whose content is not has rotted, or was edited and \
+            its time put back. With --source, content that is as recorded tells which of the two copies is good.
+            """,
+        arguments: [
+            ArgumentDescription("MANIFEST", "a manifest file or a target"),
+            ArgumentDescription("TREE", "the directory to look at"),
+        ],
+        options: [
+            .flag("--digest", "read the files that have a digest, and compare"),
+            .value("--part", "K/N", "read only the K-th of N parts of the files, such as 3/30"),
+            .value("--source", "DIR", "read also the files of the directory that TREE is a mirror of"),
+            .flag("--repair", "put the good copy in the place of a rotten one"),
+            .flag("--json", "write one JSON document to standard output"),
+        ],
+        examples: [
+            CommandExample(
+                "fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
+            CommandExample(
+                "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
+                "Mend what has rotted on either side"),
+        ])
 
     static let help = CommandDescription(
         "help", summary: "Show help for a command.",
-        arguments: [ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)])
+        arguments: [ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)],
+        options: [.manualOption],
+        examples: [
+            CommandExample("fsync-lite help manifest list", "What a command takes"),
+            CommandExample("fsync-lite help --man | man -l -", "Read it as a manual page"),
+        ])
 }

@@ -14,20 +14,16 @@ func run(_ arguments: [[UInt8]]) -> ExitCode {
         case .help(let command):
             try console.write(Array(HelpText(program: program).text(for: command).utf8))
             code = .done
+        case .manual:
+            try console.write(Array(ManualPage(program: program).text.utf8))
+            code = .done
         case .invocation(let invocation):
             code = try run(invocation, &console)
         }
         try console.flush()
         return code
-    } catch let error as UsageError {
-        Console.complain("\(error)")
-        return .usage
-    } catch let error as SyncError {
-        Console.complain("\(error)")
-        return ExitCode(error)
     } catch {
-        Console.complain(singleLine("\(error)"))
-        return .failed
+        return ExitCode(reporting: error)
     }
 }
 
@@ -35,12 +31,18 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     switch invocation.command.name {
     case "plan": try PlanCommand.run(invocation, &console)
     case "apply": try ApplyCommand.run(invocation, &console)
+    case "run": try RunCommand.run(invocation, &console)
     case "recover": try RecoverCommand.run(invocation, &console)
     case "status": try StatusCommand.run(invocation, &console)
     case "manifest create": try ManifestCreateCommand.run(invocation, &console)
     case "manifest show": try ManifestShowCommand.run(invocation, &console)
     case "manifest list": try ManifestListCommand.run(invocation, &console)
     case "manifest diff": try ManifestDiffCommand.run(invocation, &console)
+    case "manifest export": try ManifestExportCommand.run(invocation, &console)
+    case "completions": try CompletionsCommand.run(invocation, &console)
+    case "manifest verify": try ManifestVerifyCommand.run(invocation, &console)
+    case "settings show": try SettingsShowCommand.run(invocation, &console)
+    case "settings init": try SettingsInitCommand.run(invocation, &console)
     default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
     }
 }

@@ -4,7 +4,9 @@
 let sample = ProgramDescription(
     name: "sample",
     summary: "Mirror directories",
+    discussion: "It copies.",
     version: "1.2",
+    released: "2026-11-21",
     commands: [
         CommandDescription(
             "plan",
@@ -38,7 +40,9 @@ let sample = ProgramDescription(
             arguments: [
                 .init("STORE", "where they are"), .init("ID", "which one", optional: true),
                 .init("PATH", "what in it", optional: true, repeated: true),
-            ]),
+            ],
+            options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
+            examples: [CommandExample("sample list --sort date store", "List the newest first")]),
         CommandDescription("manifest create", summary: "Record a directory's contents"),
         CommandDescription("manifest verify", summary: "Compare a directory with its manifest"),
     ],

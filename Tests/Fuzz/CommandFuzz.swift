@@ -32,7 +32,7 @@ struct CommandFuzz {
                 isDamaged ? Mutation.of(valid, kind, words: scene.words, &random) : valid
             try scene.put(document, kind)
             var wasTaken = true
-            for arguments in CommandFuzz.commands(&random) {
+            for arguments in CommandFuzz.commands(kind, &random) {
                 let found = try judge(arguments, on: scene, kind)
                 codes[found.code, default: 0] += 1
                 // A commit that is under way is for apply and recover to end.
@@ -60,7 +60,12 @@ struct CommandFuzz {
     }
 
     /// Those that write come last, in either order.
-    private static func commands(_ random: inout SplitMix64) -> [[String]] {
+    private static func commands(_ kind: DocumentKind, _ random: inout SplitMix64) -> [[String]] {
+        let document = "target/\(kind.place)"
+        if kind.name == "user-settings" { return [["settings", "show", "--settings", document]] }
+        if kind.name == "saved-plan" {
+            return [["plan", "--show", document], ["apply", "--plan", document]]
+        }
         let recover =
             ["recover", "target"]
             + random.pick([[], [], ["--back"], ["--displace"], ["--back", "--displace"]])
@@ -241,11 +246,22 @@ private final class CommandScene {
             original = document
             return document
         case "journal": return try journal(&random).text()
+        case "saved-plan": return try savedPlan()
         default: return kind.make(&random)
         }
     }
 
     private var original: [UInt8]?
+
+    /// One that does fit, outside of what is looked at.
+    private func savedPlan() throws -> [UInt8] {
+        let files = try TemporaryDirectory()
+        try Files.write(Array("planned".utf8), to: path("source/b"))
+        let run = try CommandRun(["plan", "source", "target", "--out", "\(files.path)/plan"], in: path)
+        guard run.code == 0 else { throw Violation("nothing can be planned: \(run.errors)") }
+        outside = try around()
+        return try Files.read("\(files.path)/plan")
+    }
 
     /// A commit in the middle of which somebody pulled the plug.
     private func journal(_ random: inout SplitMix64) throws -> JournalContent {

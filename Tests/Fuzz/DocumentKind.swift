@@ -45,7 +45,9 @@ struct DocumentKind: Sendable {
 
 extension DocumentKind {
     /// Every reader. One more is one more line.
-    static let all: [DocumentKind] = [.manifest, .journal, .stageRecord, .historyHeader, .settings]
+    static let all: [DocumentKind] = [
+        .manifest, .journal, .stageRecord, .historyHeader, .settings, .userSettings, .savedPlan,
+    ]
 }
 
 /// Something that a reader must not do.

@@ -25,7 +25,7 @@ private struct ManifestContent: Equatable {
         header = reader.header
         while try reader.advance() {
             var file = File(path: reader.path, status: reader.status, destination: reader.destination)
-            (file.extended, file.omitted) = (reader.extended, reader.omitted)
+            (file.extended, file.omitted, file.digest) = (reader.extended, reader.omitted, reader.digest)
             entries.append(Entry(file: file, targetInode: reader.targetInode))
         }
         summary = reader.summary
@@ -36,7 +36,8 @@ private struct ManifestContent: Equatable {
         for entry in entries {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode)
+                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
+                digest: entry.file.digest)
         }
         writer.end()
         var bytes: [UInt8] = []
@@ -142,6 +143,9 @@ private struct ManifestContent: Equatable {
             if type == .symlink { status.size = Int64(destination.count) }
             var file = File(path: relative, status: status, destination: destination)
             if random.oneIn(4) { file.extended = random.extended() }
+            if type == .file, random.oneIn(3) {
+                file.digest = Digest(.init(random.next(), random.next(), 0, random.next()))
+            }
             if random.oneIn(4) { file.omitted = Omissions(rawValue: UInt8(random.number(0...31))) }
             entries.append(Entry(file: file, targetInode: random.oneIn(3) ? random.inode() : nil))
         }

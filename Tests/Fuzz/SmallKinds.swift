@@ -93,9 +93,37 @@ extension DocumentKind {
         make: { random in
             let number = random.oneIn(4) ? Int.max : random.number(0...100)
             return Array(
-                random.pick(["{}", "{\"keep_last\":\(number)}", "{\n  \"keep_last\" : \(number)\n}\n"]).utf8)
+                random.pick([
+                    "{}", "{\"keep_last\":\(number)}", "{\n  \"keep_last\" : \(number)\n}\n",
+                    "{\"keep_last\":\(number),\r\n\t\"defaults\":\(options(&random))}",
+                ]).utf8)
         },
         value: { desk in try desk.state.settings() },
         check: { try require(($0.keepLast ?? 0) >= 0, "fewer than none") },
         text: { Array(try JSONDocument.encode($0)) })
+
+    static let userSettings = DocumentKind(
+        name: "user-settings", place: userSettingsPlace,
+        make: { random in
+            let jobs = (0..<random.number(0...3)).map {
+                "\"job \($0)\" : \(options(&random).dropLast()), \"source\":\"/s\", \"target\":\"/t\"}"
+            }
+            return Array(
+                "{\"defaults\": \(options(&random)),\n\"jobs\": {\n\(jobs.joined(separator: ",\n"))\n}}".utf8)
+        },
+        value: { desk in
+            try SettingsFile<UserSettings>(reading: LocalFile("\(desk.path)/\(userSettingsPlace)")).content
+        },
+        check: { _ in }, text: { Array(try JSONDocument.encode($0)) })
+
+    private static let userSettingsPlace = ".fsync-lite/user-settings.json"
+
+    /// Options as settings have them, at least one.
+    private static func options(_ random: inout SplitMix64) -> String {
+        let all = [
+            "\"quiet\": true", "\"max_delete\": \(random.number(0...99))", "\"max_size\":\"10M\"",
+            "\"exclude\" : [\"*.tmp\", \"\\u00e9\\\"\\\\\"]", "\"exclude_caches\":false", "\"include\":[]",
+        ]
+        return "{" + all.prefix(random.number(1...all.count)).joined(separator: ",\n ") + "}"
+    }
 }

@@ -17,10 +17,13 @@ package struct CommandRun: Sendable {
     }
 
     /// Runs the command to its end.
+    ///
+    /// - Parameter tracer: another command with its arguments, which runs this one.
     package init(
-        _ arguments: [String], as identity: Identity = .current, in directory: String? = nil
+        _ arguments: [String], as identity: Identity = .current, in directory: String? = nil,
+        under tracer: [String] = []
     ) throws {
-        let running = try RunningCommand(arguments, as: identity, in: directory)
+        let running = try RunningCommand(arguments, as: identity, in: directory, under: tracer)
         self = try running.finish()
     }
 
@@ -41,10 +44,14 @@ package final class RunningCommand {
 
     /// Output goes to files, so that no pipe can fill up and hold the command.
     ///
-    /// - Parameter tracer: another command with its arguments, which runs this one.
+    /// - Parameters:
+    ///   - tracer: another command with its arguments, which runs this one.
+    ///   - environment: on top of that of the tests.
+    ///   - output: a terminal instead of a file; likewise `errors`.
     package init(
         _ arguments: [String], as identity: CommandRun.Identity = .current, in directory: String? = nil,
-        under tracer: [String] = []
+        under tracer: [String] = [], environment: [String: String] = [:], output: Terminal? = nil,
+        errors: Terminal? = nil
     ) throws {
         files = try TemporaryDirectory()
         var executable = try BuiltCommand.path()
@@ -63,10 +70,18 @@ package final class RunningCommand {
         }
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = words
+        // Whoever runs the tests may have settings of their own.
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["XDG_CONFIG_HOME": files.path]) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try RunningCommand.handle("\(files.path)/output")
-        process.standardError = try RunningCommand.handle("\(files.path)/errors")
-        process.currentDirectoryURL = URL(fileURLWithPath: directory ?? files.path)
+        let files = [
+            try RunningCommand.handle("\(files.path)/output"),
+            try RunningCommand.handle("\(files.path)/errors"),
+        ]
+        process.standardOutput = output?.device ?? files[0]
+        process.standardError = errors?.device ?? files[1]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.currentDirectoryURL = URL(fileURLWithPath: directory ?? self.files.path)
         try process.run()
     }
 

@@ -17,16 +17,33 @@ package enum HostCommand {
 
     package static func works(_ words: String...) -> Bool { code(words) == 0 }
 
-    private static func code(_ words: [String]) -> Int32 {
+    /// What it prints.
+    package static func output(_ words: String...) throws -> String { try output(words) }
+
+    package static func output(_ words: [String]) throws -> String {
+        let pipe = Pipe()
+        let code = code(words, output: pipe)
+        guard code == 0 else {
+            throw Failure(description: "\(words.joined(separator: " ")): exit \(code)")
+        }
+        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    private static func code(_ words: [String], output: Any = FileHandle.nullDevice) -> Int32 {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return -1 }
         process.waitUntilExit()
         return process.terminationStatus
+    }
+
+    /// Whether the machine has it.
+    package static func isInstalled(_ name: String) -> Bool {
+        works("sh", "-c", "command -v \(name)")
     }
 }
 

@@ -181,6 +181,7 @@ package final class RecordList: EntryStream {
     package var omitted: Omissions { entries[index].file.omitted }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var destination: [UInt8] { entries[index].file.destination }
+    package var digest: Digest? { entries[index].file.digest }
 }
 
 /// A tree of which some directories cannot be listed.

@@ -38,7 +38,10 @@ package final class PausedCommand {
     private var process: pid_t?
 
     /// Starts it; `waitForPause` comes next.
-    package init(_ arguments: [String], in directory: String, at point: Point) throws {
+    package init(
+        _ arguments: [String], in directory: String, at point: Point, environment: [String: String] = [:],
+        errors: Terminal? = nil
+    ) throws {
         files = try TemporaryDirectory()
         let path = "\(files.path)/log"
         guard mkfifo(path, 0o600) == 0 else { throw NeverStopped(description: "no FIFO") }
@@ -50,7 +53,7 @@ package final class PausedCommand {
                 + [
                     "-e", "trace=\(point.call)", "-e",
                     "inject=\(point.call):signal=SIGSTOP:when=\(point.count)",
-                ])
+                ], environment: environment, errors: errors)
     }
 
     deinit {

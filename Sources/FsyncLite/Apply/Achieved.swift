@@ -57,7 +57,7 @@ extension ManifestUpdate {
             if !source.omitted.isEmpty, !pair.changesAttributes {
                 source = source.holding(pair.target.status)
             }
-            set(source, targetInode: pair.target.status.inode)
+            set(source, targetInode: pair.target.status.inode, at: pair.target.path)
         }
         for (_, outcome) in staged {
             guard case .staged(let file, let inode) = outcome else { continue }
@@ -70,7 +70,9 @@ extension ManifestUpdate {
             difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
         for file in arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
-            set(kept[target.path]?.source.moved(to: file.path) ?? file, targetInode: target.status.inode)
+            set(
+                kept[target.path]?.source.moved(to: file.path) ?? file, targetInode: target.status.inode,
+                at: target.path)
         }
     }
 }

@@ -63,7 +63,8 @@ struct Exchange {
             if isThere, replica.changed.contains(scan.status.inode) { status.changed = Trust.unexamined }
             writer.append(
                 path: staged.path, status: status, destination: staged.destination, extended: staged.extended,
-                omitted: staged.omitted, targetInode: isThere ? scan.status.inode : staged.targetInode)
+                omitted: staged.omitted, targetInode: isThere ? scan.status.inode : staged.targetInode,
+                digest: staged.digest)
             try writer.drain(to: &file)
         }
         writer.end()

@@ -51,7 +51,8 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        try Retention(state).apply()
+        // How much the run that was cut short would have kept nobody knows here; the next apply says.
+        try Retention(state, keepLast: .max).apply()
         return (direction, commit)
     }
 

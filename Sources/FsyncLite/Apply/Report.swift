@@ -23,6 +23,11 @@ public struct Report: Sendable {
     /// Why it failed or is pending, where not for the problems.
     public var error: SyncError?
 
+    /// Of a run that ended before there was a plan.
+    public init(failedFor error: SyncError) {
+        self.init(error.code == .pending ? .pending : .failed, Plan(Difference(), root: nil), error: error)
+    }
+
     init(_ outcome: Outcome, _ plan: Plan, error: SyncError? = nil) {
         self.outcome = outcome
         actions = plan.actions

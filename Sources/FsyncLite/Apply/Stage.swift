@@ -17,9 +17,11 @@ final class Stage {
     private let previous: PreviousStage?
     private let layout: Layout
     private let options: SyncOptions
-    private let monitor: any Monitor
+    let monitor: any Monitor
     /// Of each arrival, nil until it is staged.
     private(set) var outcomes: [Outcome?] = []
+    /// Where each arrival is staged, below the directory.
+    private(set) var places: [RelativePath] = []
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
@@ -87,17 +89,19 @@ final class Stage {
     func fill() throws {
         do {
             let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
-            let monitor = monitor
+            let (monitor, digests) = (monitor, StageWorker.Digests(options))
+            let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(
-                    source: source, stage: directory, attributes, recorder: recorder, monitor: monitor)
+                    source: source, stage: directory, attributes, digests, recorder: recorder, limit: limit,
+                    monitor: monitor)
             }
             let worker = makeWorker()
-            let places = try makeDirectories()
+            places = try makeDirectories()
             let work = StageWork(layout.arrivals, places, monitor)
-            try takeOver(places, work, worker)
+            try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
-            try link(places, work, worker)
+            try link(work, worker)
             for (index, arrival) in layout.arrivals.enumerated().reversed() where arrival.file.isDirectory {
                 let staysOpen = layout.deferredDirectories.contains(arrival.file.path)
                 work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
@@ -142,7 +146,7 @@ final class Stage {
     }
 
     /// Moves here what runs that were cut short have staged, and what they are to be used for.
-    private func takeOver(_ places: [RelativePath], _ work: StageWork, _ worker: StageWorker) throws {
+    private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = TreeWalker(directory)
         for (index, arrival) in layout.arrivals.enumerated()
@@ -156,7 +160,7 @@ final class Stage {
 
     /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
     /// copied once more, and the next names are that copy's.
-    private func link(_ places: [RelativePath], _ work: StageWork, _ worker: StageWorker) throws {
+    private func link(_ work: StageWork, _ worker: StageWorker) throws {
         let followers = layout.arrivals.enumerated().filter { $0.element.leader != nil }
         guard !followers.isEmpty else { return }
         var leaders: [RelativePath: Int] = [:]

@@ -48,12 +48,19 @@ final class StageWork: Sendable {
 
     /// Does what no other thread has taken, until nothing is left or another one has failed.
     func run(_ worker: StageWorker) throws {
+        // Of a large file, what is copied counts before it is done.
+        var counted: Int64 = 0
+        worker.onCopy { [self] bytes in
+            counted &+= Int64(bytes)
+            count { $0.bytes &+= Int64(bytes) }
+        }
         do {
             while !hasFailed.load(ordering: .relaxed) {
                 let piece = next.add(1, ordering: .relaxed).oldValue
                 guard piece < pieces.count else { return }
                 for index in pieces[piece] where outcome(of: index) == nil {
-                    end(index, try worker.stage(arrivals[index].file, at: places[index]))
+                    counted = 0
+                    end(index, try worker.stage(arrivals[index].file, at: places[index]), counted: counted)
                 }
             }
         } catch {
@@ -66,14 +73,22 @@ final class StageWork: Sendable {
     func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
 
     /// Notes what became of an arrival.
-    func end(_ index: Int, _ outcome: Stage.Outcome) {
+    ///
+    /// - Parameter counted: the bytes of it that have been told already.
+    func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
         let file = arrivals[index].file
-        let progress = results.withLock { results in
-            results.outcomes[index] = outcome
-            results.progress.entries += 1
-            if file.isFile { results.progress.bytes &+= file.size }
-            return results.progress
+        results.withLock { $0.outcomes[index] = outcome }
+        count { progress in
+            progress.entries += 1
+            if file.isFile { progress.bytes &+= file.size - counted }
         }
-        monitor.report(progress)
+    }
+
+    private func count(_ body: (inout Progress) -> Void) {
+        monitor.report(
+            results.withLock { results in
+                body(&results.progress)
+                return results.progress
+            })
     }
 }

@@ -2,27 +2,50 @@ import FileSystem
 
 /// Stages single entries, each with its full metadata: what one of the threads that fill a stage does.
 final class StageWorker {
+    /// Which digests the manifest gets.
+    enum Digests: Sendable {
+        case none
+        /// Of what the target has got: the source is only read once.
+        case ofCopies
+        /// For copies that will be read again and compared.
+        case ofSources
+
+        init(_ options: SyncOptions) {
+            self = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
+        }
+    }
+
     private let source: TreeWalker
     private let stage: TreeWalker
     private let attributes: MirroredAttributes
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
+    private let digests: Digests
     private let recorder: StageRecorder
     private let monitor: any Monitor
-    private var copier = FileCopier()
+    private var copier: FileCopier
 
-    /// - Parameter stage: the directory `stage/TX`.
+    /// - Parameters:
+    ///   - stage: the directory `stage/TX`.
+    ///   - limit: how fast content is copied, by all of them together.
     init(
-        source: Directory, stage: Directory, _ attributes: MirroredAttributes, recorder: StageRecorder,
-        monitor: any Monitor
+        source: Directory, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
+        recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
     ) {
+        copier = FileCopier(limit: limit)
         self.source = TreeWalker(source)
         self.stage = TreeWalker(stage)
         self.attributes = attributes
         extendedKinds = attributes.extended
         setsOwner = attributes.contains(.owner)
+        self.digests = digests
         self.recorder = recorder
         self.monitor = monitor
+    }
+
+    /// Has the bytes of each stretch of a file told that is copied.
+    func onCopy(_ body: @escaping (Int) -> Void) {
+        copier.advanced = body
     }
 
     /// Makes an entry and gives it all it has; a directory is made already, and gets its metadata when everything in
@@ -64,6 +87,9 @@ final class StageWorker {
             .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
         let held = try ObjectHandle(name, in: parent).extendedAttributes(extendedKinds)
         let wanted = try extendedAttributes(of: file)
+        var file = file
+        file.digest =
+            digests == .none ? nil : try digest(of: parent.open(name, [.read, .noFollow]), parent, name)
         return staged(file, as: status, wanted, refused: wanted.filter { held[$0.name] != $0.value })
     }
 
@@ -113,11 +139,12 @@ final class StageWorker {
     ) throws -> Stage.Outcome {
         // The stage's own directory keeps others out, so a file may have its permissions from the start.
         let staged = try parent.open(
-            name, [.write, .create, .exclusive, .noFollow],
+            name, [digests == .ofCopies ? .readWrite : .write, .create, .exclusive, .noFollow],
             permissions: file.status.permissions & 0o777)
         do {
             for attempt in 1...3 {
-                guard let (source, extended) = try copy(file, to: staged, parent, name, attempt) else {
+                guard let (source, extended, digest) = try copy(file, to: staged, parent, name, attempt)
+                else {
                     continue
                 }
                 let (status, refused) = try calling("fchmod", parent.path(of: name)) {
@@ -127,7 +154,9 @@ final class StageWorker {
                 recorder.note(
                     .init(
                         path: file.path.bytes, place: place.bytes, source: source, stagedInode: status.inode))
-                return self.staged(file.with(source), as: status, extended, refused: refused)
+                var copied = file.with(source)
+                copied.digest = digest
+                return self.staged(copied, as: status, extended, refused: refused)
             }
         } catch let problem as Unstageable {
             try parent.unlink(name)
@@ -168,12 +197,13 @@ final class StageWorker {
     private func copy(
         _ file: File, to staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName,
         _ attempt: Int
-    ) throws -> (FileStatus, ExtendedAttributes)? {
+    ) throws -> (FileStatus, ExtendedAttributes, Digest?)? {
         let source = try openSource(file)
         let before: FileStatus
         let after: FileStatus
         let copied: Int64
         let extended: ExtendedAttributes
+        var digest: Digest?
         // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
         let isMadeUp: Bool
         do throws(Errno) {
@@ -184,6 +214,7 @@ final class StageWorker {
                 source, to: staged, size: before.size, allocated: before.allocated,
                 keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
             extended = try source.extendedAttributes(extendedKinds)
+            if digests == .ofSources { digest = Digest(try source.digest { monitor.isCancelled }) }
             after = try source.status()
             isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
         } catch {
@@ -206,7 +237,23 @@ final class StageWorker {
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified
             && before.changed == after.changed && before.identity == after.identity
-        return isWhole ? (after, extended) : nil
+        guard isWhole else { return nil }
+        if digests == .ofCopies { digest = try self.digest(of: staged, parent, name) }
+        return (after, extended, digest)
+    }
+
+    private func digest(
+        of staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName
+    ) throws -> Digest {
+        do {
+            return Digest(
+                try calling("read", parent.path(of: name)) { () throws(Errno) in
+                    try staged.digest { monitor.isCancelled }
+                })
+        } catch {
+            try monitor.checkCancellation()
+            throw error
+        }
     }
 
     private func openSource(_ file: File) throws -> FileDescriptor {

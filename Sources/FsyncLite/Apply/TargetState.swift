@@ -15,6 +15,7 @@ package struct TargetState: Sendable {
         static let mark = FileName("mark")
         static let lastRun = FileName("last-run")
         static let settings = FileName("settings.json")
+        static let settingsPropertyList = FileName("settings.plist")
         static let journal = FileName("journal")
         static let journalBack = FileName("journal.back")
         static let stage = FileName("stage")
@@ -88,8 +89,8 @@ package struct TargetState: Sendable {
     private func checkEntries() throws {
         let directories = [Name.stage, Name.history, Name.trash]
         let files = [
-            Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.journal, Name.journalBack,
-            Name.syncFailed, Name.linked,
+            Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.settingsPropertyList, Name.journal,
+            Name.journalBack, Name.syncFailed, Name.linked,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -164,9 +165,23 @@ package struct TargetState: Sendable {
     }
 
     /// What a person set for this target; the defaults where there is no file.
-    package func settings() throws -> Settings {
-        guard try open(Name.settings) != nil else { return Settings() }
-        return try JSONDocument.read(Name.settings, in: directory, limit: Settings.sizeLimit)
+    package func settings() throws -> Settings { try settingsFile()?.content ?? Settings() }
+
+    /// The file that says so.
+    package func settingsFile() throws -> SettingsFile<Settings>? {
+        var found: [SettingsFile<Settings>] = []
+        for name in [Name.settings, Name.settingsPropertyList] {
+            guard let descriptor = try open(name) else { continue }
+            let path = directory.path(of: name)
+            let data: [UInt8]
+            do {
+                data = try descriptor.readAll(limit: SettingsFile<Settings>.sizeLimit)
+            } catch {
+                throw SyncError(.invalidDocument, path: path, error)
+            }
+            found.append(try SettingsFile(data, of: LocalFile(bytes: path)))
+        }
+        return try SettingsFile.only(found)
     }
 
     // MARK: Times

@@ -36,7 +36,7 @@ public struct Causes: OptionSet, Hashable, Sendable {
     public static let drift = Causes(rawValue: 1 << 15)
 
     /// By bit, in the order of output.
-    private static let allNames = [
+    static let allNames = [
         "new", "removed", "renamed", "type", "size", "modified", "content", "destination", "device", "mode",
         "owner", "group", "xattrs", "acls", "links", "drift",
     ]

@@ -19,8 +19,12 @@ package struct ComparisonPolicy: Sendable {
     package var linkLimit: UInt32?
     /// What is excluded goes from the target.
     package var deletesExcluded = false
+    /// Objects of the target, by inode, that are compared by content whatever vouches for them.
+    package var suspects: Set<UInt64> = []
     /// Inode and birth time of the record belong to the source that is looked at.
     package var followsIdentity = true
+    /// The target tells what is recorded of it, and no record is kept: two trees are compared, and nothing mirrored.
+    package var isRecordItself = false
 
     package init() {}
 
@@ -28,6 +32,7 @@ package struct ComparisonPolicy: Sendable {
     func compare(_ pair: inout Pair) {
         if !attributes.contains(.owner) { pair.takeOwnerOfTarget() }
         let (source, target) = (pair.source.status, pair.target.status)
+        judge(&pair)
         let isSuspect = isSuspect(pair)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
         let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
@@ -37,7 +42,10 @@ package struct ComparisonPolicy: Sendable {
         case .file:
             if source.size != target.size { pair.causes.insert(.size) }
             if isModified { pair.causes.insert(.modified) }
-            if pair.causes.isDisjoint(with: [.size, .modified]) {
+            if let own = pair.source.digest, let other = pair.target.digest, own != other {
+                pair.causes.insert(.content)
+            }
+            if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
                 pair.needsContentComparison = isSuspect || alwaysComparesContent
             } else {
                 pair.replacesContent = true
@@ -69,7 +77,24 @@ package struct ComparisonPolicy: Sendable {
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
         }
+        if !knowsExtended, !pair.replacesContent, pair.sourceStands || pair.targetStands {
+            // As long as no comparison finds otherwise.
+            pair.source.digest = pair.record?.digest
+        }
         pair.noteDrift()
+    }
+
+    /// Where the record's digest may be used again: no side has changed since, by its change time too.
+    private func judge(_ pair: inout Pair) {
+        guard let trust, let record = pair.record, record.digest != nil else { return }
+        let source = pair.source.status
+        pair.sourceStands =
+            record.status.identity == source.identity && record.status.size == source.size
+            && record.status.modified == source.modified
+            && !trust.suspectsSource(source, record: record.status)
+        pair.targetStands =
+            !record.differs(from: pair.target.status) && !trust.suspectsTarget(pair.target.status)
+            && !suspects.contains(pair.target.status.inode)
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.
@@ -84,7 +109,7 @@ package struct ComparisonPolicy: Sendable {
         guard let trust else { return !knowsExtended }
         guard let record = pair.record else { return true }
         return record.differs(from: pair.target.status) || record.status.identity != pair.source.identity
-            || trust.suspectsTarget(pair.target.status)
+            || trust.suspectsTarget(pair.target.status) || suspects.contains(pair.target.status.inode)
             || trust.suspectsSource(pair.source.status, record: record.status)
     }
 }

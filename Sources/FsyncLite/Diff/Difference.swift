@@ -190,6 +190,7 @@ package struct Difference: Sendable {
             }
             pairs[index].replacesContent = true
             pairs[index].causes.insert(.content)
+            pairs[index].source.digest = nil
         }
         joinLinks()
     }
@@ -221,6 +222,24 @@ package struct Difference: Sendable {
             pairs[index].replacesContent = false
         }
         joinLinks()
+    }
+
+    /// Leaves only new content for some objects of the target, by inode.
+    ///
+    /// - Returns: the paths of all else that would have changed, and has not been seen to.
+    mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
+        let dropped = pairs.filter {
+            !$0.isUnchanged
+                && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
+        }
+        let paths =
+            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
+            + deleted.map(\.file.path)
+        let isDropped = Set(dropped.map(\.target.path))
+        pairs.removeAll { isDropped.contains($0.target.path) }
+        (created, deleted, forgotten) = ([], [], [])
+        joinLinks()
+        return paths
     }
 
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its

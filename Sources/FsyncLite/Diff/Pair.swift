@@ -7,6 +7,7 @@ package struct Record: Hashable, Sendable {
     package var targetInode: UInt64
     package var extended = ExtendedAttributes()
     package var omitted: Omissions = []
+    package var digest: Digest?
 
     package init(status: FileStatus, targetInode: UInt64) {
         self.status = status
@@ -15,7 +16,13 @@ package struct Record: Hashable, Sendable {
 
     init(_ manifest: some EntryStream) {
         self.init(status: manifest.status, targetInode: manifest.targetInode)
-        (extended, omitted) = (manifest.extended, manifest.omitted)
+        (extended, omitted, digest) = (manifest.extended, manifest.omitted, manifest.digest)
+    }
+
+    /// A tree as the record of itself.
+    init(of tree: some EntryStream) {
+        self.init(status: tree.status, targetInode: tree.status.inode)
+        (extended, digest) = (tree.extended, tree.digest)
     }
 
     /// The target's entry is no longer what the last apply left.
@@ -37,6 +44,9 @@ package struct Pair: Hashable, Sendable {
     package var replacesContent = false
     /// Size and time are equal and not to be trusted.
     package var needsContentComparison = false
+    /// The record's digest is that of the source's content, and of the target's.
+    package var sourceStands = false
+    package var targetStands = false
     /// What the record says of extended attributes is not to be trusted.
     package var needsInspection = false
     /// The target's file has other names than the source's.

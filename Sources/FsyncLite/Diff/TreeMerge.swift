@@ -65,6 +65,7 @@ package struct TreeMerge {
                     hasRecord = try manifest.advance()
                 }
             }
+            if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
 
             let isSourceExcluded = order <= 0 && source.exclusion != .none
@@ -119,7 +120,9 @@ package struct TreeMerge {
         }
         let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
         if isLinkedAlike, isUnmistakablyEqual(source.status, target.status, record),
-            !isBelowUnsettled(source.path), !policy.knowsExtended || source.extended == target.extended
+            !isBelowUnsettled(source.path),
+            !policy.knowsExtended
+                || (source.extended == target.extended && source.digest == target.digest)
         {
             return
         }
@@ -127,8 +130,8 @@ package struct TreeMerge {
         pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
         omissions.add(pair.source)
-        if !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection || pair.isRecordStale
-            || isBelowUnsettled(source.path)
+        if !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection
+            || (!policy.isRecordItself && pair.isRecordStale) || isBelowUnsettled(source.path)
         {
             pairs.append(pair)
         }
@@ -141,11 +144,12 @@ package struct TreeMerge {
             source.size == target.size || source.type == .directory,
             !policy.attributes.contains(.owner)
                 || (source.owner == target.owner && source.group == target.group),
-            !policy.alwaysComparesContent, !policy.alwaysInspects, record.omitted.isEmpty,
-            !record.differs(from: target),
-            record.status.changed == source.changed, record.status.inode == source.inode,
-            record.status.created == source.created,
-            record.status.links == source.links || source.type == .directory
+            !policy.alwaysComparesContent, !policy.alwaysInspects,
+            policy.suspects.isEmpty || !policy.suspects.contains(target.inode), record.omitted.isEmpty,
+            policy.isRecordItself
+                || !record.differs(from: target) && record.status.changed == source.changed
+                    && record.status.inode == source.inode && record.status.created == source.created
+                    && (record.status.links == source.links || source.type == .directory)
         else { return false }
         guard let trust = policy.trust else { return true }
         return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)

@@ -4,8 +4,10 @@ import FoundationEssentials
 /// Reads a document of ours line by line, strictly: what `DocumentWriter` would not write is an error that
 /// names the file and the line. Memory holds one line.
 package struct DocumentReader: ~Copyable {
-    private let descriptor: FileDescriptor
-    private let path: [UInt8]
+    /// nil for text that is in memory, whole.
+    private let descriptor: FileDescriptor?
+    /// nil where whoever asked knows it, and adds it to the errors.
+    private let path: [UInt8]?
     /// What has been read and not yet parsed lies in `position..<buffer.count`; the line ends at `lineEnd`.
     private var buffer: [UInt8] = []
     private var position = 0
@@ -25,7 +27,7 @@ package struct DocumentReader: ~Copyable {
     package init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], format: StaticString, newestVersion: Int = 1
     ) throws {
-        self.descriptor = descriptor
+        self.descriptor = consume descriptor
         self.path = path
         guard try nextLine() else { throw error("the document is empty") }
         try expect("{")
@@ -38,6 +40,16 @@ package struct DocumentReader: ~Copyable {
         guard (1...newestVersion).contains(version) else {
             throw error("version \(version) is not one that this fsync-lite reads (1 to \(newestVersion))")
         }
+    }
+
+    /// Reads JSON that a person wrote, however it is laid out: `skipBlanks` before each token.
+    package init(text: [UInt8]) throws {
+        descriptor = nil
+        path = nil
+        buffer = text
+        if buffer.last != UInt8(ascii: "\n") { buffer.append(UInt8(ascii: "\n")) }
+        isAtEndOfFile = true
+        guard try nextLine() else { throw error("the JSON ends early") }
     }
 
     /// - Parameter line: nil for the current one.
@@ -95,9 +107,9 @@ package struct DocumentReader: ~Copyable {
     }
 
     private mutating func fill() throws {
-        let part: [UInt8] = try calling("read", path) { () throws(Errno) -> [UInt8] in
+        let part: [UInt8] = try calling("read", path ?? []) { () throws(Errno) -> [UInt8] in
             try [UInt8](upTo: DocumentReader.chunk) { (room) throws(Errno) -> Int in
-                try descriptor.read(into: room)
+                try descriptor?.read(into: room) ?? 0
             }
         }
         buffer.append(contentsOf: part)
@@ -342,5 +354,31 @@ package struct DocumentReader: ~Copyable {
 
     package mutating func expect(_ character: Unicode.Scalar) throws {
         guard take(character) else { throw error("expected \(character)") }
+    }
+
+    /// Whether a string comes next.
+    package var isAtString: Bool { peek == UInt8(ascii: "\"") }
+
+    // MARK: Free layout
+
+    /// Steps over blanks and line ends to the next token; false where the text ends.
+    package mutating func skipBlanks() throws -> Bool {
+        while true {
+            while take(" ") || take("\t") || take("\r") {}
+            if position < lineEnd { return true }
+            if try !nextLine() { return false }
+        }
+    }
+
+    /// Steps over a number, or `true`, `false` or `null`: which of them, and whether it is one, is for others.
+    package mutating func skipWord() throws {
+        let start = position
+        while let byte = peek,
+            byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z")
+                || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "+-.E".utf8.contains(byte)
+        {
+            position += 1
+        }
+        guard position > start else { throw error("this is no JSON value") }
     }
 }

@@ -5,6 +5,14 @@ package protocol ByteSink: ~Copyable {
     mutating func write(_ bytes: [UInt8]) throws
 }
 
+extension ByteSink where Self: ~Copyable {
+    /// Writes what has been gathered so far.
+    mutating func take(_ bytes: inout [UInt8]) throws {
+        try write(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
+
 extension PendingFile: ByteSink {}
 
 extension [UInt8]: ByteSink {
@@ -81,8 +89,7 @@ package struct DocumentWriter: Sendable {
     /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
     package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
         guard all || pending.count >= 128 * 1024 else { return }
-        try sink.write(pending)
-        pending.removeAll(keepingCapacity: true)
+        try sink.take(&pending)
     }
 
     private mutating func move() {

@@ -79,6 +79,14 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
+    package mutating func field(_ key: StaticString, _ digest: Digest) {
+        self.key(key)
+        bytes.append(UInt8(ascii: "\""))
+        digest.append(to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     /// Permission bits as four octal digits in quotes.
     package mutating func field(_ key: StaticString, mode: UInt16) {
         self.key(key)

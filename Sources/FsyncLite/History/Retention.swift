@@ -6,9 +6,10 @@ struct Retention {
     /// How many applies stay undoable; with 0 what a commit displaces is freed at once.
     private let keepLast: Int
 
-    init(_ state: TargetState) throws {
+    /// - Parameter keepLast: what a run asks for; nil for what the target's settings say.
+    init(_ state: TargetState, keepLast: Int?) throws {
         self.state = state
-        keepLast = try state.settings().keepLast ?? 1
+        self.keepLast = try keepLast ?? state.settings().keepLast ?? 1
     }
 
     /// Removes the transactions that are too old, and from those that stay what only the commit needed; also
@@ -16,9 +17,11 @@ struct Retention {
     func apply() throws {
         let applied = try state.applied()
         try discardUnlisted(except: Set(applied.map(\.name)))
-        // A displaced tree may still be read.
+        // A displaced tree may still be read, and what others put in the way is theirs.
         for (name, directory) in applied.dropLast(keepLast)
-        where try directory.status(of: TargetState.Name.tree) == nil {
+        where try directory.status(of: TargetState.Name.tree) == nil
+            && directory.status(of: TargetState.Name.conflicts) == nil
+        {
             try state.discard(name, in: state.subdirectory(TargetState.Name.history))
         }
         // The old manifest, for the history's own record holds what changed; and the stage's.

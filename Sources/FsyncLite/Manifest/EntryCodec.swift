@@ -9,6 +9,7 @@ struct EntryRecord {
     var omitted: Omissions = []
     /// The inode in the tree that the manifest lies in, where the entry came from another.
     var targetInode: UInt64?
+    var digest: Digest?
 
     init() {
         status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
@@ -19,7 +20,7 @@ extension JSONText {
     /// Writes the fields of an entry in their one order.
     mutating func entry(
         path: RelativePath, status: FileStatus, destination: [UInt8], extended: ExtendedAttributes,
-        omitted: Omissions, targetInode: UInt64?
+        omitted: Omissions, targetInode: UInt64?, digest: Digest?
     ) {
         self.path(path)
         field("type", status.type.documentName)
@@ -41,6 +42,7 @@ extension JSONText {
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))
         if let targetInode { field("target_inode", targetInode) }
+        if let digest { field("digest", digest) }
     }
 }
 
@@ -75,10 +77,10 @@ extension JSONText {
     }
 
     /// Writes the fields of an entry in their one order.
-    mutating func fields(of file: File) {
+    package mutating func fields(of file: File) {
         entry(
             path: file.path, status: file.status, destination: file.destination, extended: file.extended,
-            omitted: file.omitted, targetInode: nil)
+            omitted: file.omitted, targetInode: nil, digest: file.digest)
     }
 }
 
@@ -92,6 +94,7 @@ extension DocumentReader {
         record.status.size = 0
         record.status.represents = DeviceNumber(major: 0, minor: 0)
         record.targetInode = nil
+        record.digest = nil
         record.destination.removeAll(keepingCapacity: true)
         if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
         record.omitted = []
@@ -127,6 +130,7 @@ extension DocumentReader {
                 record.extended = try reader.extended()
                 guard !record.extended.isEmpty else { throw reader.error("an empty list of attributes") }
             case .omitted: record.omitted = try reader.omissions()
+            case .digest: record.digest = try reader.digest()
             }
             return true
         }
@@ -136,6 +140,7 @@ extension DocumentReader {
         guard seen & EntryKey.links.bit == 0 || (record.status.links > 1 && type != .directory) else {
             throw error("a number of links belongs to what has several names, and is no directory")
         }
+        guard record.digest == nil || type == .file else { throw error("a digest belongs to a file") }
         guard !record.destination.contains(0) else { throw error("NUL in a destination") }
         if type == .symlink { record.status.size = Int64(record.destination.count) }
     }
@@ -187,6 +192,13 @@ extension DocumentReader {
         return ExtendedAttributes(attributes)
     }
 
+    mutating func digest() throws -> Digest {
+        guard let digest = try word().withUnsafeBufferPointer({ Digest($0) }) else {
+            throw error("a digest is sha256: and 64 hexadecimal digits")
+        }
+        return digest
+    }
+
     mutating func omissions() throws -> Omissions {
         var omissions: Omissions = []
         try words(Omissions.names.map(\.1)) { omissions.insert(Omissions.names[$0].0) }
@@ -223,7 +235,7 @@ extension DocumentReader {
 /// The keys of an entry, in the order in which they are written.
 private enum EntryKey: UInt32, CaseIterable {
     case path, path_base64, type, size, destination, destination_base64, device, modified, mode, owner, group
-    case links, inode, created, changed, target_inode, xattrs, omitted
+    case links, inode, created, changed, target_inode, xattrs, omitted, digest
 
     var bit: UInt32 { 1 << rawValue }
 
@@ -232,7 +244,7 @@ private enum EntryKey: UInt32, CaseIterable {
         ("owner", .owner), ("group", .group), ("inode", .inode), ("created", .created), ("changed", .changed),
         ("target_inode", .target_inode), ("links", .links), ("destination", .destination),
         ("path_base64", .path_base64), ("destination_base64", .destination_base64), ("device", .device),
-        ("xattrs", .xattrs), ("omitted", .omitted),
+        ("xattrs", .xattrs), ("omitted", .omitted), ("digest", .digest),
     ]
 
     init?(_ bytes: ArraySlice<UInt8>) {

@@ -6,7 +6,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var root: [UInt8]
     /// When the scan behind the manifest began. A change at or after this time may not be in it.
     public var created: Timestamp
-    /// What the tree is a mirror of; nil for a tree that was only looked at.
+    /// The directory that inodes and times of creation belong to: what the tree is a mirror of, or, where it was
+    /// only looked at, itself.
     public var source: Source?
     /// What is mirrored.
     public var attributes = MirroredAttributes.all

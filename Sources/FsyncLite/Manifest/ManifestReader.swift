@@ -9,6 +9,8 @@ package final class ManifestReader: EntryStream {
     package private(set) var header: ManifestHeader
     /// The totals so far; after the end, of the whole tree.
     package private(set) var summary = ManifestSummary()
+    /// How many of the files so far have a digest.
+    package private(set) var digests = 0
     package private(set) var path = RelativePath.root
     private var previous = RelativePath.root
     private var record = EntryRecord()
@@ -20,6 +22,7 @@ package final class ManifestReader: EntryStream {
     package var extended: ExtendedAttributes { record.extended }
     package var omitted: Omissions { record.omitted }
     package var targetInode: UInt64 { record.targetInode ?? record.status.inode }
+    package var digest: Digest? { record.digest }
 
     /// - Parameter path: the manifest's own, for messages.
     package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
@@ -47,6 +50,7 @@ package final class ManifestReader: EntryStream {
         try checkParent(previousType)
         isFirst = false
         summary.count(record.status)
+        if record.digest != nil { digests += 1 }
         return true
     }
 

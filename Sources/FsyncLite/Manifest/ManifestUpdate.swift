@@ -6,6 +6,8 @@ package struct ManifestUpdate: Sendable {
     private struct Entry: Sendable {
         var file: File
         var targetInode: UInt64
+        /// Where the object stands in the target until the commit; nil for a new one.
+        var place: RelativePath?
     }
 
     /// nil: the path is gone.
@@ -13,6 +15,9 @@ package struct ManifestUpdate: Sendable {
 
     /// What could not be read: at and below these paths nobody looked.
     private var unexamined: Set<RelativePath> = []
+
+    /// Paths alone that the run left as they are.
+    private var passedOver: Set<RelativePath> = []
 
     package init() {}
 
@@ -22,10 +27,16 @@ package struct ManifestUpdate: Sendable {
         unexamined.insert(path)
     }
 
+    /// The same for these entries, and not for what is below them.
+    mutating func passOver(_ paths: [RelativePath]) {
+        passedOver.formUnion(paths)
+    }
+
     private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        guard !unexamined.isEmpty, unexamined.contains(path) || path.isBelow(anyOf: unexamined) else {
-            return status
-        }
+        let isPassedOver = !passedOver.isEmpty && passedOver.contains(path)
+        let isUnexamined =
+            !unexamined.isEmpty && (unexamined.contains(path) || path.isBelow(anyOf: unexamined))
+        guard isPassedOver || isUnexamined else { return status }
         var status = status
         status.changed = Trust.unexamined
         return status
@@ -36,46 +47,57 @@ package struct ManifestUpdate: Sendable {
     }
 
     /// The entry of a path from now on; it wins over a removal, which must come first.
-    package mutating func set(_ file: File, targetInode: UInt64) {
+    package mutating func set(_ file: File, targetInode: UInt64, at place: RelativePath? = nil) {
         // A socket that was left in the target holds nothing, and a manifest has no word for it.
         guard file.status.type != .socket else { return }
-        changes.updateValue(Entry(file: file, targetInode: targetInode), forKey: file.path)
+        changes.updateValue(Entry(file: file, targetInode: targetInode, place: place), forKey: file.path)
     }
 
     /// Writes the new manifest.
-    package func write(
-        _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable
+    ///
+    /// - Parameter missing: asked for the digests of files that have none; without it they stay without.
+    func write(
+        _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
+        digests missing: MissingDigests? = nil
     ) throws -> ManifestSummary {
         var writer = ManifestWriter(header)
         let changed = changes.keys.sorted()
         var next = changed.startIndex
-        func append(_ path: RelativePath) {
+        func append(_ path: RelativePath) throws {
             guard let entry = changes[path] ?? nil else { return }
+            var digest = entry.file.digest
+            if let missing, let place = entry.place, digest == nil, entry.file.isFile {
+                digest = try missing.digest(of: path, at: place, inode: entry.targetInode)
+            }
             writer.append(
                 path: path, status: recorded(entry.file.status, at: path),
                 destination: entry.file.destination, extended: entry.file.extended,
-                omitted: entry.file.omitted, targetInode: entry.targetInode)
+                omitted: entry.file.omitted, targetInode: entry.targetInode, digest: digest)
         }
         if let old {
             while try old.advance() {
                 while next < changed.endIndex, changed[next] < old.path {
-                    append(changed[next])
+                    try append(changed[next])
                     next += 1
                 }
                 if next < changed.endIndex, changed[next] == old.path {
-                    append(changed[next])
+                    try append(changed[next])
                     next += 1
                 } else {
+                    var digest = old.digest
+                    if let missing, digest == nil, old.status.type == .file {
+                        digest = try missing.digest(of: old.path, at: old.path, inode: old.targetInode)
+                    }
                     writer.append(
                         path: old.path, status: recorded(old.status, at: old.path),
                         destination: old.destination, extended: old.extended, omitted: old.omitted,
-                        targetInode: old.targetInode)
+                        targetInode: old.targetInode, digest: digest)
                 }
                 try writer.drain(to: &sink)
             }
         }
         for path in changed[next...] {
-            append(path)
+            try append(path)
             try writer.drain(to: &sink)
         }
         writer.end()

@@ -18,13 +18,14 @@ package struct ManifestWriter: Sendable {
     /// - Parameter targetInode: the inode in the tree that the manifest lies in, for a mirror.
     package mutating func append(
         path: RelativePath, status: FileStatus, destination: [UInt8],
-        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
+        digest: Digest? = nil
     ) {
         summary.count(status)
         document.beginElement()
         document.text.entry(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            targetInode: targetInode)
+            targetInode: targetInode, digest: digest)
         document.endElement()
     }
 

@@ -65,6 +65,11 @@ struct PlainEntry {
             guard let inode = number() else { return false }
             record.targetInode = UInt64(inode)
         }
+        record.digest = nil
+        if status.type == .file, take(",\"digest\":\"") {
+            guard let text = text(), let digest = Digest(text) else { return false }
+            record.digest = digest
+        }
         guard take("}") else { return false }
         record.status = status
         record.path.removeAll(keepingCapacity: true)

@@ -13,6 +13,8 @@ public struct File: Hashable, Sendable, NamedFile {
     package var extended = ExtendedAttributes()
     /// What of the source's entry the mirror could not hold.
     package var omitted: Omissions = []
+    /// Of a file's content, where it is known.
+    public package(set) var digest: Digest?
 
     /// - Parameters:
     ///   - size: bytes of content; a symlink's is the length of its destination.
@@ -45,12 +47,13 @@ public struct File: Hashable, Sendable, NamedFile {
     /// - Parameter destination: where a symlink points; left out of account for everything else.
     package init(
         path: RelativePath, status: FileStatus, destination: [UInt8],
-        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = []
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
         self.path = path
         self.status = status
         self.extended = extended
         self.omitted = omitted
+        self.digest = digest
         if status.type == .symlink { self.destination = destination }
     }
 
@@ -103,12 +106,16 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
-        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
+        File(
+            path: path, status: status, destination: destination, extended: extended, omitted: omitted,
+            digest: digest)
     }
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
-        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
+        var file = self
+        file.status = status
+        return file
     }
 
     /// With the attributes that the mirror's object has.

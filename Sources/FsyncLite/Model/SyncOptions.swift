@@ -26,6 +26,14 @@ public struct SyncOptions: Hashable, Sendable {
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.
     public var comparesContent = false
+    /// Record a digest of every file's content.
+    public var recordsDigests = false
+    /// Read what was staged once more, from the disk, before it is committed.
+    public var verifiesCopies = false
+    /// Copy also what is not as recorded in the source although its size and modification time are.
+    public var trustsSource = false
+    /// Objects of the target, by inode: what they hold is compared, and nothing else is mirrored.
+    package var repairs: Set<UInt64> = []
 
     /// Threads that copy at the same time, at least one.
     public var threads = SyncOptions.defaultThreads
@@ -36,6 +44,11 @@ public struct SyncOptions: Hashable, Sendable {
     public var filters = Filters()
     /// Delete from the target what is excluded.
     public var deletesExcluded = false
+
+    /// Bytes of content copied per second, more than zero; nil for as fast as it goes.
+    public var bandwidth: Int64?
+    /// How many applies can be undone afterwards; nil for what the target's settings say.
+    public var keepLast: Int?
 
     public init() {}
 

@@ -25,6 +25,14 @@ public struct Action: Hashable, Sendable {
     /// In the order of the closed list.
     public var causes: Causes
 
+    package init(
+        _ verb: Verb, path: RelativePath, from: RelativePath?, type: String, size: Int64?,
+        link: RelativePath?, entries: Int?, causes: Causes
+    ) {
+        (self.verb, self.path, self.from, self.type) = (verb, path, from, type)
+        (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
+    }
+
     init(
         _ verb: Verb, _ file: File, from: RelativePath? = nil, link: RelativePath? = nil,
         entries: Int? = nil, causes: Causes

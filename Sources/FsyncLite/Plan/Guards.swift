@@ -61,6 +61,8 @@ struct GuardFacts {
     var locked: [RelativePath: FileStatus]
     /// Names that the target would take for one.
     var collisions: [(RelativePath, RelativePath)]
+    /// Files that would be copied and are not as recorded, although nothing tells of an edit.
+    var rotten: [RelativePath]
 
     /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
     static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
@@ -116,6 +118,13 @@ struct GuardFacts {
                 Refusal(
                     "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
                     option: options.deletesExcluded ? nil : "--delete-excluded"))
+        }
+        for path in rotten {
+            found.append(
+                Refusal(
+                    "\(path) in the source is not what was recorded of it, although its size and modification time are: "
+                        + "it has rotted, or somebody put its time back; manifest verify --source tells the good copy",
+                    option: "--trust-source"))
         }
         return found + lockRefusals() + capacityRefusals()
     }

@@ -12,6 +12,23 @@ public struct Plan: Sendable {
     /// Why an apply would refuse to do this; empty when it would not.
     public internal(set) var refusals: [Refusal] = []
 
+    /// What it was made of; nil for one that compares two trees, and where a scan made no sense.
+    package internal(set) var basis: Basis?
+
+    /// What a plan belongs to, beside the paths that it names.
+    package struct Basis: Hashable, Sendable {
+        /// The id of the target's manifest, where it has one.
+        package var manifest: String?
+        /// Which directory the source's root is.
+        package var source: FileIdentity
+        /// Which directory the target's root is; nil while it does not exist.
+        package var target: FileIdentity?
+
+        package init(manifest: String?, source: FileIdentity, target: FileIdentity?) {
+            (self.manifest, self.source, self.target) = (manifest, source, target)
+        }
+    }
+
     package let difference: Difference
     /// What the target's root becomes.
     package let root: Pair?

@@ -5,6 +5,7 @@ final class ContentComparison {
     private let source: TreeWalker
     private let target: TreeWalker
     private let monitor: any Monitor
+    private var progress = Progress(.comparing)
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
@@ -18,9 +19,19 @@ final class ContentComparison {
     /// listed. False where the target's cannot be read: it is ours to replace.
     func haveSameContent(_ pair: Pair) throws -> Bool {
         try monitor.checkCancellation()
+        defer {
+            progress.entries += 1
+            progress.bytes &+= pair.source.size
+            monitor.report(progress)
+        }
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
         do throws(FileComparison.Failure) {
+            // Of a side for which the record's digest stands nothing has to be read.
+            if let digest = pair.record?.digest {
+                if pair.targetStands { return try self.digest(of: source, .first) == digest }
+                if pair.sourceStands { return try self.digest(of: target, .second) == digest }
+            }
             return try FileComparison.haveSameContent(source, target) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
@@ -28,6 +39,34 @@ final class ContentComparison {
             problems.append(
                 Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
             return true
+        }
+    }
+
+    /// The source's file is not what was recorded of it, although identity, size and modification time are: it has
+    /// rotted, or was edited and its time put back.
+    func hasRotted(_ pair: Pair) throws -> Bool {
+        let status = pair.source.status
+        guard let record = pair.record, let digest = record.digest, record.status.identity == status.identity,
+            record.status.size == status.size, record.status.modified == status.modified,
+            let file = try openSource(pair.source.path)
+        else { return false }
+        do throws(FileComparison.Failure) {
+            return try self.digest(of: file, .first) != digest
+        } catch {
+            try monitor.checkCancellation()
+            problems.append(
+                Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
+            return false
+        }
+    }
+
+    private func digest(
+        of file: borrowing FileDescriptor, _ side: FileComparison.Failure.Side
+    ) throws(FileComparison.Failure) -> Digest {
+        do throws(Errno) {
+            return Digest(try file.digest { monitor.isCancelled })
+        } catch {
+            throw FileComparison.Failure(side: side, errno: error)
         }
     }
 

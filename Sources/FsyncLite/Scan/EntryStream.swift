@@ -22,6 +22,8 @@ package protocol EntryStream: AnyObject {
     var isListed: Bool { get }
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
     var targetInode: UInt64 { get }
+    /// Of a file's content, where it is known.
+    var digest: Digest? { get }
 }
 
 extension EntryStream {
@@ -30,26 +32,14 @@ extension EntryStream {
     package var extended: ExtendedAttributes { ExtendedAttributes() }
     package var omitted: Omissions { [] }
     package var targetInode: UInt64 { status.inode }
+    package var digest: Digest? { nil }
 
     /// The present entry as a value.
     package var file: File {
-        File(path: path, status: status, destination: destination, extended: extended, omitted: omitted)
+        File(
+            path: path, status: status, destination: destination, extended: extended, omitted: omitted,
+            digest: digest)
     }
-}
-
-/// A tree as the record of itself: the inode that an entry has is the one that was recorded.
-package final class SelfRecord: EntryStream {
-    private let base: any EntryStream
-
-    package init(_ base: any EntryStream) {
-        self.base = base
-    }
-
-    package func advance() throws -> Bool { try base.advance() }
-    package var path: RelativePath { base.path }
-    package var status: FileStatus { base.status }
-    package var destination: [UInt8] { base.destination }
-    package var extended: ExtendedAttributes { base.extended }
 }
 
 /// A tree that is in memory: sorted files.
@@ -70,4 +60,5 @@ package final class FileList: EntryStream {
     package var status: FileStatus { files[index].status }
     package var destination: [UInt8] { files[index].destination }
     package var extended: ExtendedAttributes { files[index].extended }
+    package var digest: Digest? { files[index].digest }
 }

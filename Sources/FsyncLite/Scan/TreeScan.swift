@@ -26,7 +26,14 @@ package final class TreeScan: EntryStream {
             self.staysOnMount = staysOnMount
         }
 
-        package static let source = Options(omitsSockets: true, toleratesUnreadable: true)
+        /// The monitor hears how many entries have been met; of two scans at a time, one should tell.
+        package var reportsProgress = false
+
+        package static let source = {
+            var options = Options(omitsSockets: true, toleratesUnreadable: true)
+            options.reportsProgress = true
+            return options
+        }()
         package static let target = Options(staysOnMount: true)
 
         /// The same, with the root of the other tree.
@@ -62,6 +69,7 @@ package final class TreeScan: EntryStream {
     /// Whole after the last entry.
     package private(set) var findings = Findings()
 
+    private var progress = Progress(.scanning)
     private let rootDevice: DeviceNumber
     private let options: Options
     private let monitor: any Monitor
@@ -95,7 +103,9 @@ package final class TreeScan: EntryStream {
         chain = DirectoryChain(root: root)
         status = try root.status()
         rootDevice = status.device
-        levels = [Level(listing: try DirectoryListing(of: root), pathLength: 0)]
+        let listing = try DirectoryListing(of: root)
+        levels = [Level(listing: listing, pathLength: 0)]
+        progress.entries = listing.count
     }
 
     package func advance() throws -> Bool {
@@ -192,7 +202,12 @@ package final class TreeScan: EntryStream {
             let opened = try directory.status()
             // Another directory took the name since the listing: what is here now counts.
             if opened.inode != status.inode { status = opened }
-            next = (directory, try DirectoryListing(of: directory), opened.inode)
+            let listing = try DirectoryListing(of: directory)
+            next = (directory, listing, opened.inode)
+            if options.reportsProgress {
+                progress.entries += listing.count
+                monitor.report(progress)
+            }
         } catch {
             switch error.errno {
             case _ where Errno.noDirectory.contains(error.errno):

@@ -23,14 +23,45 @@ package enum JSONDocument {
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) throws(SyncError) -> Value {
+        try decode(data, try KeyLines(json: Array(data)))
+    }
+
+    /// - Parameter lines: of the keys, for messages.
+    static func decode<Value: Decodable>(_ data: Data, _ lines: KeyLines) throws(SyncError) -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
         decoder.dateDecodingStrategy = .iso8601
         do {
-            return try decoder.decode(type, from: data)
+            return try decoder.decode(Value.self, from: data)
         } catch {
-            throw SyncError(.invalidDocument, describe(error))
+            throw SyncError(.invalidDocument, describe(error, lines))
         }
+    }
+
+    // MARK: Property lists
+
+    /// Keys are the properties' names as they are.
+    static func encodePropertyList(_ value: some Encodable) throws(SyncError) -> Data {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        do {
+            return try encoder.encode(value)
+        } catch {
+            throw SyncError(.failed, "cannot be written as a property list: \(describe(error))")
+        }
+    }
+
+    /// Keys are spelled as in JSON.
+    static func decode<Value: Decodable>(
+        fromPropertyList data: Data, _ lines: KeyLines
+    ) throws(SyncError) -> Value {
+        let values: SettingValue
+        do {
+            values = try PropertyListDecoder().decode(SettingValue.self, from: data)
+        } catch {
+            throw SyncError(.invalidDocument, describe(error, lines))
+        }
+        return try decode(try encode(values), lines)
     }
 
     /// Reads a document of a target's state.
@@ -102,29 +133,26 @@ package enum JSONDocument {
     // MARK: Errors
 
     /// The place in the document, and what is wrong there, on one line.
-    private static func describe(_ error: any Error) -> String {
+    private static func describe(_ error: any Error, _ lines: KeyLines = KeyLines()) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
-            return line(context.codingPath + [key], "The key is missing.")
+            return place(context.codingPath + [key], "The key is missing.", lines)
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
             DecodingError.dataCorrupted(let context):
-            return line(context.codingPath, context.debugDescription)
+            return place(context.codingPath, context.debugDescription, lines)
         case EncodingError.invalidValue(_, let context):
-            return line(context.codingPath, context.debugDescription)
+            return place(context.codingPath, context.debugDescription, lines)
         default:
             return singleLine("\(error)")
         }
     }
 
-    private static func line(_ path: [any CodingKey], _ message: String) -> String {
-        var place = ""
-        for key in path {
-            if let index = key.intValue {
-                place += "[\(index)]"
-            } else {
-                place += (place.isEmpty ? "" : ".") + escapedText(snakeCase(key.stringValue).utf8)
-            }
+    private static func place(_ path: [any CodingKey], _ message: String, _ lines: KeyLines) -> String {
+        // The keys of dictionaries are no properties' names.
+        let keys = path.reduce(into: [String]()) { keys, key in
+            let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
+            keys.append(lines.contains(keys + [name]) ? name : snakeCase(name))
         }
-        return (place.isEmpty ? "" : place + ": ") + singleLine(message)
+        return lines.describe(keys, singleLine(message))
     }
 }

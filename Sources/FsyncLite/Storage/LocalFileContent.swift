@@ -87,6 +87,22 @@ extension LocalFile {
         }
     }
 
+    /// Makes the file with `data` as its whole content, in one step and durable, and the directories above it
+    /// where they are missing.
+    ///
+    /// - Throws: `refused` when the name is taken.
+    public func create(with data: Data) throws(SyncError) {
+        try parent.makeDirectory(parents: true)
+        var file = try pendingReplacement()
+        do {
+            try file.write(Array(data))
+            try file.commit(.noReplace)
+        } catch {
+            guard error.errno == .exists else { throw SyncError(error) }
+            throw SyncError(.refused, path: bytes, "is there already, and stays as it is")
+        }
+    }
+
     /// A file in the making that takes this one's place when it is committed, or comes to nothing.
     package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
         let place = try place()

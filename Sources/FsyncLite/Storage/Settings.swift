@@ -1,4 +1,4 @@
-/// What a target's `.fsync-lite/settings.json` says. Whatever is left out has its default elsewhere.
+/// What a target's `.fsync-lite/settings.json` or `settings.plist` says. Whatever is left out has its default elsewhere.
 public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
     public static let fileName = "settings.json"
     /// In bytes: far more than settings need.
@@ -6,13 +6,15 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
 
     /// `keep_last`: how many applies can be undone, zero or more. nil for the default.
     public var keepLast: Int?
+    /// `defaults`: options for each run on this target, by their keys.
+    public var defaults: SettingValues?
 
     public init(keepLast: Int? = nil) {
         self.keepLast = keepLast
     }
 
     private enum CodingKeys: CodingKey, CaseIterable {
-        case keepLast
+        case keepLast, defaults
     }
 
     /// - Throws: for a key that is unknown, and a value that does not fit its key.
@@ -25,6 +27,7 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
             // For a fraction, or a number beyond `Int`, the decoder tells neither key nor cause.
             throw Settings.mismatch("The number is not whole, or too large.", values)
         }
+        defaults = try values.decodeIfPresent(SettingValues.self, forKey: .defaults)
         if let keepLast, keepLast < 0 { throw Settings.mismatch("\(keepLast) is less than zero.", values) }
     }
 

@@ -9,19 +9,22 @@ struct CommandDescription: Sendable {
     let arguments: [ArgumentDescription]
     /// The command's own options. `--help` is added to every command: see `allOptions`.
     let options: [OptionDescription]
+    let examples: [CommandExample]
 
     init(
         _ name: String,
         summary: String,
         discussion: String? = nil,
         arguments: [ArgumentDescription] = [],
-        options: [OptionDescription] = []
+        options: [OptionDescription] = [],
+        examples: [CommandExample] = []
     ) {
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
         self.discussion = discussion
         self.arguments = arguments
         self.options = options
+        self.examples = examples
     }
 
     var name: String { words.joined(separator: " ") }
@@ -37,10 +40,15 @@ struct ArgumentDescription: Sendable {
     let isOptional: Bool
     /// Takes one or more values; together with `isOptional`, zero or more.
     let isRepeated: Bool
+    /// What a value is.
+    let valueKind: ValueKind
 
-    init(_ name: String, _ help: String, optional: Bool = false, repeated: Bool = false) {
+    init(
+        _ name: String, _ help: String, optional: Bool = false, repeated: Bool = false, choices: [String] = []
+    ) {
         self.name = name
         self.help = help
+        valueKind = ValueKind(placeholder: name, choices: choices)
         self.isOptional = optional
         self.isRepeated = repeated
     }

@@ -12,7 +12,7 @@ struct CommandLineParser: Sendable {
                 return .version
             }
             if first.spells("help") || first.asksForHelp {
-                return .help(try helpTopic(arguments.dropFirst(), lookup))
+                return try help(arguments.dropFirst(), lookup)
             }
         }
         guard let command = lookup.match(arguments) else {
@@ -34,21 +34,29 @@ struct CommandLineParser: Sendable {
         return .invocation(
             Invocation(
                 command: command,
-                argumentValues: try bind(scanner.positionals, to: command),
+                argumentValues: try bind(
+                    scanner.positionals, to: command,
+                    replaced: command.options.first {
+                        $0.replacesArguments && scanner.values[$0.name] != nil
+                    }),
                 optionValues: scanner.values, sequence: scanner.sequence))
     }
 
-    /// The command after `help`; nil for none, and for the first word of commands that have two.
-    private func helpTopic(
+    /// What comes after `help`.
+    private func help(
         _ arguments: ArraySlice<[UInt8]>, _ lookup: CommandLookup
-    ) throws(UsageError) -> CommandDescription? {
-        let words = arguments.filter { $0.first != UInt8(ascii: "-") }
-        guard let first = words.first else { return nil }
+    ) throws(UsageError) -> CommandLineRequest {
+        var scanner = OptionScanner(command: .help, program: program, pending: arguments)
+        try scanner.scan()
+        if scanner.values[OptionDescription.manualOption.name] != nil { return .manual }
+        let words = scanner.positionals
+        guard let first = words.first else { return .help(nil) }
         if let command = lookup.match(words) {
-            return command
+            return .help(command)
         }
+        // The first word of commands that have two.
         if words.count == 1, !lookup.subcommands(of: first).isEmpty {
-            return nil
+            return .help(nil)
         }
         throw lookup.failure(words)
     }
@@ -59,9 +67,17 @@ struct CommandLineParser: Sendable {
 
     /// Shares the values out: one to each required argument, then what is left over from left to right,
     /// one to each optional argument and all of the rest to a repeated one.
+    ///
+    /// - Parameter replaced: the option that stands for all arguments, if it was given.
     private func bind(
-        _ values: [[UInt8]], to command: CommandDescription
+        _ values: [[UInt8]], to command: CommandDescription, replaced option: OptionDescription?
     ) throws(UsageError) -> [String: [[UInt8]]] {
+        if let option {
+            guard let first = values.first else { return [:] }
+            throw UsageError(
+                "'\(command.name) \(option.name)' does not take an argument: \(QuotedBytes(first))",
+                wayOut: "write \(option.usage) alone")
+        }
         let required = command.arguments.filter { !$0.isOptional }
         if values.count < required.count {
             let missing = required[values.count...].map(\.name).joined(separator: ", ")
@@ -76,6 +92,9 @@ struct CommandLineParser: Sendable {
             spare -= extra
             let count = extra + (argument.isOptional ? 0 : 1)
             if count > 0 {
+                for value in remaining.prefix(count) {
+                    try argument.valueKind.check(value, for: argument.name)
+                }
                 bound[argument.name] = Array(remaining.prefix(count))
                 remaining = remaining.dropFirst(count)
             }

@@ -31,11 +31,18 @@ struct CommandLookup: Sendable {
         if first.count > 1, first.first == UInt8(ascii: "-") {
             return UsageError(
                 "\(QuotedBytes(first)) comes before the command",
-                wayOut: "options go after the command; \(seeHelp)")
+                wayOut: didYouMean(first, program.options.map(\.name))
+                    ?? "options go after the command; \(seeHelp)")
         }
+        let names = program.commands.map(\.name)
+        let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
             "unknown command \(QuotedBytes(first))",
-            wayOut: didYouMean(first, program.commands.flatMap { $0.words.prefix(1) + [$0.name] } + ["help"])
+            wayOut: didYouMean(firstTwo, names.filter { $0.contains(" ") })
+                ?? didYouMean(first, program.commands.map { $0.words[0] } + ["help"])
+                // The second word alone.
+                ?? program.commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
+                .map { "did you mean '\($0.name)'?" }
                 ?? seeHelp)
     }
 

@@ -21,7 +21,8 @@ enum EditDistance {
     }
 
     /// The candidate nearest to what was typed, or nil when none is within one edit in three bytes
-    /// (and three edits in all). The first of equally near candidates wins; dashes in front are not compared.
+    /// (and three edits in all), nor begins with it. The first of equally near candidates wins; dashes in front
+    /// are not compared, nor is the case of letters.
     static func closest(to typed: some Collection<UInt8>, among candidates: [String]) -> String? {
         let typed = withoutDashes(typed)
         var best: (candidate: String, distance: Int)?
@@ -35,10 +36,12 @@ enum EditDistance {
                 best = (candidate, distance)
             }
         }
-        return best?.candidate
+        if let best { return best.candidate }
+        return typed.count < 2 ? nil : candidates.first { withoutDashes($0.utf8).starts(with: typed) }
     }
 
     private static func withoutDashes(_ spelling: some Collection<UInt8>) -> [UInt8] {
-        Array(spelling.drop { $0 == UInt8(ascii: "-") })
+        let upperCase = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        return spelling.drop { $0 == UInt8(ascii: "-") }.map { upperCase.contains($0) ? $0 | 0x20 : $0 }
     }
 }

@@ -31,6 +31,17 @@ struct HelpText: Sendable {
             + [""] + usageLines(program.usage(of: command))
             + (command.discussion.map { [""] + wrapping.paragraphs(of: $0) } ?? [])
             + lines(of: [("Arguments", arguments)] + optionTables(command.allOptions))
+            + exampleLines(command.examples)
+    }
+
+    /// Command lines are for copying, so they stay whole.
+    private func exampleLines(_ examples: [CommandExample]) -> [String] {
+        guard !examples.isEmpty else { return [] }
+        return ["", "Examples:"]
+            + examples.flatMap { example in
+                TextWrapping(width: width - 2).lines(of: example.purpose + ":").map { spaces(2) + $0 }
+                    + [spaces(4) + example.line]
+            }
     }
 
     private func usageLines(_ usage: String) -> [String] {
@@ -43,7 +54,9 @@ struct HelpText: Sendable {
     private func optionTables(_ options: [OptionDescription]) -> [Table] {
         var tables: [Table] = []
         for option in options {
-            let row = (label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage, help: option.help)
+            let row = (
+                label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage, help: option.wholeHelp
+            )
             if let index = tables.firstIndex(where: { $0.heading == option.section }) {
                 tables[index].rows.append(row)
             } else {

@@ -3,13 +3,13 @@
 /// The parser guarantees that every required argument has a value and that an option which is not
 /// repeatable has at most one. Values are bytes exactly as given; only `text` and `integer` decode.
 struct Invocation: Sendable {
-    let command: CommandDescription
+    var command: CommandDescription
     /// By argument name. An argument that was left out has no entry.
-    let argumentValues: [String: [[UInt8]]]
+    var argumentValues: [String: [[UInt8]]]
     /// By long option name. A flag that was given has an empty list.
-    let optionValues: [String: [[UInt8]]]
+    var optionValues: [String: [[UInt8]]]
     /// Each option with a value, in the order given: where options of several names make one list.
-    let sequence: [(option: String, value: [UInt8])]
+    var sequence: [(option: String, value: [UInt8])]
 
     func has(_ option: String) -> Bool {
         optionValues[option] != nil

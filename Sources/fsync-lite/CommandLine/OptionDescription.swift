@@ -2,6 +2,7 @@
 struct OptionDescription: Sendable {
     static let defaultSection = "Options"
     static let helpOption = flag("--help", short: "-h", "Show this help")
+    static let manualOption = flag("--man", "Write the manual page, for man -l or a directory of man1")
     static let versionOption = flag("--version", "Show the version")
 
     /// With its dashes, such as `--max-delete`; values are looked up by this name however they were spelled.
@@ -12,14 +13,26 @@ struct OptionDescription: Sendable {
     let placeholder: String?
     let help: String
     let isRepeatable: Bool
+    /// The words that a value can be; empty where it can be anything.
+    let choices: [String]
     /// The heading that help lists the option under.
     let section: String
+    /// Given this, the command takes no arguments: what they would say is in the option's value.
+    private(set) var replacesArguments = false
+
+    /// The same option, in place of the command's arguments.
+    func replacingArguments() -> OptionDescription {
+        var option = self
+        option.replacesArguments = true
+        return option
+    }
 
     static func flag(
         _ name: String, short: String? = nil, _ help: String, section: String = defaultSection
     ) -> OptionDescription {
         OptionDescription(
-            name: name, short: short, placeholder: nil, help: help, isRepeatable: false, section: section)
+            name: name, short: short, placeholder: nil, help: help, isRepeatable: false, choices: [],
+            section: section)
     }
 
     static func value(
@@ -28,14 +41,21 @@ struct OptionDescription: Sendable {
         _ placeholder: String,
         _ help: String,
         repeatable: Bool = false,
+        choices: [String] = [],
         section: String = defaultSection
     ) -> OptionDescription {
         OptionDescription(
             name: name, short: short, placeholder: placeholder, help: help, isRepeatable: repeatable,
-            section: section)
+            choices: choices, section: section)
     }
 
     var takesValue: Bool { placeholder != nil }
+
+    /// nil for a flag.
+    var valueKind: ValueKind? { placeholder.map { ValueKind(placeholder: $0, choices: choices) } }
+
+    /// What it does, with the words that its value can be.
+    var wholeHelp: String { choices.isEmpty ? help : "\(help): \(choices.joined(separator: ", "))" }
 
     /// The long spelling with its value, such as `--max-delete N`.
     var usage: String { placeholder.map { "\(name) \($0)" } ?? name }

@@ -85,6 +85,7 @@ struct OptionScanner {
                 wayOut: "write \(spelling) \(placeholder), or \(attachedForm)\(placeholder) "
                     + "for a value that begins with '-'")
         }
+        try option.valueKind?.check(value, for: option.name)
         values[option.name, default: []].append(value)
         sequence.append((option.name, value))
     }
@@ -96,11 +97,17 @@ struct OptionScanner {
     }
 
     private func unknown(_ typed: ArraySlice<UInt8>) -> UsageError {
+        let owners = program.commands.filter { other in
+            other.allOptions.contains { typed.spells($0.name) || $0.short.map(typed.spells) == true }
+        }
+        let names = owners.map { "'\($0.name)'" }.joined(separator: ", ")
         let suggestion = EditDistance.closest(to: typed, among: command.allOptions.map(\.name))
         return UsageError(
             "unknown option \(QuotedBytes(typed)) for '\(command.name)'",
-            wayOut: suggestion.map { "did you mean '\($0)'?" }
-                ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
+            wayOut: !owners.isEmpty
+                ? "it is an option of \(names)"
+                : suggestion.map { "did you mean '\($0)'?" }
+                    ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
         )
     }
 }

@@ -2,7 +2,11 @@
 struct ProgramDescription: Sendable {
     let name: String
     let summary: String
+    /// What the manual page says before the commands; each line is a paragraph.
+    let discussion: String
     let version: String
+    /// The day of this version, in ISO 8601.
+    let released: String
     let commands: [CommandDescription]
     let exitCodes: [ExitCodeDescription]
 

@@ -3,16 +3,19 @@ import FsyncLite
 
 enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let command = try SyncCommand(invocation)
-        let display = StandardStream.error.isTerminal && !command.isQuiet ? TerminalMonitor() : nil
         Interruption.watch()
+        return ExitCode(try run(SyncCommand(invocation), &console))
+    }
+
+    static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
+        let display = command.isQuiet ? nil : TerminalMonitor()
         let synchronizer = Synchronizer(
             source: command.source, target: command.target, options: command.options,
             monitor: RunMonitor(display: display))
         let report: Report
         do {
-            defer { display?.finish() }
-            report = try synchronizer.apply()
+            defer { display?.clear() }
+            report = try synchronizer.apply(exactly: command.saved)
         } catch {
             try command.log("failed: \(error)", [])
             throw error
@@ -22,30 +25,30 @@ enum ApplyCommand {
         } catch {
             // The exit code tells of the target; what could not be printed does not change that.
             console.discard()
-            Console.complain("\(error)")
+            command.complain("\(error)")
         }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, Interruption.signal != nil {
-            Console.complain("interrupted; the commit had begun and was finished: the new tree is there")
+            command.complain("interrupted; the commit had begun and was finished: the new tree is there")
         }
-        if let error = report.error { Console.complain("\(error)") }
+        if let error = report.error { command.complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted {
-            Console.complain("the target is unchanged")
+            command.complain("the target is unchanged")
             if report.error == nil {
-                Console.complain("to mirror the rest: \(command.command(adding: "--keep-going"))")
+                command.complain("to mirror the rest: \(command.command(adding: "--keep-going"))")
             }
         }
         do {
             try log(report, command)
         } catch {
-            Console.complain("\(error)")
+            command.complain("\(error)")
         }
-        return ExitCode(report)
+        return report
     }
 
     private static func log(_ report: Report, _ command: SyncCommand) throws {
         try command.log(
-            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, past: report.outcome == .committed))",
+            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned))",
             report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                 + (report.error.map { ["\($0)"] } ?? []))
     }
@@ -55,10 +58,12 @@ enum ApplyCommand {
             try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
         } else {
             if command.invocation.has("--verbose") || command.invocation.has("--all") {
-                for action in report.actions { try console.line(ActionText.line(action)) }
+                try ActionText(command.invocation).write(report.actions, to: &console)
             }
             let isGood = report.outcome == .committed || report.outcome == .unchanged
-            if isGood, !command.isQuiet { try console.line(ActionText.totals(report.summary, past: true)) }
+            if isGood, !command.isQuiet {
+                try console.line(command.labelled(ActionText.totals(report.summary, .done)))
+            }
         }
         try console.flush()
     }

@@ -27,9 +27,15 @@ extension Filters {
         }
         excludesCaches = invocation.has("--exclude-caches")
         staysOnFileSystem = invocation.has("--one-file-system")
-        sizes = SizeLimits(
-            minimum: try Filters.size("--min-size", invocation),
-            maximum: try Filters.size("--max-size", invocation))
+        sizes = try SizeLimits(invocation)
+    }
+}
+
+extension SizeLimits {
+    init(_ invocation: Invocation) throws {
+        self.init(
+            minimum: try SizeLimits.size("--min-size", invocation),
+            maximum: try SizeLimits.size("--max-size", invocation))
     }
 
     private static func size(_ option: String, _ invocation: Invocation) throws -> Int64? {

@@ -2,27 +2,60 @@ import FsyncLite
 
 enum PlanCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        if let file = invocation.value("--show") {
+            return try show(SavedPlan(named: file), invocation, &console)
+        }
         let command = try SyncCommand(invocation)
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
-        let plan = try Synchronizer(source: command.source, target: command.target, options: command.options)
-            .plan()
+        let display = command.isQuiet ? nil : TerminalMonitor()
+        let plan: Plan
+        do {
+            defer { display?.clear() }
+            plan = try Synchronizer(
+                source: command.source, target: command.target, options: command.options,
+                monitor: RunMonitor(display: display)
+            ).plan()
+        }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
         } else {
-            let limit =
-                invocation.has("--all") || invocation.has("--verbose") ? Int.max : ActionText.usualLimit
-            for action in plan.actions.prefix(limit) { try console.line(ActionText.line(action)) }
-            if plan.actions.count > limit {
-                try console.line("... and \(plan.actions.count - limit) more; --all lists them")
-            }
-            try console.line(ActionText.totals(plan.summary, past: false))
+            try ActionText(command.invocation).write(plan.actions, to: &console)
+            try console.line(ActionText.totals(plan.summary, .planned))
         }
         command.complain(notes: plan.notes, problems: plan.problems, refusals: plan.refusals)
         if !plan.refusals.isEmpty { return .refused }
         if !plan.problems.isEmpty, !command.options.keepGoing { return .failed }
+        if let file = invocation.value("--out") {
+            let words = SavedPlan.words(for: command.invocation, command.options.filters)
+            try SavedPlan(plan, source: command.source, target: command.target, options: words)
+                .write(to: LocalFile(bytes: file))
+            if !command.isQuiet {
+                Console.complain(
+                    "saved; to do just this: fsync-lite apply --plan \(SyncCommand.quoted(file))")
+            }
+        }
         return invocation.has("--exit-code") && plan.summary.actions > 0 ? .different : .done
+    }
+
+    private static func show(
+        _ plan: SavedPlan, _ invocation: Invocation, _ console: inout Console
+    ) throws -> ExitCode {
+        if invocation.has("--json") {
+            try plan.write(to: &console)
+            return .done
+        }
+        try console.line("saved      \(plan.saved), \(Age(since: plan.saved)) ago")
+        try console.line("source     \(LocalFile(bytes: plan.source))")
+        try console.line("target     \(LocalFile(bytes: plan.target))")
+        try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
+        for option in plan.options { try console.line("option     \(escapedText(option))") }
+        if invocation.has("--all") || invocation.has("--verbose") {
+            try ActionText(invocation).write(plan.actions, to: &console)
+        }
+        try console.line(ActionText.totals(plan.summary, .planned))
+        return .done
     }
 
     private static func explain(

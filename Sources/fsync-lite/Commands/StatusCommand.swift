@@ -2,6 +2,7 @@ import FsyncLite
 
 enum StatusCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let limit = try maximumAge(invocation)
         let target = Target(path: try invocation.argument("TARGET"))
         let status = try target.status()
         if invocation.has("--json") {
@@ -14,7 +15,26 @@ enum StatusCommand {
                 "a commit was begun and not ended; run: fsync-lite recover \(SyncCommand.quoted(target.path))"
             )
         }
-        return status.isPending ? .pending : .done
+        if status.isPending { return .pending }
+        guard let limit else { return .done }
+        guard let last = status.lastRun else {
+            Console.complain("no run has ended well here yet")
+            return .different
+        }
+        let age = Age(since: last)
+        guard age > limit else { return .done }
+        Console.complain("the last good run began \(age) ago, at \(last)")
+        return .different
+    }
+
+    private static func maximumAge(_ invocation: Invocation) throws -> Age? {
+        guard let text = try invocation.text("--max-age") else { return nil }
+        guard let age = Age(text) else {
+            throw UsageError(
+                "\"\(text)\" is not a value for --max-age",
+                wayOut: "give a number of s, m, h, d or w, such as 26h")
+        }
+        return age
     }
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {

@@ -1,50 +1,40 @@
 import FsyncLite
 
-/// What `plan` and `apply` have in common: their arguments and options.
+/// What `plan` and `apply` have in common: their arguments, and the options with what the settings add.
 struct SyncCommand {
     let invocation: Invocation
     let source: [UInt8]
     let target: [UInt8]
     let options: SyncOptions
-    let isQuiet: Bool
-    let isJSON: Bool
+    /// What `apply --plan` is to do.
+    let saved: SavedPlan?
+    /// The job that it is.
+    private let job: String?
+    var isQuiet: Bool { invocation.has("--quiet") }
+    var isJSON: Bool { invocation.has("--json") }
 
     init(_ invocation: Invocation) throws {
-        self.invocation = invocation
+        try self.init(invocation, SettingsSources(invocation), nil)
+    }
+
+    /// - Parameter invocation: what the command line asks of every job.
+    init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
+        self.job = job?.name
+        var invocation = invocation
+        var mayBeSet = CommandDescription.settings
+        if let job { invocation.argumentValues = ["SOURCE": [job.source], "TARGET": [job.target]] }
+        if let file = invocation.value("--plan") {
+            let saved = try SavedPlan(named: file)
+            invocation = try saved.invocation(from: file, beside: invocation)
+            mayBeSet.removeAll { option in CommandDescription.planning.contains { $0.name == option.name } }
+            self.saved = saved
+        } else {
+            saved = nil
+        }
         source = try SyncCommand.directory(invocation, "SOURCE")
         target = try SyncCommand.directory(invocation, "TARGET")
-        isQuiet = invocation.has("--quiet")
-        isJSON = invocation.has("--json")
-        var options = SyncOptions()
-        options.adopt = invocation.has("--adopt")
-        options.allowEmptySource = invocation.has("--allow-empty-source")
-        options.changeSource = invocation.has("--change-source")
-        options.createParents = invocation.has("--create-parents")
-        options.keepsDeleted = invocation.has("--no-delete")
-        options.keepGoing = invocation.has("--keep-going")
-        options.filters = try Filters(invocation)
-        options.deletesExcluded = invocation.has("--delete-excluded")
-        options.comparesContent = invocation.has("--checksum")
-        options.exchanges = invocation.has("--exchange")
-        options.clonesUnchanged = invocation.has("--reflink")
-        guard options.exchanges || !options.clonesUnchanged else {
-            throw UsageError("--reflink is for an exchange", wayOut: "add --exchange, or leave it away")
-        }
-        let switches: [(String, MirroredAttributes)] = [
-            ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
-            ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
-        ]
-        for (name, attribute) in switches where invocation.has(name) { options.attributes.remove(attribute) }
-        if let text = try invocation.text("--max-delete") {
-            guard let limit = DeleteLimit(text) else {
-                throw UsageError(
-                    "\"\(text)\" is not a value for --max-delete",
-                    wayOut: "give a number, a percentage such as 20%, or unlimited")
-            }
-            options.deleteLimit = limit
-        }
-        if let threads = try invocation.integer("--threads", in: 1...1024) { options.threads = threads }
-        self.options = options
+        self.invocation = invocation.over(try settings.layers(target: target, job: job), mayBeSet)
+        options = try SyncOptions(self.invocation)
     }
 
     /// A local path. `host:path` means another machine to every user of rsync, and must not become a
@@ -65,8 +55,10 @@ struct SyncCommand {
 
     /// The command that would go ahead.
     func command(adding option: String) -> String {
-        let words = ["fsync-lite apply"] + [source, target].map(SyncCommand.quoted) + [option]
-        return words.joined(separator: " ")
+        let words =
+            job.map { ["run", SyncCommand.quoted(Array($0.utf8))] }
+            ?? ["apply"] + [source, target].map(SyncCommand.quoted)
+        return (["fsync-lite"] + words + [option]).joined(separator: " ")
     }
 
     static func quoted(_ path: [UInt8]) -> String {
@@ -78,15 +70,31 @@ struct SyncCommand {
         return isPlain ? String(decoding: path, as: UTF8.self) : "\(QuotedBytes(path))"
     }
 
+    /// A line that tells which job it is about, where it is one.
+    func labelled(_ text: String) -> String {
+        job.map { "\(escapedText($0.utf8)): \(text)" } ?? text
+    }
+
+    /// On standard error.
+    func complain(_ text: String) {
+        Console.complain(labelled(text))
+    }
+
     /// Notes, problems and refusals, on standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
-        if !isQuiet { for note in notes { Console.complain("note: \(note)") } }
+        if !isQuiet { for note in notes { complain("note: \(note)") } }
         for problem in problems {
-            Console.complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
+            complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
         }
         for refusal in refusals {
-            Console.complain("refused: \(refusal.reason)")
-            if let option = refusal.option { Console.complain("to go ahead: \(command(adding: option))") }
+            complain("refused: \(refusal.reason)")
+            if let option = refusal.option, saved == nil {
+                complain("to go ahead: \(command(adding: option))")
+            }
+        }
+        if saved != nil, !refusals.isEmpty {
+            let paths = [source, target].map(SyncCommand.quoted).joined(separator: " ")
+            complain("to look again: fsync-lite plan \(paths) --out FILE")
         }
     }
 
@@ -94,7 +102,7 @@ struct SyncCommand {
     func log(_ outcome: String, _ lines: [String]) throws {
         guard let path = invocation.value("--log-file") else { return }
         let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now) \(invocation.command.name)"
+        let head = "\(Timestamp.now) \(labelled(job == nil ? invocation.command.name : "run"))"
         try RunLog(file, line: "\(head) \(outcome)").append()
         for line in lines { try RunLog(file, line: "\(head) problem: \(line)").append() }
     }

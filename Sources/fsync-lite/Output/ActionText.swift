@@ -1,22 +1,91 @@
 import FsyncLite
 
-/// A plan or a report as text for people.
+/// The actions of a plan, a report or a comparison as lines for people.
 struct ActionText {
-    /// More actions than this are summed up, unless all are asked for.
-    static let usualLimit = 1000
+    /// More lines than this are left out, unless all are asked for.
+    private static let usualLines = 1000
+    /// A new or deleted directory with more than so many entries below it is one line with totals.
+    private static let usualEntries = 20
 
-    /// One line per action, such as `+ photos/a.jpg  4.2 MB  (new)`.
-    static func line(_ action: Action) -> String {
-        var text = symbol(action.verb) + " "
+    private let listsAll: Bool
+    private let colours: Colours
+
+    init(_ invocation: Invocation) {
+        listsAll = invocation.has("--all")
+        colours = .ofStandardOutput
+    }
+
+    /// What a line of the list stands for.
+    private struct Line {
+        var action: Action
+        /// How many of the actions below it are told with it, and the bytes of all those files.
+        var below = 0
+        var bytes: Int64 = 0
+    }
+
+    func write(_ actions: [Action], to console: inout Console) throws {
+        let lines = listsAll ? actions.map { Line(action: $0) } : ActionText.grouped(actions)
+        let limit = listsAll ? lines.count : ActionText.usualLines
+        for line in lines.prefix(limit) { try console.line(text(line)) }
+        if lines.count > limit {
+            try console.line("... and \(lines.count - limit) more lines; --all lists them")
+        } else if lines.count < actions.count {
+            try console.line("--all lists what is in the directories, too")
+        }
+    }
+
+    /// Makes one line of each directory that comes or goes and what comes or goes in it, where that is much. What
+    /// else happens below has lines of its own.
+    private static func grouped(_ actions: [Action]) -> [Line] {
+        var lines: [Line] = []
+        var index = 0
+        while index < actions.count {
+            let action = actions[index]
+            index += 1
+            lines.append(Line(action: action))
+            guard action.type == "directory", action.verb == .create || action.verb == .delete else {
+                continue
+            }
+            var group = Line(action: action)
+            var others: [Line] = []
+            var end = index
+            while end < actions.count, actions[end].path.isBelow(action.path) {
+                let next = actions[end]
+                end += 1
+                guard next.verb == action.verb else {
+                    others.append(Line(action: next))
+                    continue
+                }
+                group.below += 1
+                if next.link == nil { group.bytes &+= next.size ?? 0 }
+            }
+            guard group.below > usualEntries else { continue }
+            lines[lines.count - 1] = group
+            lines += others
+            index = end
+        }
+        return lines
+    }
+
+    /// Such as `+ photos/a.jpg  4.2 MB  (new)`.
+    private func text(_ line: Line) -> String {
+        let action = line.action
+        var text = ActionText.symbol(action.verb) + " "
         if let from = action.from { text += "\(from) -> " }
         text += "\(action.path)"
         if action.type == "directory" { text += "/" }
         if let link = action.link { text += "  = \(link)" }
-        if let entries = action.entries { text += "  \(entries) entries" }
-        if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update {
-            text += "  \(byteCount(size))"
+        if let entries = action.entries ?? (line.below > 0 ? line.below : nil) {
+            text += "  \(entries) entries"
         }
-        return text + "  (\(action.causes.names.joined(separator: ", ")))"
+        if line.below > 0 {
+            text += ", \(ActionText.byteCount(line.bytes))"
+        } else if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update
+        {
+            text += "  \(ActionText.byteCount(size))"
+        }
+        text += "  (\(action.causes.names.joined(separator: ", ")))"
+        return colours.colour(text, as: action.verb)
     }
 
     private static func symbol(_ verb: Action.Verb) -> String {
@@ -29,18 +98,33 @@ struct ActionText {
         }
     }
 
-    /// The closing line, such as `1 create, 2 update; 7 unchanged; 4.2 MB to copy`.
-    static func totals(_ summary: ActionSummary, past: Bool) -> String {
-        let counts = [
-            (summary.create, past ? "created" : "to create"),
-            (summary.update, past ? "updated" : "to update"),
-            (summary.attributes, past ? "with new attributes" : "to set attributes of"),
-            (summary.move, past ? "moved" : "to move"), (summary.delete, past ? "deleted" : "to delete"),
-        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        let changes = counts.isEmpty ? "nothing to do" : counts.joined(separator: ", ")
+    /// What a list of actions is of.
+    enum Tense {
+        case planned, done
+        /// Of two trees, neither of which is written.
+        case compared
+    }
+
+    /// The closing line, such as `1 to create, 2 to update; 7 unchanged; 4.2 MB to copy`.
+    static func totals(_ summary: ActionSummary, _ tense: Tense) -> String {
+        let words =
+            switch tense {
+            case .planned: ["to create", "to update", "to set attributes of", "to move", "to delete"]
+            case .done: ["created", "updated", "with new attributes", "moved", "deleted"]
+            case .compared: ["new", "changed", "with other attributes", "moved", "gone"]
+            }
+        let numbers = [summary.create, summary.update, summary.attributes, summary.move, summary.delete]
+        let counts = zip(numbers, words).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let nothing = tense == .compared ? "no difference" : "nothing to do"
+        let changes = counts.isEmpty ? nothing : counts.joined(separator: ", ")
+        let bytes = byteCount(summary.bytesToCopy)
         let copied =
-            summary.bytesToCopy > 0
-            ? "; \(byteCount(summary.bytesToCopy)) \(past ? "copied" : "to copy")" : ""
+            switch tense {
+            case _ where summary.bytesToCopy == 0: ""
+            case .planned: "; \(bytes) to copy"
+            case .done: "; \(bytes) copied"
+            case .compared: "; \(bytes) in new and changed files"
+            }
         return "\(changes); \(summary.unchanged) unchanged\(copied)"
     }
 

@@ -10,6 +10,7 @@ struct RunMonitor: Monitor {
     }
 
     func warn(_ message: String) {
+        display?.clear()
         Console.complain(message)
     }
 

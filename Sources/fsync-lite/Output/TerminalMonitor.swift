@@ -12,38 +12,35 @@ final class TerminalMonitor: Monitor {
 
     private let state = Mutex(State())
 
+    /// nil where standard error is no terminal that can show it: a pipe gets nothing.
+    init?() {
+        guard StandardStream.error.understandsEscapes else { return nil }
+    }
+
     func report(_ progress: Progress) {
-        let line: String? = state.withLock { state in
+        state.withLock { state in
             let now = ContinuousClock.now
             if state.phase != progress.phase {
                 state.phase = progress.phase
                 state.started = now
             } else if let last = state.last, now - last < .milliseconds(100) {
-                return nil
+                return
             }
             state.last = now
-            return text(progress, after: now - state.started)
+            // Asked each time: the window may have another size by now.
+            let width = StandardStream.error.columns ?? 80
+            show(
+                "\r\u{1B}[K"
+                    + ProgressLine(progress: progress, elapsed: now - state.started).text(width: width))
         }
-        if let line { show("\r\u{1B}[K" + line) }
     }
 
-    /// Takes the line away.
-    func finish() {
-        show("\r\u{1B}[K")
-    }
-
-    private func text(_ progress: Progress, after elapsed: Duration) -> String {
-        var text = progress.phase.rawValue
-        guard let total = progress.totalEntries, total > 0 else { return text }
-        text += " \(progress.entries) of \(total)"
-        guard let bytes = progress.totalBytes, bytes > 0 else { return text }
-        text += ", \(ActionText.byteCount(progress.bytes)) of \(ActionText.byteCount(bytes))"
-        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-        guard seconds > 0.5, progress.bytes > 0 else { return text }
-        let rate = Double(progress.bytes) / seconds
-        let left = Int(Double(bytes - progress.bytes) / rate)
-        return text
-            + ", \(ActionText.byteCount(Int64(rate)))/s, \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+    /// Takes the line away, so that something else can be written.
+    func clear() {
+        state.withLock { state in
+            if state.last != nil { show("\r\u{1B}[K") }
+            state.last = nil
+        }
     }
 
     private func show(_ text: String) {

@@ -201,7 +201,8 @@ struct ExchangeTests {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
         let run = try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path, at: .after("syncfs")
+            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
+            at: .after("syncfs", number: 2)
         ) { try scene.build(["late": "theirs"], at: "target/gone") }
         #expect(run.code == 1 && run.errors.contains("target/gone"), "\(run.errors)")
         #expect(try scene.text("target/gone/late") == "theirs")

@@ -143,7 +143,7 @@ struct ManifestCommandTests {
         #expect(totals.object("summary")?.number("directories") == 1)
         #expect(
             try scene.run("manifest", "show", "target/.fsync-lite/manifest.json").output.contains(
-                "files        3"))
+                "  file              3"))
     }
 
     @Test func statusTellsWhatTheTargetHolds() throws {

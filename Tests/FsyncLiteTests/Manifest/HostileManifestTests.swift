@@ -70,9 +70,21 @@ struct HostileManifestTests {
             ("destination", #""x""#), ("destination_base64", #""/w==""#), ("device", #""1:2""#),
             ("path_base64", #""/w==""#), ("unknown", "1"), ("", "1"), ("PATH", #""a""#),
             ("mode ", #""0644""#),
+            ("digest", "\"md5:\(String(repeating: "0", count: 64))\""), ("digest", "\"sha256:\""),
+            ("digest", "\"sha256:\(String(repeating: "0", count: 63))\""),
+            ("digest", "\"sha256:\(String(repeating: "A", count: 64))\""),
+            ("digest", "\"sha256:\(String(repeating: "0", count: 65))\""), ("digest", "0"),
         ] as [(String, String?)])
     func impossibleField(_ key: String, _ value: String?) {
         expectRefusal(ManifestText(fields: [(key, value)]).bytes, line: 3, "\(key): \(value ?? "left out")")
+    }
+
+    @Test func digestOfADirectory() {
+        let digest = "\"sha256:\(String(repeating: "0", count: 64))\""
+        let fields: [(key: String, value: String?)] = [
+            ("type", #""directory""#), ("size", nil), ("digest", digest),
+        ]
+        expectRefusal(ManifestText(fields: fields).bytes, line: 3, "a digest")
     }
 
     @Test(arguments: [

@@ -49,10 +49,14 @@ struct ManifestRoundTripTests {
             if status.type != .directory { status.links = index % 2 == 0 ? 1 : .max }
             for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)] {
                 guard let path else { continue }
+                var file = File(path: path, status: status, destination: destination)
+                if status.type == .file, index % 2 == 0 {
+                    file.digest = Digest(
+                        .init(numbers[index % numbers.count], 1, .max, 0xABCD_EF01_2345_6789))
+                }
                 entries.append(
                     .init(
-                        file: File(path: path, status: status, destination: destination),
-                        targetInode: numbers[(index + 1) % numbers.count]))
+                        file: file, targetInode: numbers[(index + 1) % numbers.count]))
             }
         }
         return entries.sorted { $0.file < $1.file }
@@ -70,7 +74,7 @@ struct ManifestRoundTripTests {
         for entry in entries {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                targetInode: entry.targetInode)
+                targetInode: entry.targetInode, digest: entry.file.digest)
             try writer.drain(to: &bytes)
         }
         writer.end()

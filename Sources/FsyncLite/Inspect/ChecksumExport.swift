@@ -1,0 +1,70 @@
+import FileSystem
+
+/// The files of a tree as `sha256sum --check` reads them, in the directory itself:
+///
+///     digest  ./2026/a.jpg
+///
+/// A name with a backslash, a line feed or a carriage return has them as `\\`, `\n` and `\r`, and a backslash before
+/// the digest says so. The `./` keeps a file named `-` from being standard input.
+struct ChecksumExport {
+    var text: [UInt8] = []
+
+    mutating func append(_ path: RelativePath, _ digest: Digest) {
+        let isEscaped = path.bytes.contains { ChecksumExport.escape($0) != nil }
+        if isEscaped { text.append(UInt8(ascii: "\\")) }
+        digest.appendDigits(to: &text)
+        text += "  ./".utf8
+        for byte in path.bytes {
+            if let letter = ChecksumExport.escape(byte) {
+                text += [UInt8(ascii: "\\"), letter]
+            } else {
+                text.append(byte)
+            }
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    private static func escape(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "\\"): byte
+        case UInt8(ascii: "\n"): UInt8(ascii: "n")
+        case UInt8(ascii: "\r"): UInt8(ascii: "r")
+        default: nil
+        }
+    }
+
+    /// Hands over what there is so far.
+    mutating func drain(to sink: inout some ByteSink & ~Copyable) throws {
+        try sink.write(text)
+        text.removeAll(keepingCapacity: true)
+    }
+}
+
+extension Tree {
+    /// Writes a line for each file. What has no digest yet is read, in a directory or a target.
+    ///
+    /// - Returns: what could not be read and is not in it.
+    /// - Throws: `SyncError`: `inputMissing` for a manifest file without digests.
+    package func writeChecksums(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+        let stream = try stream()
+        let contents = try directory().map { DigestReader($0, monitor: SilentMonitor()) }
+        var export = ChecksumExport()
+        var problems: [Problem] = []
+        while try stream.advance() {
+            guard stream.status.type == .file else { continue }
+            var digest = stream.digest
+            if digest == nil {
+                guard let contents else {
+                    throw SyncError(
+                        .inputMissing, path: path,
+                        "the digest of \(stream.path) is not in it; make it with: fsync-lite manifest create --digest"
+                    )
+                }
+                digest = try contents.digest(of: stream.path, problems: &problems)?.digest
+            }
+            if let digest { export.append(stream.path, digest) }
+            try sink.take(&export.text)
+        }
+        return problems
+    }
+}

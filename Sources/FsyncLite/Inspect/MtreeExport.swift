@@ -1,0 +1,90 @@
+import FileSystem
+
+/// A tree as a specification for `mtree(8)`: one line for each entry, with its whole path.
+///
+///     ./2026/a.jpg type=file uid=0 gid=0 mode=0644 time=1763632800.123456789 size=4194304 sha256=...
+///
+/// Digests are written where they are known. Link counts, extended attributes and the attributes of the root are left out. Names are encoded as `vis(3)`
+/// does it: a backslash and three octal digits for every byte that could mean something.
+struct MtreeExport {
+    var text: [UInt8] = Array(
+        // The state of a target is no part of its tree.
+        "#mtree\n. type=dir\n./.fsync-lite type=dir optional ignore\n".utf8)
+
+    mutating func append(_ entry: any EntryStream) {
+        let status = entry.status
+        text += "./".utf8
+        appendEncoded(entry.path.bytes)
+        text += " type=".utf8
+        text += type(status.type).utf8
+        append(" uid=", UInt64(status.owner))
+        append(" gid=", UInt64(status.group))
+        if status.type != .symlink {
+            text += " mode=0".utf8
+            text += String(status.permissions, radix: 8).utf8
+        }
+        // Nanoseconds count forward from the second, before 1970 too.
+        append(status.modified.seconds < 0 ? " time=-" : " time=", status.modified.seconds.magnitude)
+        text.append(UInt8(ascii: "."))
+        text.appendDecimal(UInt64(status.modified.nanoseconds), digits: 9)
+        switch status.type {
+        case .file:
+            append(" size=", UInt64(status.size))
+            if let digest = entry.digest {
+                text += " sha256=".utf8
+                digest.appendDigits(to: &text)
+            }
+        case .symlink:
+            text += " link=".utf8
+            appendEncoded(entry.destination)
+        case .characterDevice, .blockDevice:
+            text += " device=native,\(status.represents.major),\(status.represents.minor)".utf8
+        case .directory, .fifo, .socket:
+            break
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    private func type(_ type: FileType) -> String {
+        switch type {
+        case .file: "file"
+        case .directory: "dir"
+        case .symlink: "link"
+        case .fifo: "fifo"
+        case .characterDevice: "char"
+        case .blockDevice: "block"
+        case .socket: "socket"
+        }
+    }
+
+    private mutating func append(_ keyword: StaticString, _ number: UInt64) {
+        keyword.withUTF8Buffer { text.append(contentsOf: $0) }
+        text.appendDecimal(number)
+    }
+
+    private mutating func appendEncoded(_ bytes: [UInt8]) {
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                text.append(byte)
+            default:
+                text.append(UInt8(ascii: "\\"))
+                for shift in [6, 3, 0] as [UInt8] { text.append(UInt8(ascii: "0") + (byte >> shift & 7)) }
+            }
+        }
+    }
+}
+
+extension Tree {
+    /// Writes a specification that `mtree -p DIRECTORY` compares a directory with.
+    package func writeMtree(to sink: inout some ByteSink & ~Copyable) throws {
+        let stream = try stream()
+        var export = MtreeExport()
+        while try stream.advance() {
+            export.append(stream)
+            try sink.take(&export.text)
+        }
+        try sink.take(&export.text)
+    }
+}

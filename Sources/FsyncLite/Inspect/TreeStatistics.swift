@@ -1,0 +1,68 @@
+import FileSystem
+
+/// What stands out in a tree.
+package struct TreeStatistics: Sendable {
+    /// nil for a live directory.
+    package internal(set) var header: ManifestHeader?
+    package private(set) var summary = ManifestSummary()
+    /// Entries of each type.
+    package private(set) var types: [FileType: Int] = [:]
+    /// Entries at each depth; the first are those in the root.
+    package private(set) var levels: [Int] = []
+    package private(set) var largest: Ranking
+    package private(set) var newest: Ranking
+    package private(set) var oldest: Ranking
+
+    /// - Parameter limit: how many files each list holds at most.
+    init(limit: Int) {
+        largest = Ranking(limit) { $0.size > $1.size }
+        newest = Ranking(limit) { $0.modified > $1.modified }
+        oldest = Ranking(limit) { $0.modified < $1.modified }
+    }
+
+    mutating func count(_ entry: any EntryStream) {
+        let status = entry.status
+        summary.count(status)
+        types[status.type, default: 0] += 1
+        let path = entry.path.bytes.span
+        var depth = 0
+        for index in path.indices where path[index] == UInt8(ascii: "/") { depth += 1 }
+        while levels.count <= depth { levels.append(0) }
+        levels[depth] += 1
+        guard status.type == .file else { return }
+        largest.offer(entry, status)
+        newest.offer(entry, status)
+        oldest.offer(entry, status)
+    }
+
+    /// The first few of many files in some order: memory holds no more. Among equals the first one met wins.
+    package struct Ranking: Sendable {
+        package private(set) var files: [File] = []
+        private let limit: Int
+        private let precedes: @Sendable (FileStatus, FileStatus) -> Bool
+
+        fileprivate init(_ limit: Int, by precedes: @escaping @Sendable (FileStatus, FileStatus) -> Bool) {
+            (self.limit, self.precedes) = (limit, precedes)
+        }
+
+        fileprivate mutating func offer(_ entry: any EntryStream, _ status: FileStatus) {
+            if files.count == limit, files.last.map({ !precedes(status, $0.status) }) ?? true { return }
+            let index = files.firstIndex { precedes(status, $0.status) } ?? files.count
+            files.insert(entry.file, at: index)
+            if files.count > limit { files.removeLast() }
+        }
+    }
+}
+
+extension Tree {
+    /// Reads all of it.
+    ///
+    /// - Parameter limit: how many files to name of the largest, the newest and the oldest.
+    package func statistics(limit: Int) throws -> TreeStatistics {
+        let stream = try stream()
+        var statistics = TreeStatistics(limit: limit)
+        while try stream.advance() { statistics.count(stream) }
+        statistics.header = (stream as? ManifestReader)?.header
+        return statistics
+    }
+}

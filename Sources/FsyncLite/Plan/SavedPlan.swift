@@ -1,0 +1,136 @@
+import FileSystem
+
+/// A plan in a file: what somebody looked at, to be done just so or not at all.
+///
+/// It is bound to the target's manifest, to both roots, and to the state of every object that an action is about.
+public struct SavedPlan: Hashable, Sendable {
+    /// The source's path from the top.
+    public let source: [UInt8]
+    /// The target's path from the top.
+    public let target: [UInt8]
+    /// When it was saved.
+    public let saved: Timestamp
+    /// The options that it was made under, as words of a command line.
+    public let options: [[UInt8]]
+    public let summary: ActionSummary
+    package let basis: Plan.Basis
+    package let steps: [Step]
+
+    public var actions: [Action] { steps.map(\.action) }
+    /// The id of the manifest that the target had; nil where it had none.
+    public var manifest: String? { basis.manifest }
+
+    /// An action, and the objects as they were when it was planned.
+    package struct Step: Hashable, Sendable {
+        package var action: Action
+        package var source: State?
+        package var target: State?
+
+        package init(action: Action, source: State?, target: State?) {
+            (self.action, self.source, self.target) = (action, source, target)
+        }
+    }
+
+    /// What tells that an object is still the same and nobody has touched it.
+    package struct State: Hashable, Sendable {
+        /// Bytes of content; of a file only.
+        package var size: Int64?
+        package var modified: Timestamp
+        package var changed: Timestamp
+        package var identity: FileIdentity
+
+        package init(size: Int64?, modified: Timestamp, changed: Timestamp, identity: FileIdentity) {
+            (self.size, self.modified, self.changed, self.identity) = (size, modified, changed, identity)
+        }
+
+        init(_ file: File) {
+            size = file.isFile ? file.size : nil
+            (modified, changed) = (file.modified, Timestamp(file.status.changed))
+            identity = file.identity
+        }
+    }
+
+    package init(
+        source: [UInt8], target: [UInt8], saved: Timestamp, options: [[UInt8]], basis: Plan.Basis,
+        steps: [Step], unchanged: Int
+    ) {
+        (self.source, self.target, self.saved, self.options) = (source, target, saved, options)
+        (self.basis, self.steps) = (basis, steps)
+        var summary = ActionSummary()
+        for step in steps { summary.count(step.action) }
+        summary.unchanged = unchanged
+        self.summary = summary
+    }
+
+    /// - Parameter options: words of a command line, from which whoever reads the plan makes the same options.
+    /// - Throws: `SyncError` with code `refused` for a plan that an apply would not carry out.
+    public init(_ plan: Plan, source: [UInt8], target: [UInt8], options: [[UInt8]]) throws(SyncError) {
+        guard let basis = plan.basis, plan.refusals.isEmpty else {
+            throw SyncError(.refused, "a plan that is refused is not saved")
+        }
+        self.init(
+            source: try LocalFile(bytes: source).absolute(), target: try LocalFile(bytes: target).absolute(),
+            saved: .now, options: options, basis: basis, steps: SavedPlan.steps(of: plan),
+            unchanged: plan.summary.unchanged)
+    }
+
+    private static func steps(of plan: Plan) -> [Step] {
+        var pairs: [RelativePath: Pair] = [:]
+        for pair in plan.difference.pairs where !pair.isUnchanged { pairs[pair.source.path] = pair }
+        if let root = plan.root { pairs[.root] = root }
+        let created = Dictionary(
+            uniqueKeysWithValues: plan.difference.created.map { ($0.file.path, $0.file) })
+        let deleted = Dictionary(
+            uniqueKeysWithValues: plan.difference.deleted.map { ($0.file.path, $0.file) })
+        return plan.actions.map { action in
+            let (source, target): (File?, File?) =
+                if action.verb == .delete {
+                    (nil, deleted[action.path])
+                } else if let pair = pairs[action.path] {
+                    (pair.source, pair.target)
+                } else {
+                    (created[action.path], deleted[action.path])
+                }
+            return Step(action: action, source: source.map(State.init), target: target.map(State.init))
+        }
+    }
+
+    // MARK: Drift
+
+    /// Where a plan of now is another one; empty when this is still the plan.
+    func drift(from plan: Plan) -> [Refusal] {
+        guard let now = plan.basis else { return [] }
+        var drift: [Refusal] = []
+        if now.manifest != basis.manifest {
+            drift.append(
+                Refusal("another apply has changed the target since the plan: its manifest is another one"))
+        }
+        if now.source != basis.source {
+            drift.append(Refusal("the source is another directory than the plan's"))
+        }
+        if now.target != basis.target {
+            drift.append(Refusal("the target is another directory than the plan's"))
+        }
+        let planned = Dictionary(grouping: steps, by: \.action.path)
+        let present = Dictionary(grouping: SavedPlan.steps(of: plan), by: \.action.path)
+        for path in Set(planned.keys).union(present.keys).sorted() where planned[path] != present[path] {
+            drift.append(
+                Refusal("\(path): \(SavedPlan.change(from: planned[path] ?? [], to: present[path] ?? []))"))
+        }
+        return drift
+    }
+
+    /// What has become of a path.
+    private static func change(from planned: [Step], to present: [Step]) -> String {
+        guard let before = planned.first else {
+            return "not in the plan: \(present.map(\.action.verb.rawValue).joined(separator: ", "))"
+        }
+        guard let now = present.first else {
+            return "no longer to be done: \(planned.map(\.action.verb.rawValue).joined(separator: ", "))"
+        }
+        let sides = [(before.source, now.source, "source"), (before.target, now.target, "target")]
+        let changed = sides.filter { $0.0 != $0.1 }.map { "in the \($0.2)" }
+        return changed.isEmpty
+            ? "there is something else to do" : "changed \(changed.joined(separator: " and "))"
+    }
+}

@@ -1,0 +1,41 @@
+/// What stands under a key of settings.
+public enum SettingValue: Hashable, Sendable, Codable {
+    case flag(Bool)
+    case number(Int)
+    case text(String)
+    case list([SettingValue])
+    case object(SettingValues)
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? container.decode(Int.self) {
+            self = .number(number)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? container.decode([SettingValue].self) {
+            self = .list(list)
+        } else if let object = try? container.decode(SettingValues.self) {
+            self = .object(object)
+        } else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "There is no option with such a value; a number has to be whole.")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .flag(let flag): try container.encode(flag)
+        case .number(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        case .list(let list): try container.encode(list)
+        case .object(let object): try container.encode(object)
+        }
+    }
+}
+
+/// Options by their keys: `max_delete` is `--max-delete`. Which keys there are is for whoever has the options.
+public typealias SettingValues = [String: SettingValue]

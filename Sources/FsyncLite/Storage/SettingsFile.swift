@@ -1,0 +1,97 @@
+import FileSystem
+import FoundationEssentials
+
+/// Settings as a person wrote them down, as JSON or as a property list with the same keys, and where each key
+/// stands.
+public struct SettingsFile<Content: Codable & Sendable>: Sendable {
+    public let file: LocalFile
+    public let content: Content
+    private let lines: KeyLines
+
+    /// In bytes: far more than settings need.
+    package static var sizeLimit: Int { 1 << 20 }
+
+    /// The names that such a file has where nobody gives another.
+    package static var names: [String] { ["settings.json", "settings.plist"] }
+
+    /// - Throws: `SyncError` with code `invalidDocument`, file, line and key for what is unknown, there twice, or
+    ///   of the wrong type.
+    init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
+        self.file = file
+        do {
+            if SettingsFile.isPropertyList(file) {
+                lines = try KeyLines(propertyList: bytes)
+                content = try JSONDocument.decode(fromPropertyList: Data(bytes), lines)
+            } else {
+                lines = try KeyLines(json: bytes)
+                content = try JSONDocument.decode(Data(bytes), lines)
+            }
+        } catch {
+            throw error.at(file)
+        }
+    }
+
+    /// Reads the file that somebody named. What is not there has `isNotFound`.
+    public init(reading file: LocalFile) throws(SyncError) {
+        let data: Data
+        do {
+            data = try file.data(limit: SettingsFile.sizeLimit)
+        } catch {
+            guard error.errno == Errno.fileTooLarge.rawValue else { throw error }
+            throw SyncError(.invalidDocument, path: file.bytes, .fileTooLarge)
+        }
+        try self.init(Array(data), of: file)
+    }
+
+    /// Reads the settings in a directory; nil when there are none.
+    public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
+        var found: [SettingsFile] = []
+        for name in names {
+            do {
+                found.append(try SettingsFile(reading: directory + name))
+            } catch {
+                guard error.isNotFound else { throw error }
+            }
+        }
+        return try only(found)
+    }
+
+    /// Which of two files counts nobody should have to guess.
+    static func only(_ found: [SettingsFile]) throws(SyncError) -> SettingsFile? {
+        guard found.count < 2 else {
+            throw SyncError(
+                .invalidDocument, path: found[1].file.bytes,
+                "\(found[0].file.name) is there too; remove one of them")
+        }
+        return found.first
+    }
+
+    /// Makes a file of settings where none is.
+    ///
+    /// - Throws: `refused` when the name is taken, and nothing is written.
+    public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
+        let data: Data
+        do {
+            data =
+                try isPropertyList(file)
+                ? JSONDocument.encodePropertyList(content) : JSONDocument.encode(content)
+        } catch {
+            throw error.at(file)
+        }
+        try file.create(with: data)
+    }
+
+    private static func isPropertyList(_ file: LocalFile) -> Bool {
+        file.bytes.suffix(6) == Array(".plist".utf8)[...]
+    }
+
+    /// What is wrong with a value, at the place where it stands.
+    package func error(_ path: [String], _ message: String) -> SyncError {
+        SyncError(.invalidDocument, path: file.bytes, lines.describe(path, message))
+    }
+
+    /// Where a key stands: the file and the line.
+    package func place(of path: [String]) -> String {
+        lines.line(of: path).map { "\(file):\($0)" } ?? "\(file)"
+    }
+}

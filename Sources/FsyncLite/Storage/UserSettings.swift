@@ -1,0 +1,25 @@
+/// What a person's own settings say.
+///
+///     {"defaults": {"keep_going": true}, "jobs": {"photos": {"source": "/srv/photos", "target": "/mnt/photos"}}}
+public struct UserSettings: Codable, Hashable, Sendable {
+    /// Options for every run.
+    public var defaults: SettingValues
+    /// By name: source, target, hooks, and options.
+    public var jobs: [String: SettingValues]
+
+    public init(defaults: SettingValues = [:], jobs: [String: SettingValues] = [:]) {
+        self.defaults = defaults
+        self.jobs = jobs
+    }
+
+    private enum CodingKeys: CodingKey, CaseIterable {
+        case defaults, jobs
+    }
+
+    public init(from decoder: any Decoder) throws {
+        try JSONDocument.refuseUnknownKeys(in: decoder, knowing: CodingKeys.allCases)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        defaults = try values.decodeIfPresent(SettingValues.self, forKey: .defaults) ?? [:]
+        jobs = try values.decodeIfPresent([String: SettingValues].self, forKey: .jobs) ?? [:]
+    }
+}

@@ -1,0 +1,201 @@
+import FileSystem
+
+/// Compares a live tree with a manifest of it, and with the source that it is a mirror of: in one pass over streams,
+/// so memory holds what differs.
+public struct Verification: Sendable {
+    /// Reads files and compares them with their digests.
+    public var readsContent = false
+    /// Of the files, those that are read.
+    public var part = Part.all
+    /// The directory that the tree is a mirror of, to tell which of the two copies has rotted.
+    public var source: [UInt8]?
+
+    let manifest: Tree
+    let tree: [UInt8]
+    let monitor: any Monitor
+
+    /// - Parameter tree: the path of a live directory; a target's is not taken by its manifest.
+    public init(of tree: [UInt8], by manifest: Tree, monitor: any Monitor = SilentMonitor()) {
+        self.manifest = manifest
+        self.tree = tree
+        self.monitor = monitor
+    }
+
+    /// A part of all files that depends on nothing but their paths: part 3 of 30 today, 4 of 30 tomorrow, and after
+    /// thirty days everything was read once. Parts have about equally many files.
+    public struct Part: Hashable, Sendable {
+        public static let all = Part(number: 1, count: 1)
+
+        /// From 1.
+        public let number: Int
+        public let count: Int
+
+        private init(number: Int, count: Int) {
+            (self.number, self.count) = (number, count)
+        }
+
+        /// `K/N`; nil for anything else.
+        public init?(_ text: String) {
+            let numbers = text.split(separator: "/", omittingEmptySubsequences: false).compactMap { Int($0) }
+            guard numbers.count == 2, numbers[0] >= 1, numbers[0] <= numbers[1],
+                text == "\(numbers[0])/\(numbers[1])"
+            else { return nil }
+            self.init(number: numbers[0], count: numbers[1])
+        }
+
+        /// By the checksum of the path's bytes.
+        func contains(_ path: RelativePath) -> Bool {
+            guard count > 1 else { return true }
+            var checksum = Checksum()
+            checksum.update(path.bytes[...])
+            return checksum.value % UInt64(count) == UInt64(number - 1)
+        }
+    }
+
+    /// What was looked at.
+    public struct Summary: Hashable, Sendable {
+        /// Of the manifest.
+        public var entries = 0
+        /// Files whose content was compared, and their bytes.
+        public var filesRead = 0
+        public var bytesRead: Int64 = 0
+        /// Files that would have been read and have no digest.
+        public var withoutDigest = 0
+        /// Entries that the manifest does not have and that are no discrepancies, for it was made under filters.
+        public var unlisted = 0
+    }
+
+    /// Looks, and hands over what is found as it is found.
+    ///
+    /// - Throws: `SyncError`: `invalidDocument` for a manifest whose end turns out to be damaged, `pending` where an
+    ///   apply replaced it meanwhile. What was found is void then.
+    public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
+        let inode = try manifest.manifestInode()
+        let recorded = try manifest.stream()
+        let header = (recorded as? ManifestReader)?.header
+        var policy = ComparisonPolicy()
+        policy.knowsExtended = true
+        policy.attributes = header?.attributes ?? .all
+        let root = try LocalFile(bytes: tree).directory()
+        let scan = try TreeScan(root, Tree.options(.source, policy.attributes), monitor: monitor)
+        let copies = Copies(
+            tree: DigestReader(root, monitor: monitor),
+            source: try source.map { DigestReader(try LocalFile(bytes: $0).directory(), monitor: monitor) })
+        var summary = Summary()
+        var problems = 0
+        var (hasRecord, hasEntry) = (try recorded.advance(), try scan.advance())
+        while hasRecord || hasEntry {
+            let order = !hasEntry ? -1 : !hasRecord ? 1 : recorded.path.order(comparedTo: scan.path)
+            if order == 0 {
+                let causes = policy.causes(recorded, scan)
+                if !causes.isEmpty {
+                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes))
+                }
+                if readsContent, recorded.status.type == .file,
+                    causes.isDisjoint(with: [.type, .size, .modified]),
+                    part.contains(recorded.path)
+                {
+                    if let found = try copies.judge(recorded, &summary) { try report(found) }
+                }
+            } else if order < 0 {
+                try report(Discrepancy(kind: .missing, path: recorded.path))
+            } else if header?.filters.lines.isEmpty ?? true {
+                try report(Discrepancy(kind: .added, path: scan.path))
+            } else {
+                summary.unlisted += 1
+            }
+            while problems < scan.findings.problems.count {
+                let problem = scan.findings.problems[problems]
+                try report(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
+                problems += 1
+            }
+            if order <= 0 {
+                summary.entries += 1
+                hasRecord = try recorded.advance()
+            }
+            if order >= 0 { hasEntry = try scan.advance() }
+        }
+        guard try manifest.manifestInode() == inode else {
+            throw SyncError(
+                .pending, path: manifest.path, "an apply has changed it meanwhile; verify once more")
+        }
+        return summary
+    }
+
+    /// The copies of a file, in the tree and in its source.
+    private struct Copies {
+        let tree: DigestReader
+        let source: DigestReader?
+
+        private enum Finding {
+            case asRecorded
+            case other
+            case unreadable(String)
+            /// It has changed since, or is not there: it tells nothing of the recorded content.
+            case unrelated
+
+            var isBad: Bool {
+                switch self {
+                case .other, .unreadable: true
+                case .asRecorded, .unrelated: false
+                }
+            }
+        }
+
+        /// nil where nothing is wrong, or there is no digest to tell.
+        func judge(_ recorded: any EntryStream, _ summary: inout Summary) throws -> Discrepancy? {
+            guard let digest = recorded.digest else {
+                summary.withoutDigest += 1
+                return nil
+            }
+            let own = try look(recorded, digest, tree)
+            let other = try source.map { try look(recorded, digest, $0) } ?? .unrelated
+            summary.filesRead += 1
+            summary.bytesRead &+= recorded.status.size
+            guard own.isBad || other.isBad else { return nil }
+            var found = Discrepancy(
+                kind: .rotten, path: recorded.path, side: !own.isBad ? .source : other.isBad ? .both : .tree)
+            for case .unreadable(let reason) in [own, other] {
+                (found.kind, found.message) = (.unreadable, reason)
+            }
+            if case .asRecorded = own.isBad ? other : own { found.isRepairable = true }
+            return found
+        }
+
+        private func look(
+            _ recorded: any EntryStream, _ digest: Digest, _ reader: DigestReader
+        ) throws -> Finding {
+            do {
+                guard let (found, status) = try reader.digest(of: recorded.path),
+                    status.size == recorded.status.size,
+                    status.modified == recorded.status.modified || recorded.omitted.contains(.modified)
+                else { return .unrelated }
+                return found == digest ? .asRecorded : .other
+            } catch let error as SystemError {
+                return .unreadable(error.errno.description)
+            }
+        }
+    }
+}
+
+extension ComparisonPolicy {
+    /// What differs between an entry of a manifest and the live one, but for content.
+    fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Causes {
+        let (status, other) = (recorded.status, live.status)
+        guard status.type == other.type else { return [.type] }
+        // The answer for all but a few entries, without making a value.
+        if status.type == .file || status.type == .directory,
+            status.size == other.size || status.type == .directory,
+            status.modified == other.modified, status.permissions == other.permissions,
+            status.owner == other.owner, status.group == other.group, recorded.extended == live.extended
+        {
+            return []
+        }
+        var pair = Pair(source: recorded.file, target: live.file)
+        // Whoever is not root does not see all that root recorded.
+        let selection = attributes.extended
+        pair.source.extended = recorded.extended.filter { selection.contains($0.name) }
+        compare(&pair)
+        return pair.causes
+    }
+}

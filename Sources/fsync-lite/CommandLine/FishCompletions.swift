@@ -1,0 +1,61 @@
+/// Completions for fish, with what each word means beside it.
+struct FishCompletions: Sendable {
+    let program: ProgramDescription
+
+    var text: String {
+        let name = program.identifier
+        var lines = [
+            "# fish completions for \(program.name)", "",
+            // Whether the words before the one that is typed are, or begin with, these.
+            "function \(name)_at", "    set -l typed (commandline -opc)", "    set -e typed[1]",
+            "    test \"$typed\" = \"$argv\"", "end", "",
+            "function \(name)_is", "    set -l typed (commandline -opc)", "    set -e typed[1]",
+            "    set -l length (count $argv)", "    test (count $typed) -ge $length",
+            "    and test \"$typed[1..$length]\" = \"$argv\"", "end", "",
+            "complete -c \(program.name) -f",
+        ]
+        lines += program.firstWords.map { word("\(name)_at", $0.word, $0.help) }
+        lines += program.options.map { line("\(name)_at", option($0)) }
+        for (group, commands) in program.groups {
+            lines += commands.map { word("\(name)_at \(group)", $0.words[1], $0.summary) }
+        }
+        for command in program.commands {
+            let condition = "\(name)_is \(command.name)"
+            lines += command.allOptions.map { line(condition, option($0)) }
+            // Which of several arguments it is does not matter: of paths, the kind that takes in the other.
+            let kinds = command.arguments.map(\.valueKind)
+            if let first = kinds.contains(.path) ? .path : kinds.first, first != .text {
+                lines.append(line(condition, values(first)))
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func line(_ condition: String, _ rest: String) -> String {
+        "complete -c \(program.name) -n \(quoted(condition)) \(rest)"
+    }
+
+    private func word(_ condition: String, _ word: String, _ help: String) -> String {
+        line(condition, "-a \(quoted(word)) -d \(quoted(help))")
+    }
+
+    private func option(_ option: OptionDescription) -> String {
+        let short = option.short.map { " -s \($0.dropFirst())" } ?? ""
+        let value = option.valueKind.map { " -r " + values($0) } ?? ""
+        return "-l \(option.name.dropFirst(2))\(short)\(value) -d \(quoted(option.help))"
+    }
+
+    private func values(_ kind: ValueKind) -> String {
+        switch kind {
+        case .directory: "-f -a '(__fish_complete_directories)'"
+        case .path: "-F"
+        case .choice(let words): "-f -a \(quoted(words.joined(separator: " ")))"
+        case .command: "-f -a \(quoted(program.firstWords.map(\.word).joined(separator: " ")))"
+        case .text: "-f"
+        }
+    }
+
+    private func quoted(_ text: String) -> String {
+        "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+    }
+}

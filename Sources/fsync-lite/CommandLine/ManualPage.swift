@@ -1,0 +1,84 @@
+/// The manual page in the macros of `man(7)`, made from the description only.
+struct ManualPage: Sendable {
+    let program: ProgramDescription
+
+    var text: String {
+        let name = ManualPage.escaped(program.name)
+        var lines = [
+            ".TH \(name.uppercased()) 1 \(program.released) \"\(name) \(program.version)\" \"User Commands\"",
+            ".SH NAME", "\(name) \\- \(ManualPage.escaped(withoutFullStop(program.summary)))",
+            ".SH SYNOPSIS", "\\fB\(name)\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]", ".br",
+            "\\fB\(name)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",
+        ]
+        lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
+        lines += [".SH COMMANDS"] + program.commands.flatMap(commandLines)
+        lines += [".SH EXIT STATUS"]
+        for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
+        lines += [".SH EXAMPLES"]
+        let examples = program.commands.flatMap(\.examples).map { example in
+            text(example.purpose + ":") + [
+                ".PP", ".nf", ".RS", ManualPage.escaped(example.line), ".RE", ".fi",
+            ]
+        }
+        lines += examples.joined(separator: [".PP"])
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func commandLines(_ command: CommandDescription) -> [String] {
+        var lines = [".SS \(ManualPage.escaped(program.usage(of: command)))"] + text(command.summary)
+        if let discussion = command.discussion { lines += [".PP"] + paragraphs(discussion) }
+        for argument in command.arguments {
+            lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
+        }
+        for option in command.options {
+            let names = [option.short, option.name].compactMap(\.self)
+                .map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
+            lines += item(
+                names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""),
+                option.wholeHelp)
+        }
+        return lines
+    }
+
+    private func item(_ label: String, _ meaning: String) -> [String] {
+        [".TP", label] + text(meaning)
+    }
+
+    /// Text whose lines are paragraphs, but for those that begin with a space: they are kept as written.
+    private func paragraphs(_ text: String) -> [String] {
+        Array(
+            text.split(separator: "\n").map { line in
+                line.hasPrefix(" ")
+                    ? [".nf", ManualPage.escaped(String(line)), ".fi"] : self.text(String(line))
+            }.joined(separator: [".PP"]))
+    }
+
+    /// A paragraph of text: each sentence begins a line, and no line looks like a request.
+    private func text(_ text: String) -> [String] {
+        text.split(separator: ". ").flatMap { sentence in
+            let isLast = sentence.endIndex == text.endIndex
+            return TextWrapping(width: 72).lines(of: sentence + (isLast ? "" : "."))
+        }.map { line in
+            (line.first.map { ".'".contains($0) } ?? false ? "\\&" : "") + ManualPage.escaped(line)
+        }
+    }
+
+    private func withoutFullStop(_ text: String) -> String {
+        text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// A hyphen that is typed has to come out as one, and a backslash as itself.
+    private static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "\\": "\\e"
+            case "-": "\\-"
+            case "'": "\\(aq"
+            case "^": "\\(ha"
+            case "~": "\\(ti"
+            case "`": "\\(ga"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

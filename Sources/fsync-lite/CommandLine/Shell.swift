@@ -1,0 +1,45 @@
+/// A shell that completes command lines.
+enum Shell: String, CaseIterable, Sendable {
+    case bash, zsh, fish
+
+    /// The script that teaches the shell the program's commands, options and values.
+    func completions(of program: ProgramDescription) -> String {
+        switch self {
+        case .bash: BashCompletions(program: program).text
+        case .zsh: ZshCompletions(program: program).text
+        case .fish: FishCompletions(program: program).text
+        }
+    }
+
+    /// A word between single quotes, as every shell here understands it.
+    static func quoted(_ text: String) -> String {
+        "'\(text.replacing("'", with: "'\\''"))'"
+    }
+}
+
+extension ProgramDescription {
+    /// Each first word once, in order, with what it does.
+    var firstWords: [(word: String, help: String)] {
+        var words: [(word: String, help: String)] = []
+        for command in commands where !words.contains(where: { $0.word == command.words[0] }) {
+            let group = commands.filter { $0.words[0] == command.words[0] && $0.words.count > 1 }
+            words.append(
+                (
+                    command.words[0],
+                    group.isEmpty
+                        ? command.summary : group.map { $0.words[1] }.joined(separator: ", ")
+                ))
+        }
+        return words
+    }
+
+    /// The words that lead on to a second one, with the commands.
+    var groups: [(word: String, commands: [CommandDescription])] {
+        firstWords.map { first in
+            (first.word, commands.filter { $0.words[0] == first.word && $0.words.count > 1 })
+        }.filter { !$0.commands.isEmpty }
+    }
+
+    /// The function names of a script.
+    var identifier: String { "_" + name.replacing("-", with: "_") }
+}

@@ -1,0 +1,32 @@
+/// What a value is, for whoever completes a command line.
+enum ValueKind: Equatable, Sendable {
+    case directory
+    /// A file or a directory.
+    case path
+    case choice([String])
+    /// A command of the program.
+    case command
+    /// Nothing that could be listed.
+    case text
+
+    /// By the name that stands for it in help, unless it is one of a few words.
+    init(placeholder: String, choices: [String]) {
+        self =
+            switch placeholder {
+            case _ where !choices.isEmpty: .choice(choices)
+            case "SOURCE", "TARGET", "TREE", "DIR": .directory
+            case "FILE", "MANIFEST", "A", "B": .path
+            case "COMMAND": .command
+            default: .text
+            }
+    }
+
+    /// Refuses what is none of the words.
+    func check(_ value: [UInt8], for name: String) throws(UsageError) {
+        guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
+        let closest = EditDistance.closest(to: value, among: words)
+        throw UsageError(
+            "\(QuotedBytes(value)) is not a value for \(name)",
+            wayOut: closest.map { "did you mean '\($0)'?" } ?? "use one of: \(words.joined(separator: ", "))")
+    }
+}

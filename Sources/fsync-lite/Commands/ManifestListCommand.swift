@@ -1,0 +1,58 @@
+import FileSystem
+import FsyncLite
+
+enum ManifestListCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let tree = try Tree(path: try invocation.argument("MANIFEST"))
+        let selection = try EntrySelection(invocation)
+        let (isLong, isJSON) = (invocation.has("--long"), invocation.has("--json"))
+        let endsWithNUL = invocation.has("--null")
+        var (text, json) = (EntryText(), JSONText())
+        try tree.forEach(in: selection) { entry in
+            guard !isJSON else {
+                json.clear()
+                json.object(entry.file)
+                json.raw("\n")
+                return try console.write(json.bytes)
+            }
+            text.clear()
+            if endsWithNUL {
+                text.append(contentsOf: entry.path.bytes)
+            } else if isLong {
+                text.appendLong(entry)
+            } else {
+                text.appendEscaped(entry.path.bytes)
+            }
+            text.append(endsWithNUL ? 0 : UInt8(ascii: "\n"))
+            try console.write(text.bytes)
+        }
+        return .done
+    }
+}
+
+extension EntrySelection {
+    /// What a command line asks for.
+    init(_ invocation: Invocation) throws {
+        self.init()
+        for pattern in invocation.arguments("PATTERN") { add(pattern: pattern) }
+        for name in invocation.values("--type") {
+            if let type = FileType(documentName: name) { types.insert(type) }
+        }
+        sizes = try SizeLimits(invocation)
+        earliest = try EntrySelection.time("--newer", invocation)
+        end = try EntrySelection.time("--older", invocation)
+    }
+
+    /// A day is its first moment, in UTC like every time that is printed.
+    private static func time(_ option: String, _ invocation: Invocation) throws -> Timestamp? {
+        guard let value = invocation.value(option) else { return nil }
+        guard
+            let time = Timestamp(iso8601: value[...]) ?? Timestamp(iso8601: (value + "T00:00:00Z".utf8)[...])
+        else {
+            throw UsageError(
+                "\(QuotedBytes(value)) is not a time for \(option)",
+                wayOut: "give a day such as 2026-11-20, or a time such as 2026-11-20T10:00:00Z, in UTC")
+        }
+        return time
+    }
+}

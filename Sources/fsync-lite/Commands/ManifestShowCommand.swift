@@ -1,0 +1,112 @@
+import FileSystem
+import FsyncLite
+
+enum ManifestShowCommand {
+    /// Files in each list, unless `--top` says otherwise.
+    private static let usualLimit = 5
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let tree = try Tree(path: try invocation.argument("MANIFEST"))
+        let limit = try invocation.integer("--top", in: 0...1000) ?? usualLimit
+        let statistics = try tree.statistics(limit: limit)
+        if invocation.has("--json") {
+            try TreeStatisticsDocument(statistics).write(to: &console)
+        } else {
+            try write(statistics, to: &console)
+        }
+        return .done
+    }
+
+    private static func write(_ statistics: TreeStatistics, to console: inout Console) throws {
+        if let header = statistics.header {
+            try console.line("manifest            \(escapedText(header.id.utf8))")
+            try console.line("root                \(LocalFile(bytes: header.root))")
+            try console.line("created             \(header.created)")
+            if let source = header.source, source.path != header.root {
+                try console.line("source              \(LocalFile(bytes: source.path))")
+            }
+        }
+        try row("entries", statistics.summary.entries, to: &console)
+        for type in FileType.allCases {
+            guard let count = statistics.types[type] else { continue }
+            let name = type.documentName.replacing("_", with: " ")
+            try row("  \(name)", count, to: &console)
+        }
+        let bytes = statistics.summary.bytes
+        try console.line(
+            "bytes               \(bytes)\(bytes < 1000 ? "" : " (\(ActionText.byteCount(bytes)))")")
+        for (depth, count) in statistics.levels.enumerated().prefix(usualLevels) {
+            try row("at depth \(depth + 1)", count, to: &console)
+        }
+        let deeper = statistics.levels.dropFirst(usualLevels).reduce(0, +)
+        if deeper > 0 { try row("deeper, to \(statistics.levels.count)", deeper, to: &console) }
+        for (title, ranking) in [
+            ("largest files", statistics.largest), ("newest files", statistics.newest),
+            ("oldest files", statistics.oldest),
+        ] where !ranking.files.isEmpty {
+            try console.line("\(title)")
+            for file in ranking.files {
+                let size = ActionText.byteCount(file.size)
+                let padding = String(repeating: " ", count: max(0, 10 - size.count))
+                try console.line("  \(padding)\(size)  \(file.modified)  \(file.path)")
+            }
+        }
+    }
+
+    /// Levels with a line of their own: most trees have no more.
+    private static let usualLevels = 12
+
+    private static func row(_ label: String, _ count: Int, to console: inout Console) throws {
+        try console.line(label + String(repeating: " ", count: max(2, 20 - label.count)) + "\(count)")
+    }
+}
+
+/// `manifest show --json`.
+struct TreeStatisticsDocument {
+    private var document = DocumentWriter(format: "fsync-lite-manifest-totals")
+
+    init(_ statistics: TreeStatistics) {
+        if let header = statistics.header {
+            document.text.field("id", header.id)
+            document.text.field("root", "root_base64", header.root[...])
+            document.text.field("created", header.created)
+            if let source = header.source {
+                document.text.field("source", "source_base64", source.path[...])
+            }
+        }
+        document.text.key("summary")
+        document.text.summary(statistics.summary)
+        document.text.key("depths")
+        document.text.beginArray()
+        for count in statistics.levels { document.text.value(count) }
+        document.text.endArray()
+        document.beginArray("types")
+        for type in FileType.allCases {
+            guard let count = statistics.types[type] else { continue }
+            document.beginElement()
+            document.text.field("type", type.documentName)
+            document.text.field("entries", count)
+            document.endElement()
+        }
+        document.endArray()
+        write("largest", statistics.largest)
+        write("newest", statistics.newest)
+        write("oldest", statistics.oldest)
+        document.end(withChecksum: false)
+    }
+
+    func write(to sink: inout some ByteSink & ~Copyable) throws {
+        var document = document
+        try document.drain(to: &sink, all: true)
+    }
+
+    private mutating func write(_ name: StaticString, _ ranking: TreeStatistics.Ranking) {
+        document.beginArray(name)
+        for file in ranking.files {
+            document.beginElement()
+            document.text.fields(of: file)
+            document.endElement()
+        }
+        document.endArray()
+    }
+}

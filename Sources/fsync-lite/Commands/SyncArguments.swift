@@ -1,0 +1,48 @@
+import FsyncLite
+
+extension SyncOptions {
+    /// What the options of a command line, or settings in their place, ask for.
+    init(_ invocation: Invocation) throws {
+        self.init()
+        adopt = invocation.has("--adopt")
+        allowEmptySource = invocation.has("--allow-empty-source")
+        changeSource = invocation.has("--change-source")
+        createParents = invocation.has("--create-parents")
+        keepsDeleted = invocation.has("--no-delete")
+        keepGoing = invocation.has("--keep-going")
+        filters = try Filters(invocation)
+        deletesExcluded = invocation.has("--delete-excluded")
+        comparesContent = invocation.has("--checksum")
+        exchanges = invocation.has("--exchange")
+        clonesUnchanged = invocation.has("--reflink")
+        guard exchanges || !clonesUnchanged else {
+            throw UsageError("--reflink is for an exchange", wayOut: "add --exchange, or leave it away")
+        }
+        recordsDigests = invocation.has("--digest")
+        verifiesCopies = invocation.has("--verify")
+        trustsSource = invocation.has("--trust-source")
+        let switches: [(String, MirroredAttributes)] = [
+            ("--no-owner", .owner), ("--no-xattrs", .xattrs), ("--no-acls", .acls),
+            ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
+        ]
+        for (name, attribute) in switches where invocation.has(name) { attributes.remove(attribute) }
+        if let text = try invocation.text("--max-delete") {
+            guard let limit = DeleteLimit(text) else {
+                throw UsageError(
+                    "\"\(text)\" is not a value for --max-delete",
+                    wayOut: "give a number, a percentage such as 20%, or unlimited")
+            }
+            deleteLimit = limit
+        }
+        if let text = try invocation.text("--bandwidth") {
+            guard let rate = Int64(byteCount: text), rate > 0 else {
+                throw UsageError(
+                    "\"\(text)\" is not a value for --bandwidth",
+                    wayOut: "give a number of bytes a second, such as 50M")
+            }
+            bandwidth = rate
+        }
+        if let number = try invocation.integer("--threads", in: 1...1024) { threads = number }
+        keepLast = try invocation.integer("--keep-last")
+    }
+}

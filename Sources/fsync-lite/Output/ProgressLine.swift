@@ -1,0 +1,85 @@
+import FsyncLite
+
+/// How far a run has got, as one line that fits a terminal of any width.
+struct ProgressLine {
+    let progress: Progress
+    /// How long this phase has taken so far.
+    let elapsed: Duration
+
+    /// - Parameter width: columns of the terminal. The last one stays free: some begin a new line after it.
+    func text(width: Int) -> String {
+        let room = max(0, width - 1)
+        // The most important first: what does not fit any more is left out, and so is what comes after it.
+        let parts: [(position: Int, text: String?)] = [
+            (0, String(progress.phase.rawValue.prefix(room))), (2, percentage), (6, timeLeft), (3, bytes),
+            (5, rate), (4, entries),
+        ]
+        var chosen: [(position: Int, text: String)] = []
+        var length = 0
+        for (position, text) in parts {
+            guard let text else { continue }
+            let needed = text.count + (chosen.isEmpty ? 0 : 2)
+            guard length + needed <= room else { break }
+            length += needed
+            chosen.append((position, text))
+        }
+        if let fraction, room - length >= 14 {
+            chosen.append((1, bar(fraction, length: min(room - length - 4, 30))))
+        }
+        return chosen.sorted { $0.position < $1.position }.map(\.text).joined(separator: "  ")
+    }
+
+    /// Of the bytes, where there are any; else of the entries.
+    private var fraction: Double? {
+        if let total = progress.totalBytes, total > 0 {
+            return min(1, Double(progress.bytes) / Double(total))
+        }
+        guard let total = progress.totalEntries, total > 0 else { return nil }
+        return min(1, Double(progress.entries) / Double(total))
+    }
+
+    private var percentage: String? {
+        fraction.map { fraction in
+            let text = "\(Int(fraction * 100))%"
+            return String(repeating: " ", count: 4 - text.count) + text
+        }
+    }
+
+    private var bytes: String? {
+        let done = ActionText.byteCount(progress.bytes)
+        guard let total = progress.totalBytes else { return progress.bytes > 0 ? done : nil }
+        return total > 0 ? "\(done) of \(ActionText.byteCount(total))" : nil
+    }
+
+    private var entries: String? {
+        guard let total = progress.totalEntries else {
+            return progress.entries > 0 ? "\(progress.entries) entries" : nil
+        }
+        return "\(progress.entries) of \(total) entries"
+    }
+
+    /// Nothing can be said at first.
+    private var seconds: Double? {
+        let seconds = elapsed / .seconds(1)
+        return seconds > 0.5 ? seconds : nil
+    }
+
+    private var rate: String? {
+        guard let seconds, progress.bytes > 0 else { return nil }
+        return "\(ActionText.byteCount(Int64(Double(progress.bytes) / seconds)))/s"
+    }
+
+    private var timeLeft: String? {
+        guard let seconds, let fraction, fraction > 0 else { return nil }
+        let left = Int(min(seconds / fraction * (1 - fraction), 359_999).rounded())
+        let (hours, minutes) = (left / 3600, left / 60 % 60)
+        func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let clock = hours > 0 ? "\(hours):\(twoDigits(minutes))" : "\(minutes)"
+        return "\(clock):\(twoDigits(left % 60)) left"
+    }
+
+    private func bar(_ fraction: Double, length: Int) -> String {
+        let filled = Int(fraction * Double(length))
+        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: length - filled))]"
+    }
+}

@@ -1,0 +1,51 @@
+import FileSystem
+import FsyncLite
+
+/// A command of a job.
+struct Hook: CustomStringConvertible {
+    enum Moment: String, CaseIterable {
+        /// Before anything is looked at. If it fails, nothing is applied.
+        case before
+        /// After an apply that made the target the mirror.
+        case after
+        /// When the exit code will not be 0.
+        case onFailure = "on_failure"
+    }
+
+    let moment: Moment
+    private let words: [String]
+
+    var description: String { words.map { SyncCommand.quoted(Array($0.utf8)) }.joined(separator: " ") }
+
+    /// nil for what is no command.
+    init?(_ moment: Moment, _ value: SettingValue) {
+        switch value {
+        case .text(let command): words = [command]
+        case .list(let list):
+            words = list.compactMap { if case .text(let word) = $0 { word } else { nil } }
+            guard words.count == list.count else { return nil }
+        default: return nil
+        }
+        guard let command = words.first, !command.isEmpty, !words.contains(where: { $0.utf8.contains(0) })
+        else {
+            return nil
+        }
+        self.moment = moment
+    }
+
+    /// Runs the command.
+    ///
+    /// - Returns: what went wrong; nil when it ended well.
+    func run(report: [UInt8]) -> String? {
+        let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
+        do {
+            let code = try ChildProcess(words).run(input: report)
+            return code == 0 ? nil : "\(name): exit code \(code)"
+        } catch .noSuchFile where !words[0].contains("/") {
+            return
+                "\(name): there is no such command in the PATH, \(escapedText(ChildProcess.searchPath.utf8))"
+        } catch {
+            return "\(name): \(error)"
+        }
+    }
+}

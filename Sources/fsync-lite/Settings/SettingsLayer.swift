@@ -1,0 +1,105 @@
+import FsyncLite
+
+extension OptionDescription {
+    /// What settings call it: `max_delete` for `--max-delete`.
+    var key: String { String(name.dropFirst(2)).replacing("-", with: "_") }
+}
+
+/// The options that settings give in one place, checked, as a command line would have them.
+struct SettingsLayer {
+    struct Value {
+        /// nil for a flag that is off; none for one that is on.
+        let values: [[UInt8]]?
+        /// The file and the line.
+        let place: String
+    }
+
+    /// By long option name.
+    private(set) var values: [String: Value] = [:]
+
+    /// - Parameters:
+    ///   - path: the names that lead to the values in the file.
+    ///   - others: keys that stand there too and are no options.
+    /// - Throws: `SyncError` with file, line and key for an unknown key and a value that the option does not take.
+    init<Content>(
+        _ settings: SettingValues, at path: [String], in file: SettingsFile<Content>,
+        beside others: [String] = []
+    ) throws {
+        for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
+            guard let option = CommandDescription.settings.first(where: { $0.key == key }) else {
+                let known = CommandDescription.settings.map(\.key) + others
+                let closest = EditDistance.closest(to: Array(key.utf8)[...], among: known)
+                throw file.error(
+                    path + [key], "The key is unknown" + (closest.map { "; did you mean \($0)?" } ?? "."))
+            }
+            do {
+                values[option.name] = Value(
+                    values: try SettingsLayer.words(value, for: option), place: file.place(of: path + [key]))
+            } catch let error as UsageError {
+                throw file.error(path + [key], "\(error.message); \(error.wayOut)")
+            }
+        }
+    }
+
+    private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
+        switch value {
+        case .flag(let flag) where !option.takesValue: return flag ? [] : nil
+        case .list(let list) where option.isRepeatable: return try list.map { try text($0, for: option) }
+        case .text, .number:
+            guard option.takesValue, !option.isRepeatable else { break }
+            let words = [try text(value, for: option)]
+            // The option's own judgement.
+            _ = try SyncOptions(
+                Invocation(
+                    command: .apply, argumentValues: [:], optionValues: [option.name: words], sequence: []))
+            return words
+        default: break
+        }
+        let wanted =
+            !option.takesValue
+            ? "true or false" : option.isRepeatable ? "a list of texts" : "a text or a number"
+        throw UsageError("The value does not fit", wayOut: "give \(wanted)")
+    }
+
+    private static func text(_ value: SettingValue, for option: OptionDescription) throws -> [UInt8] {
+        switch value {
+        case .text(let text):
+            guard option.placeholder != "FILE" || text.hasPrefix("/") else {
+                throw UsageError(
+                    "\"\(text)\" depends on the working directory", wayOut: "give the path from /")
+            }
+            return Array(text.utf8)
+        case .number(let number) where !option.isRepeatable: return Array(String(number).utf8)
+        default: throw UsageError("The value does not fit", wayOut: "give a list of texts")
+        }
+    }
+}
+
+extension Invocation {
+    /// The same with what settings say where the command line says nothing. Lists are joined, so that of
+    /// patterns the stronger ones decide.
+    ///
+    /// - Parameters:
+    ///   - layers: the weakest first.
+    ///   - options: those that settings may give here.
+    func over(_ layers: [SettingsLayer], _ options: [OptionDescription]) -> Invocation {
+        var result = self
+        var sequence: [(option: String, value: [UInt8])] = []
+        for option in options {
+            let given = layers.compactMap { $0.values[option.name] }
+            if option.isRepeatable {
+                let values = given.flatMap { $0.values ?? [] } + values(option.name)
+                if !values.isEmpty { result.optionValues[option.name] = values }
+            } else if optionValues[option.name] == nil, let values = given.last?.values {
+                result.optionValues[option.name] = values
+            }
+        }
+        for layer in layers {
+            for option in options where option.isRepeatable {
+                sequence += (layer.values[option.name]?.values ?? []).map { (option.name, $0) }
+            }
+        }
+        result.sequence = sequence + self.sequence
+        return result
+    }
+}

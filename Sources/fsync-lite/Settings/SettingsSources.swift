@@ -1,0 +1,80 @@
+import FileSystem
+import FsyncLite
+
+/// Where settings are looked for: a person's own file, and the target's.
+struct SettingsSources {
+    /// nil without a file: everything has its default.
+    let own: SettingsFile<UserSettings>?
+    /// What it says of every run; empty without a file.
+    private(set) var defaults: [SettingsLayer] = []
+
+    /// - Throws: `SyncError` with code `inputMissing` when the file that `--settings` names is not there.
+    init(_ invocation: Invocation) throws {
+        if let path = invocation.value("--settings") {
+            own = try SettingsSources.read(LocalFile(bytes: path))
+        } else if let directory = SettingsSources.directory, try SettingsSources.isReachable(directory) {
+            own = try .readIfPresent(in: directory)
+        } else {
+            own = nil
+        }
+        if let own { defaults = [try SettingsLayer(own.content.defaults, at: ["defaults"], in: own)] }
+    }
+
+    private static func read(_ file: LocalFile) throws -> SettingsFile<UserSettings> {
+        guard try file.exists else {
+            throw SyncError(.inputMissing, path: file.bytes, "there is no such file of settings")
+        }
+        return try SettingsFile(reading: file)
+    }
+
+    /// `fsync-lite` in the XDG directory for settings; nil where the environment names none.
+    static var directory: LocalFile? {
+        if let path = HostProcess.environment("XDG_CONFIG_HOME"), path.hasPrefix("/") {
+            return LocalFile(path) + "fsync-lite"
+        }
+        guard let home = HostProcess.environment("HOME"), home.hasPrefix("/") else { return nil }
+        return LocalFile(home) + ".config" + "fsync-lite"
+    }
+
+    /// A home that is another user's, or none, as a daemon's `/dev/null`, holds no settings of ours.
+    private static func isReachable(_ directory: LocalFile) throws -> Bool {
+        do {
+            return try directory.isDirectory
+        } catch {
+            guard error.errno == Errno.accessDenied.rawValue || error.errno == Errno.notDirectory.rawValue
+            else {
+                throw error
+            }
+            return false
+        }
+    }
+
+    /// What holds for a run on a target beside its command line, the weakest first.
+    func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
+        var layers = defaults
+        if let file = try Target(path: target).settings() {
+            layers.append(try SettingsLayer(file.content.defaults ?? [:], at: ["defaults"], in: file))
+        }
+        if let job { layers.append(job.options) }
+        return layers
+    }
+
+    /// Every job, in the order of their names.
+    func jobs() throws -> [Job] {
+        guard let own else { return [] }
+        return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
+    }
+
+    /// The jobs of these names.
+    func jobs(named names: [[UInt8]]) throws -> [Job] {
+        let jobs = try jobs()
+        return try names.map { name in
+            if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
+            let closest = EditDistance.closest(to: name[...], among: jobs.map(\.name))
+            let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
+            throw UsageError(
+                "no job \(QuotedBytes(name)) in \(file ?? "the settings: there are none")",
+                wayOut: closest.map { "did you mean '\($0)'?" } ?? "fsync-lite settings show lists the jobs")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Digests in the manifest, and what they save")
+struct DigestTests {
+    private let time = TreeTime(1_600_000_000, 1)
+
+    private func sum(_ scene: MirrorScene, _ name: String) throws -> String {
+        "sha256:" + (try HostCommand.output("sha256sum", scene.path(name))).prefix(64)
+    }
+
+    /// By path, of the files that have one.
+    private func digests(_ scene: MirrorScene) throws -> [String: String] {
+        let entries = try JSONObject(text: scene.text("target/.fsync-lite/manifest.json")).objects("entries")
+        return Dictionary(
+            uniqueKeysWithValues: entries.compactMap { entry in
+                entry.text("digest").map { (entry.text("path") ?? "?", $0) }
+            })
+    }
+
+    private func expectDigests(
+        _ scene: MirrorScene, of names: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let found = try digests(scene)
+        #expect(found.keys.sorted() == names.sorted(), sourceLocation: sourceLocation)
+        for (name, digest) in found {
+            #expect(try digest == sum(scene, "target/\(name)"), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func recordsWhatSha256sumPrintsOfEveryCopy() throws {
+        let scene = try MirrorScene([
+            "a": "one", "d": ["b": .file(String(repeating: "x", count: 300_000)), "empty": ""],
+            "l": .symlink("a"),
+        ])
+        guard link(scene.path("source/a"), scene.path("source/other")) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        try scene.mirror("--digest")
+        try expectDigests(scene, of: "a", "d/b", "d/empty", "other")
+    }
+
+    @Test func keepsThoseOfWhatDoesNotChangeAndDropsTheOthers() throws {
+        let scene = try MirrorScene([
+            "same": "one", "edited": "two", "moved": "three", "mode": "four", "d": ["x": "five"],
+        ])
+        try scene.mirror("--digest")
+        try scene.append("!", to: "source/edited")
+        try scene.move("source/moved", to: "source/elsewhere")
+        try scene.move("source/d", to: "source/e")
+        try scene.setMode(0o600, of: "source/mode")
+        try scene.build(["new": "six"], at: "source")
+        try scene.mirror()
+        try expectDigests(scene, of: "same", "elsewhere", "mode", "e/x")
+        try scene.mirror("--digest")
+        try expectDigests(scene, of: "same", "elsewhere", "mode", "e/x", "edited", "new")
+        #expect(try scene.mirror("--digest").output.contains("nothing to do"))
+    }
+
+    @Test func recordsThoseOfFilesThatWereMirroredWithout() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
+        try scene.mirror()
+        #expect(try digests(scene).isEmpty)
+        try scene.move("source/d", to: "source/e")
+        try scene.mirror("--digest")
+        try expectDigests(scene, of: "a", "e/b")
+        let inode = try HostCommand.output("stat", "-c", "%i", scene.path("target/.fsync-lite/manifest.json"))
+        try scene.mirror("--digest")
+        #expect(
+            try HostCommand.output("stat", "-c", "%i", scene.path("target/.fsync-lite/manifest.json"))
+                == inode)
+    }
+
+    /// What one side has lost by then must not become what the other is judged by.
+    @Test func recordsNoneOfContentThatSourceAndTargetDoNotAgreeOn() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: time), "b": "b"], inMemory: true)
+        try scene.mirror()
+        let target = try MappedFile(scene.path("target/a"))
+        try scene.mirror()
+        target.store("rotten")
+        let run = try scene.apply("--digest")
+        #expect(run.code == 0)
+        #expect(run.errors.contains("a: it differs from the source's"), "\(run.errors)")
+        try expectDigests(scene, of: "b")
+    }
+
+    @Test func checksumReadsTheSourceAndTakesTheTargetsDigest() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: time)], inMemory: true)
+        let source = try MappedFile(scene.path("source/a"))
+        try scene.mirror("--digest")
+        let target = try MappedFile(scene.path("target/a"))
+        #expect(try scene.mirror("--checksum").output.contains("nothing to do"))
+        source.store("after.")
+        #expect(try scene.planned().actionLines == [])
+        #expect(try scene.plan("--checksum", "--json").json().actionLines == ["update a (content)"])
+        // The target is not read, so what happened below it is for `manifest verify` to find.
+        source.store("before")
+        target.store("rotten")
+        #expect(try scene.plan("--checksum", "--json").json().actionLines == [])
+        // Its change time moves: it is read again.
+        try scene.setMode(0o600, of: "target/a")
+        try scene.setMode(0o644, of: "target/a")
+        #expect(try scene.planned().actionLines == ["update a (content)"])
+    }
+
+    @Test func createRecordsThemOnDemand() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "l": .symlink("a")])
+        let run = try scene.run("manifest", "create", "--digest", "source")
+        #expect(run.code == 0, "\(run.errors)")
+        let entries = try run.json().objects("entries")
+        #expect(
+            entries.map { $0.text("digest") } == [
+                try sum(scene, "source/a"), nil, try sum(scene, "source/d/b"), nil,
+            ])
+    }
+
+    @Test func manifestsOfEqualSizesAndTimesDifferByDigest() throws {
+        let scene = try MirrorScene(["a": .file("before", modified: time)])
+        #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "old").code == 0)
+        try scene.editInSecret("source/a", "after.")
+        #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "new").code == 0)
+        let run = try scene.run("manifest", "diff", "--json", "old", "new")
+        #expect(run.code == 2)
+        #expect(try run.json().actionLines == ["update a (content)"])
+        #expect(try scene.run("manifest", "diff", "new", "new").code == 0)
+    }
+}

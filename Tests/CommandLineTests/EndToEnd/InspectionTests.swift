@@ -1,0 +1,177 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Looking into manifests: totals, selections, differences, exports")
+struct InspectionTests {
+    private let tree: TreeLiteral = [
+        "big": .file(String(repeating: "x", count: 5000), modified: TreeTime(1_600_000_000, 5)),
+        "docs": [
+            "a.txt": .file("hello", modified: TreeTime(1_500_000_000, 0)),
+            "b.jpg": .file(String(repeating: "y", count: 2000), modified: TreeTime(1_700_000_000, 0)),
+            "deep": ["c.txt": .file("c", modified: TreeTime(-1, 999_999_999))],
+        ],
+        "link": .symlink("docs/a.txt"), "pipe": .fifo(),
+    ]
+
+    /// Names that other formats have to encode.
+    private let oddTree: TreeLiteral = [
+        "a b": "1", "line\nfeed": "2", "back\\slash": "3", "carriage\rreturn": "4", "#=*?[x]": "5",
+        TreeName([0x66, 0xFF]): "6", "-": "7", "d d": ["é": "8", "f": .fifo(), "l": .symlink("a b\\#")],
+        "old": .file("9", mode: 0o4711, modified: TreeTime(-473_385_600, 500_000_000)),
+    ]
+
+    @Test(arguments: ["source", "target", "m.json"])
+    func showTellsWhatStandsOut(manifest: String) throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror()
+        #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
+        let text = try scene.run("manifest", "show", manifest, "--top", "1").output
+        for line in [
+            "entries             8", "  file              4", "  directory         2",
+            "  symlink           1",
+            "  fifo              1", "bytes               7006 (7.0 kB)", "at depth 1          4",
+            "at depth 3          1", "largest files\n      5.0 kB  2020-09-13T12:26:40.000000005Z  big\n",
+            "newest files\n      2.0 kB  2023-11-14T22:13:20Z  docs/b.jpg\n",
+            "oldest files\n         1 B  1969-12-31T23:59:59.999999999Z  docs/deep/c.txt\n",
+        ] {
+            #expect((text + "\n").contains(line), "\(line): \(text)")
+        }
+        let json = try scene.run("manifest", "show", "--json", manifest, "--top", "2").json()
+        #expect(json.text("format") == "fsync-lite-manifest-totals")
+        #expect(json.objects("largest").map { $0.text("path") } == ["big", "docs/b.jpg"])
+        #expect(json.objects("oldest").map { $0.text("path") } == ["docs/deep/c.txt", "docs/a.txt"])
+        #expect(json.objects("types").map { $0.number("entries") } == [4, 2, 1, 1])
+    }
+
+    @Test(arguments: [
+        ("*.txt", "docs/a.txt docs/deep/c.txt"),
+        ("docs/", "docs docs/a.txt docs/b.jpg docs/deep docs/deep/c.txt"),
+        ("/a.txt", ""), ("docs/*.txt", "docs/a.txt"), ("docs !*.txt", "docs docs/b.jpg docs/deep"),
+        ("!docs", "big link pipe"), ("--type file", "big docs/a.txt docs/b.jpg docs/deep/c.txt"),
+        ("--type symlink --type=fifo", "link pipe"), ("--min-size 1999", "big docs/b.jpg"),
+        ("--min-size 2K --max-size 1M", "big"), ("--max-size 1", "docs/deep/c.txt"),
+        ("--older 2018-01-01 --type file", "docs/a.txt docs/deep/c.txt"),
+        ("--newer 2020-09-13T12:26:40Z --older 2024-01-01 --type file", "big docs/b.jpg"),
+        ("--newer 2023-11-14T22:13:20Z --older 2023-11-14T22:13:20.000000001Z", "docs/b.jpg"),
+        ("*.jpg --max-size 10", ""),
+    ])
+    func listSelects(conditions: String, expected: String) throws {
+        let scene = try MirrorScene(tree)
+        let words = conditions.split(separator: " ").map(String.init)
+        let run = try scene.run(["manifest", "list", "source"] + words)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.split(separator: "\n").joined(separator: " ") == expected)
+    }
+
+    @Test(arguments: [
+        ("--type fil", "did you mean 'file'?"), ("--newer yesterday", "give a day such as 2026-11-20"),
+        ("--min-size huge", "give a number of bytes"), ("--tpye file", "did you mean '--type'?"),
+    ])
+    func conditionsThatMakeNoSenseAreRefused(conditions: String, wayOut: String) throws {
+        let scene = try MirrorScene([:])
+        let words = conditions.split(separator: " ").map(String.init)
+        let run = try scene.run(["manifest", "list", "source"] + words)
+        #expect(run.code == 64)
+        #expect(run.errors.contains(wayOut), "\(run.errors)")
+    }
+
+    @Test func longLinesShowEveryKind() throws {
+        let scene = try MirrorScene([
+            "f": .file("abc", mode: 0o4755, modified: TreeTime(0, 0)), "l": .symlink("f"), "p": .fifo(),
+        ])
+        let lines = try scene.run("manifest", "list", "--long", "source").output.split(separator: "\n")
+        let owner = "\(getuid()):\(getgid())"
+        #expect(lines.first == "-rwsr-xr-x \(owner)            3 1970-01-01T00:00:00Z f")
+        #expect(lines.dropFirst().first?.hasPrefix("lrwxrwxrwx \(owner)            1 ") == true)
+        #expect(lines.dropFirst().first?.hasSuffix(" l -> f") == true)
+        #expect(lines.last?.hasPrefix("prw") == true)
+    }
+
+    @Test func diffBetweenATreeAndACopyOfItSeesOnlyWhatDiffers() throws {
+        let scene = try MirrorScene(tree)
+        try HostCommand.run("cp", "-a", scene.source, scene.path("copy"))
+        let same = try scene.run("manifest", "diff", "source", "copy")
+        #expect(same.code == 0, "\(same.output)")
+        #expect(same.output == "no difference; 8 unchanged\n")
+        try scene.append("!", to: "copy/docs/a.txt")
+        try scene.remove("copy/link")
+        let other = try scene.run("manifest", "diff", "source", "copy")
+        #expect(other.code == 2)
+        #expect(other.output.contains("~ docs/a.txt"))
+        #expect(other.output.contains("- link"))
+        #expect(other.output.hasSuffix("1 changed, 1 gone; 6 unchanged; 6 B in new and changed files\n"))
+        let summary = try scene.run("manifest", "diff", "--summary", "source", "copy")
+        #expect(summary.code == 2)
+        #expect(summary.output == "1 changed, 1 gone; 6 unchanged; 6 B in new and changed files\n")
+    }
+
+    @Test func diffFindsFilesThatSwappedNames() throws {
+        let scene = try MirrorScene([
+            "a": .file("one", modified: TreeTime(1, 0)), "b": .file("two", modified: TreeTime(1, 0)),
+        ])
+        #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
+        try scene.swap("source/a", "source/b")
+        let run = try scene.run("manifest", "diff", "m.json", "source")
+        #expect(run.code == 2)
+        #expect(run.output.contains("> b -> a") && run.output.contains("> a -> b"), "\(run.output)")
+    }
+
+    // MARK: Exports
+
+    private static let hasMtree = HostCommand.isInstalled("mtree")
+
+    @Test(
+        .enabled(if: hasMtree, "mtree is not installed: Debian has it in mtree-netbsd"),
+        arguments: ["source", "target", "m.json", "d.json"])
+    func mtreeAcceptsItsExport(manifest: String) throws {
+        let scene = try MirrorScene(oddTree)
+        try scene.mirror()
+        #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
+        #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
+        let export = try scene.run("manifest", "export", manifest, "--format", "mtree")
+        #expect(export.code == 0, "\(export.errors)")
+        try export.output.write(toFile: scene.path("spec"), atomically: true, encoding: .utf8)
+        for tree in [scene.source, scene.target] {
+            #expect(HostCommand.works("mtree", "-p", tree, "-f", scene.path("spec")), "\(export.output)")
+        }
+        // It is a comparison, and not only parsed.
+        try scene.editInSecret("source/a b", "!")
+        #expect(
+            HostCommand.works("mtree", "-p", scene.source, "-f", scene.path("spec")) == (manifest != "d.json")
+        )
+        try scene.append("!", to: "source/line\nfeed")
+        #expect(!HostCommand.works("mtree", "-p", scene.source, "-f", scene.path("spec")))
+    }
+
+    @Test(arguments: ["source", "target", "d.json"])
+    func sha256sumAcceptsItsExport(manifest: String) throws {
+        let scene = try MirrorScene(oddTree)
+        try scene.mirror()
+        #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
+        // Not by way of a string: names are bytes.
+        let command = "'\(try BuiltCommand.path())' manifest export --format sha256sum \(manifest) > sums"
+        try HostCommand.run("sh", "-c", "cd '\(scene.directory.path)' && \(command)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scene.path("sums"))).count { $0 == 10 } == 9)
+        func check() -> Bool {
+            HostCommand.works(
+                "sh", "-c", "cd '\(scene.source)' && sha256sum --check --strict '\(scene.path("sums"))'")
+        }
+        #expect(check())
+        try scene.editInSecret("source/line\nfeed", "!")
+        #expect(!check())
+    }
+
+    @Test func exportSaysWhatItLacks() throws {
+        let scene = try MirrorScene(tree)
+        #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
+        let run = try scene.run("manifest", "export", "m.json", "--format", "sha256sum")
+        #expect(run.code == 66)
+        #expect(run.errors.contains("fsync-lite manifest create --digest"))
+        #expect(try scene.run("manifest", "export", "m.json").code == 64)
+        let other = try scene.run("manifest", "export", "m.json", "--format", "md5sum")
+        #expect(other.code == 64)
+        #expect(other.errors.contains("use one of: mtree, sha256sum"))
+    }
+}

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+@Suite("What plans look like")
+struct PlanTextTests {
+    /// A directory that holds one with so many files.
+    private func files(_ count: Int) -> TreeLiteral {
+        ["sub": flat(count, "12345")]
+    }
+
+    private func flat(_ count: Int, _ content: String) -> TreeLiteral {
+        .directory(
+            (0..<count).map { (TreeName(Array("f\($0)".utf8)), .file(content)) }, mode: 0o755, modified: nil)
+    }
+
+    private static func lines(_ output: String) -> [String] {
+        output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func aNewDirectoryWithManyEntriesIsOneLineWithTotals() throws {
+        let scene = try MirrorScene(["few": ["a": "a"], "many": files(300), "z": "z"])
+        let plan = Self.lines(try scene.plan().output)
+        #expect(
+            plan == [
+                "+ few/  (new)", "+ few/a  1 B  (new)", "+ many/  301 entries, 1.5 kB  (new)",
+                "+ z  1 B  (new)",
+                "--all lists what is in the directories, too",
+                "305 to create; 0 unchanged; 1.5 kB to copy",
+            ])
+        let all = Self.lines(try scene.plan("--all").output)
+        #expect(all.count == 306)
+        #expect(all.contains("+ many/sub/f299  5 B  (new)"))
+        #expect(try scene.planned().objects("actions").count == 305)
+        let apply = Self.lines(try scene.apply("--verbose").output)
+        #expect(apply.dropLast() == plan.dropLast())
+    }
+
+    @Test func aDeletedDirectoryIsOneLineAndWhatElseHappensBelowANewOneIsNot() throws {
+        let scene = try MirrorScene(["gone": files(30), "stays": "1", "big": "12345"])
+        try scene.mirror()
+        try scene.remove("source/gone")
+        try scene.build(files(30), at: "source/new")
+        try scene.move("source/big", to: "source/new/sub/big")
+        let plan = Self.lines(try scene.plan("--max-delete", "unlimited").output)
+        #expect(plan.contains("- gone/  31 entries, 150 B  (removed)"), "\(plan)")
+        #expect(plan.contains("+ new/  31 entries, 150 B  (new)"), "\(plan)")
+        #expect(plan.contains("> big -> new/sub/big  (renamed)"), "\(plan)")
+        #expect(!plan.contains { $0.contains("f12") })
+    }
+
+    @Test func aVeryLongListEndsWithHowToSeeTheRest() throws {
+        let scene = try MirrorScene(flat(1010, "1"))
+        let plan = Self.lines(try scene.plan().output)
+        #expect(plan.count == 1002)
+        #expect(plan[1000] == "... and 10 more lines; --all lists them")
+        #expect(try Self.lines(scene.plan("--all").output).count == 1011)
+    }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Saved plans")
+struct SavedPlanTests {
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            ["a": "one", "b": "two", "d": ["x": "x", "y": "y"], "gone": "g", "stays": "s"], inMemory: true)
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
+        try scene.move("source/d", to: "source/moved")
+        try scene.remove("source/gone")
+        try scene.build("n", at: "source/new")
+        return scene
+    }
+
+    private func save(_ scene: MirrorScene, _ options: String...) throws {
+        let run = try scene.run(["plan", "source", "target", "--out", "plan"] + options)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    /// Refused as stale, with each of these paths, and nothing is written.
+    private func expectStale(
+        _ scene: MirrorScene, _ paths: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try scene.wholeTarget()
+        let run = try scene.run("apply", "--plan", "plan")
+        #expect(run.code == 5, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+        for path in paths {
+            #expect(
+                run.errors.contains("refused: \(path): "), "\(run.errors)", sourceLocation: sourceLocation)
+        }
+        #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
+        let report = try scene.run("apply", "--plan", "plan", "--json")
+        #expect(report.code == 5, sourceLocation: sourceLocation)
+        #expect(try report.json().text("outcome") == "refused", sourceLocation: sourceLocation)
+    }
+
+    @Test func appliesWhatWasPlanned() throws {
+        let scene = try scene()
+        let planned = try scene.planned()
+        try save(scene)
+        let run = try CommandRun(
+            ["apply", "--json", "--plan", scene.path("plan")], in: scene.directory.path + "/source")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try run.json().actionLines == planned.actionLines)
+        try scene.expectMirrored()
+        // Done is done.
+        #expect(try scene.run("apply", "--plan", "plan").code == 5)
+    }
+
+    @Test func firstApply() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["x": "x"]], inMemory: true)
+        try save(scene)
+        #expect(!scene.exists("target"))
+        #expect(try scene.run("apply", "--plan", "plan").code == 0)
+        try scene.expectMirrored()
+    }
+
+    @Test func targetThatCameMeanwhileIsStale() throws {
+        let scene = try MirrorScene(["a": "one"], inMemory: true)
+        try save(scene)
+        try scene.build([:], at: "target")
+        #expect(try scene.run("apply", "--plan", "plan").code == 5)
+        #expect(!scene.exists("target/a"))
+    }
+
+    // MARK: Drift
+
+    @Test func changedSourceFileIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.append("!", to: "source/new")
+        try expectStale(scene, ["new"])
+    }
+
+    @Test func secretlyChangedSourceFileIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.editInSecret("source/new", "m")
+        try expectStale(scene, ["new"])
+    }
+
+    @Test func changedTargetFileIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.append("theirs", to: "target/a")
+        try expectStale(scene, ["a"])
+    }
+
+    @Test func secretlyChangedTargetFileThatIsDeletedIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.editInSecret("target/gone", "h")
+        try expectStale(scene, ["gone"])
+    }
+
+    @Test func targetFileThatNoActionWasAboutIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.append("theirs", to: "target/stays")
+        try expectStale(scene, ["stays"])
+    }
+
+    @Test func newFileInTheWayIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.build("theirs", at: "target/new")
+        try expectStale(scene, ["new"])
+    }
+
+    @Test func newFileOfTheSourceIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.build("more", at: "source/more")
+        try expectStale(scene, ["more"])
+    }
+
+    @Test func sourceFileThatIsGoneIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.remove("source/new")
+        try expectStale(scene, ["new"])
+    }
+
+    @Test func changeInsideAMovedDirectoryIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.append("!", to: "target/d/x")
+        try expectStale(scene, ["moved/x"])
+    }
+
+    @Test func anotherManifestIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.setMode(0o600, of: "source/stays")
+        #expect(try scene.apply("--no-delete", "--exclude", "/*", "--include", "/stays").code == 0)
+        let run = try scene.run("apply", "--plan", "plan")
+        #expect(run.code == 5)
+        #expect(run.errors.contains("manifest"), "\(run.errors)")
+    }
+
+    @Test func unfinishedCommitIsPending() throws {
+        let scene = try scene()
+        try save(scene)
+        try scene.build(.file("{}", mode: 0o600), at: "target/.fsync-lite/journal")
+        let before = try scene.wholeTarget()
+        #expect(try scene.run("apply", "--plan", "plan").code == 6)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    func sourceThatChangesBeforeItIsCopiedIsStale() throws {
+        let scene = try scene()
+        try save(scene)
+        let before = try TreeSnapshot(scene.target)
+        let run = try PausedCommand.run(
+            ["apply", "--plan", "plan"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
+        ) {
+            try scene.append("late", to: "source/new")
+        }
+        #expect(run.code == 5, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("new"))
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+    }
+
+    // MARK: Options and guards
+
+    @Test func optionsOfThePlanHoldAndFilesOfPatternsAreNotNeededAgain() throws {
+        let scene = try MirrorScene(["a": "1", "b.tmp": "2", "c.log": "3", "keep.log": "4"], inMemory: true)
+        try scene.build("*.tmp\n", at: "patterns")
+        try save(scene, "--exclude-from", "patterns", "--exclude", "*.log", "--include", "keep.log")
+        try scene.remove("patterns")
+        #expect(try scene.run("apply", "--plan", "plan").code == 0)
+        #expect(scene.exists("target/a") && scene.exists("target/keep.log"))
+        #expect(!scene.exists("target/b.tmp") && !scene.exists("target/c.log"))
+    }
+
+    @Test func refusedPlanIsNotSaved() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.build(["theirs": "2"], at: "target")
+        #expect(try scene.run("plan", "source", "target", "--out", "plan").code == 4)
+        #expect(!scene.exists("plan"))
+        #expect(try scene.run("plan", "source", "target", "--out", "plan", "--adopt").code == 0)
+        #expect(try scene.run("apply", "--plan", "plan").code == 0)
+        try scene.expectMirrored()
+    }
+
+    @Test func optionsThatWouldMakeAnotherPlanAreRefused() throws {
+        let scene = try scene()
+        try save(scene)
+        for arguments in [["--no-delete"], ["--exclude", "x"], ["source", "target"]] {
+            #expect(try scene.run(["apply", "--plan", "plan"] + arguments).code == 64)
+        }
+        #expect(try scene.run("apply", "--plan", "missing").code == 66)
+    }
+
+    @Test(arguments: [
+        "{", "{\"format\":\"fsync-lite-plan\",\"version\":1}\n",
+        "{\"format\":\"fsync-lite-saved-plan\",\"version\":2}\n",
+    ])
+    func foreignPlanIs65(text: String) throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.build(.file(text), at: "plan")
+        for arguments in [["apply", "--plan", "plan"], ["plan", "--show", "plan"]] {
+            let run = try scene.run(arguments)
+            #expect(run.code == 65)
+            #expect(run.errors.contains("plan: line 1: "), "\(run.errors)")
+        }
+    }
+
+    @Test func editedPlanIs65() throws {
+        let scene = try scene()
+        try save(scene)
+        let text = try scene.text("plan").replacing("\"gone\"", with: "\"stay\"")
+        try scene.build(.file(text), at: "plan")
+        #expect(try scene.run("apply", "--plan", "plan").code == 65)
+    }
+
+    @Test func showsWhatItIs() throws {
+        let scene = try scene()
+        try save(scene, "--max-delete", "7")
+        let run = try scene.run("plan", "--show", "plan", "--all")
+        #expect(run.code == 0)
+        for text in [
+            scene.source, scene.target, "--max-delete=7", " ago", "> d -> moved/", "- gone",
+            "1 to create, 1 to update",
+        ] {
+            #expect(run.output.contains(text), "\(text): \(run.output)")
+        }
+    }
+
+    @Test(arguments: 0..<12)
+    func randomChangesGoThroughAFile(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let scene = try MirrorScene([:], inMemory: true)
+        _ = random.next()
+        var names: [String] = []
+        for number in 0..<30 {
+            let name = "source/\(number % 3 == 0 ? "d\(number)" : "f\(number)")"
+            try scene.build(
+                number % 3 == 0 ? ["x": .file("x\(number)"), "y": ["z": "z"]] : .file("\(number)"), at: name)
+            names.append(name)
+        }
+        try scene.mirror()
+        for name in names {
+            switch random.next() % 6 {
+            case 0: try scene.remove(name)
+            case 1: try scene.move(name, to: name + "-moved")
+            case 2 where !scene.exists(name + "/x"): try scene.append("more", to: name)
+            case 3: try scene.setMode(0o700, of: name)
+            case 4:
+                try scene.remove(name)
+                try scene.build(scene.exists(name + "/x") ? "now a file" : ["now": "a directory"], at: name)
+            default: break
+            }
+        }
+        try save(scene, "--max-delete", "unlimited")
+        #expect(try scene.run("apply", "--plan", "plan").code == 0)
+        try scene.expectMirrored()
+    }
+}

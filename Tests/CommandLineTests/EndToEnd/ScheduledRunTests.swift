@@ -1,0 +1,220 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// As cron and systemd run it: hardly an environment, no terminal, nobody to ask.
+@Suite("Scheduled runs")
+struct ScheduledRunTests {
+    private static let cron = ["env", "-i", "HOME=/root", "SHELL=/bin/sh", "PATH=/usr/bin:/bin"]
+
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "one", "d": ["x": "x"]], inMemory: true)
+        try scene.build(
+            .file(
+                #"{"jobs": {"photos": {"source": "\#(scene.source)", "target": "\#(scene.target)", "log_file": "\#(scene.path("log"))"}}}"#
+            ), at: "settings.json")
+        return scene
+    }
+
+    private func start(_ scene: MirrorScene, _ options: String...) throws -> RunningCommand {
+        try RunningCommand(
+            ["run", "--all", "--settings", scene.path("settings.json")] + options, in: "/",
+            under: ScheduledRunTests.cron)
+    }
+
+    private func run(_ scene: MirrorScene) throws -> CommandRun { try start(scene, "--quiet").finish() }
+
+    /// Not a word, and a line in the log.
+    @Test func goodRunIsSilent() throws {
+        let scene = try scene()
+        for _ in 0..<2 {
+            let run = try run(scene)
+            #expect(run.code == 0)
+            #expect(run.output == "" && run.errors == "")
+        }
+        try scene.expectMirrored()
+        let log = try scene.text("log").split(separator: "\n")
+        #expect(log.count == 2)
+        #expect(log[0].contains("photos: run committed: 3 created"), "\(log)")
+        #expect(log[1].contains("photos: run unchanged: nothing to do"), "\(log)")
+    }
+
+    @Test func withoutQuietThereIsOneLine() throws {
+        let scene = try scene()
+        let run = try start(scene).finish()
+        #expect(run.code == 0)
+        #expect(run.output == "photos: 3 created; 0 unchanged; 4 B copied\n")
+        #expect(run.errors == "")
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    func secondRunOnOneTargetIs75() throws {
+        let scene = try scene()
+        let first = try PausedCommand.run(
+            ["run", "photos", "--settings", "settings.json", "--quiet"], in: scene.directory.path,
+            at: .after("syncfs")
+        ) {
+            let second = try run(scene)
+            #expect(second.code == 75)
+            #expect(
+                second.errors
+                    == "fsync-lite: photos: \(scene.target): another fsync-lite is writing to this target\n")
+        }
+        #expect(first.code == 0, "\(first.errors)")
+        try scene.expectMirrored()
+        let log = try scene.text("log").split(separator: "\n")
+        #expect(log.count == 2, "\(log)")
+    }
+
+    @Test func missingSourceIs66AndNothingIsDamaged() throws {
+        let scene = try scene()
+        #expect(try run(scene).code == 0)
+        try scene.move("source", to: "away")
+        let before = try scene.wholeTarget()
+        let run = try run(scene)
+        #expect(run.code == 66)
+        #expect(run.errors == "fsync-lite: photos: \(scene.source): the source does not exist\n")
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
+    /// The mount point is there, and empty.
+    @Test func unmountedSourceIs4AndNothingIsDamaged() throws {
+        let scene = try scene()
+        #expect(try run(scene).code == 0)
+        try scene.move("source", to: "away")
+        try scene.build([:], at: "source")
+        let before = try scene.wholeTarget()
+        let run = try run(scene)
+        #expect(run.code == 4)
+        #expect(run.errors.contains("photos: refused: the source is empty"), "\(run.errors)")
+        #expect(run.errors.contains("fsync-lite run photos --allow-empty-source"), "\(run.errors)")
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        #expect(try scene.text("log").contains("problem: the source is empty"))
+    }
+
+    @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    func fullDiskIsToldAndTheOldTreeStands() throws {
+        let scene = try scene()
+        try scene.build([:], at: "target")
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
+            #expect(try run(scene).code == 0)
+            try scene.build(.file(String(repeating: "x", count: 2 << 20)), at: "source/large")
+            let before = try TreeSnapshot(scene.target)
+            let run = try run(scene)
+            #expect(run.code == 4, "\(run.errors)")
+            #expect(
+                run.errors.wholeMatch(of: /fsync-lite: photos: refused: .* are free in the target\n/) != nil,
+                "\(run.errors)")
+            #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+        }
+    }
+
+    @Test func statusTellsWhenTheLastGoodRunIsTooOld() throws {
+        let scene = try scene()
+        #expect(try run(scene).code == 0)
+        #expect(try scene.run("status", "target", "--max-age", "26h").code == 0)
+        let days = TreeTime(time(nil) - 3 * 86_400)
+        try days.set(on: scene.path("target/.fsync-lite/last-run"))
+        let old = try scene.run("status", "target", "--max-age", "26h")
+        #expect(old.code == 2)
+        #expect(old.errors.contains("the last good run began 3 d ago"), "\(old.errors)")
+        #expect(try scene.run("status", "target", "--max-age", "4d").code == 0)
+        // A run that could not look at everything is no good run.
+        try scene.move("source", to: "away")
+        _ = try run(scene)
+        #expect(try scene.run("status", "target", "--max-age", "26h").code == 2)
+        for text in ["26", "h", "-1h", "1y", "99999999999h"] {
+            #expect(try scene.run("status", "target", "--max-age=\(text)").code == 64)
+        }
+    }
+
+    @Test func logsOfRunsThatOverlapDoNotMix() throws {
+        let scene = try MirrorScene(["a": "one"], inMemory: true)
+        let jobs = (0..<8).map {
+            #""\#($0)": {"source": "\#(scene.source)", "target": "\#(scene.path("t\($0)"))"}"#
+        }
+        try scene.build(.file("{\"jobs\": {\(jobs.joined(separator: ", "))}}"), at: "settings.json")
+        let runs = try (0..<8).map { number in
+            try RunningCommand(
+                ["run", "\(number)", "--settings", "settings.json", "--log-file", "log"],
+                in: scene.directory.path)
+        }
+        for run in runs { #expect(try run.finish().code == 0) }
+        let lines = try scene.text("log").split(separator: "\n")
+        #expect(lines.count == 8)
+        for line in lines {
+            #expect(
+                line.wholeMatch(of: /\S+Z \d: run committed: 1 created; 0 unchanged; 3 B copied/) != nil,
+                "\(line)")
+        }
+    }
+
+    // MARK: Bandwidth
+
+    @Test func limitedCopyIsTheSame() throws {
+        let scene = try MirrorScene(
+            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true)
+        try scene.mirror("--bandwidth", "1G")
+        for text in ["0", "fast", "-1"] { #expect(try scene.apply("--bandwidth=\(text)").code == 64) }
+    }
+
+    /// A copy that would take a day.
+    @Test func limitedCopyCanBeStopped() throws {
+        let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 100_000))], inMemory: true)
+        let running = try RunningCommand(
+            ["apply", "source", "target", "--bandwidth", "1"], in: scene.directory.path)
+        // What is staged grows byte by byte.
+        while running.isRunning, try stagedBytes(scene) == 0 { usleep(1000) }
+        #expect(try (1..<100_000).contains(stagedBytes(scene)))
+        running.send(SIGTERM)
+        let run = try running.finish()
+        #expect(run.code == 143, "\(run.code) \(run.errors)")
+        #expect(!scene.exists("target/a"))
+    }
+
+    private func stagedBytes(_ scene: MirrorScene) throws -> Int {
+        let stage = scene.path("target/.fsync-lite/stage")
+        let names = FileManager.default.enumerator(atPath: stage)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix("/0/0") }.reduce(0) { total, name in
+            var status = stat()
+            return lstat("\(stage)/\(name)", &status) == 0 ? total + Int(status.st_size) : total
+        }
+    }
+
+    // MARK: Files for cron and systemd
+
+    private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../scripts").standardizedFileURL.path
+
+    /// The line that is in the repository, run as cron does.
+    @Test func crontabWorks() throws {
+        let scene = try scene()
+        let lines = try String(contentsOfFile: "\(ScheduledRunTests.scripts)/crontab", encoding: .utf8)
+            .split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.hasPrefix("PATH=") }
+        let fields = try #require(lines.first).split(separator: " ", omittingEmptySubsequences: true)
+        #expect(lines.count == 1 && fields[5] == "root")
+        let command = fields.dropFirst(6).joined(separator: " ")
+            .replacing("/etc/fsync-lite/settings.json", with: scene.path("settings.json"))
+            .replacing("/var/log/fsync-lite.log", with: scene.path("cron.log"))
+        let binaries = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
+        try HostCommand.run("env", "-i", "HOME=/root", "PATH=\(binaries):/usr/bin:/bin", "sh", "-c", command)
+        try scene.expectMirrored()
+        #expect(try scene.text("cron.log").contains("photos: run committed"))
+    }
+
+    @Test(.enabled(if: HostCommand.works("systemd-analyze", "--version"), "there is no systemd-analyze"))
+    func unitsAreValid() throws {
+        let scene = try scene()
+        let (units, binary) = ("\(ScheduledRunTests.scripts)/systemd", try BuiltCommand.path())
+        for kind in ["service", "timer"] {
+            let text = try String(contentsOfFile: "\(units)/fsync-lite@.\(kind)", encoding: .utf8)
+                .replacing("/usr/local/bin/fsync-lite", with: binary)
+                .replacing("Documentation=man:fsync-lite(1)\n", with: "")
+            try scene.build(.file(text), at: "fsync-lite@photos.\(kind)")
+        }
+        for kind in ["service", "timer"] {
+            try HostCommand.run("systemd-analyze", "verify", scene.path("fsync-lite@photos.\(kind)"))
+        }
+    }
+}

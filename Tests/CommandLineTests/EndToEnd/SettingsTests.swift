@@ -1,0 +1,327 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Settings and jobs")
+struct SettingsTests {
+    /// Two trees, and settings in a file beside them.
+    private func scene(_ settings: String, name: String = "settings.json") throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "1", "b.tmp": "2", "c.log": "3"], inMemory: true)
+        try write(settings, to: scene, name)
+        return scene
+    }
+
+    /// `SOURCE` and `TARGET` stand for the paths.
+    private func write(_ settings: String, to scene: MirrorScene, _ name: String = "settings.json") throws {
+        let text = settings.replacing("SOURCE", with: scene.source).replacing("TARGET", with: scene.target)
+            .replacing("HERE", with: scene.directory.path)
+        try scene.build(.file(text), at: name)
+    }
+
+    private func job(_ more: String) -> String {
+        #"{"jobs": {"photos": {"source": "SOURCE", "target": "TARGET"\#(more)}}}"#
+    }
+
+    private func run(_ scene: MirrorScene, _ arguments: String...) throws -> CommandRun {
+        try scene.run(["run", "--settings", "settings.json"] + arguments)
+    }
+
+    // MARK: Jobs
+
+    @Test func jobIsAnApply() throws {
+        let scene = try scene(job(""))
+        let run = try run(scene, "photos")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output == "photos: 3 created; 0 unchanged; 3 B copied\n")
+        #expect(run.errors == "")
+        try scene.expectMirrored()
+        let again = try self.run(scene, "--quiet", "photos")
+        #expect(again.code == 0 && again.output == "" && again.errors == "")
+    }
+
+    @Test func flagsBeatJobWhichBeatsTargetWhichBeatsDefaults() throws {
+        let scene = try scene(
+            #"{"defaults": {"max_size": 1, "no_delete": true, "keep_last": 9, "exclude": ["*.tmp"]}, "jobs": {"#
+                + #""photos": {"source": "SOURCE", "target": "TARGET", "keep_last": 7, "exclude": ["*.log"]}}}"#
+        )
+        try scene.mirror()
+        try scene.build(
+            .file(#"{"defaults": {"no_delete": false, "keep_last": 8}}"#, mode: 0o600),
+            at: "target/.fsync-lite/settings.json")
+        let shown = try scene.run("settings", "show", "photos", "--settings", "settings.json").output
+        func line(_ key: String) -> [String] {
+            shown.split(separator: "\n").filter { $0.hasPrefix("\(key) ") }
+                .map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+        }
+        #expect(line("keep_last") == ["7 settings.json:1"])
+        #expect(line("no_delete") == ["false \(scene.target)/.fsync-lite/settings.json:1"])
+        #expect(line("max_size") == ["1 settings.json:1"])
+        #expect(line("exclude") == ["'*.tmp' settings.json:1", "'*.log' settings.json:1"])
+        #expect(line("adopt") == ["false default"])
+        // And it does what it shows: a larger file and what is excluded stay out; deletions take place.
+        try scene.build("large", at: "source/large")
+        try scene.build("k", at: "source/k")
+        try scene.remove("source/a")
+        try scene.append("+", to: "source/c.log")
+        let first = try run(scene, "photos")
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(!scene.exists("target/large") && !scene.exists("target/a") && scene.exists("target/k"))
+        #expect(try scene.text("target/c.log") == "3")
+        #expect(try run(scene, "photos", "--max-size", "1k", "--include", "c.log").code == 0)
+        #expect(scene.exists("target/large"))
+        #expect(try scene.text("target/c.log") == "3+")
+    }
+
+    @Test func defaultsHoldForPlanAndApplyToo() throws {
+        let scene = try scene(#"{"defaults": {"exclude": ["*.tmp"], "quiet": true}}"#)
+        let run = try scene.run("apply", "source", "target", "--settings", "settings.json")
+        #expect(run.code == 0 && run.output == "")
+        #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
+    }
+
+    @Test func jobKeepsAsManyAppliesAsItSays() throws {
+        let scene = try scene(job(#", "keep_last": 3"#))
+        for round in 0..<5 {
+            try scene.append("\(round)", to: "source/a")
+            #expect(try run(scene, "photos").code == 0)
+        }
+        #expect(try scene.run("status", "target", "--json").json().objects("history").count == 3)
+    }
+
+    @Test func allGoesOnAndGivesTheFirstCodeThatIsNotZero() throws {
+        let scene = try scene(
+            #"{"jobs": {"1": {"source": "HERE/missing", "target": "HERE/t1"}, "#
+                + #""2": {"source": "SOURCE", "target": "HERE/no/t2"}, "3": {"source": "SOURCE", "target": "TARGET"}}}"#
+        )
+        let run = try run(scene, "--all")
+        #expect(run.code == 66, "\(run.errors)")
+        #expect(run.errors.contains("1: \(scene.path("missing")): the source does not exist"))
+        #expect(run.errors.contains("2: refused: "))
+        try scene.expectMirrored()
+        #expect(try self.run(scene, "3", "2").code == 4)
+    }
+
+    @Test func unknownJobIsUsage() throws {
+        let scene = try scene(job(""))
+        let run = try run(scene, "photo")
+        #expect(run.code == 64)
+        #expect(run.errors.contains("'photos'"))
+        #expect(try self.run(scene).code == 64)
+        #expect(!scene.exists("target"))
+    }
+
+    // MARK: Hooks
+
+    @Test func hooksRunInOrderWithTheReport() throws {
+        let scene = try scene(
+            job(
+                #", "before": ["sh", "-c", "echo before >> HERE/log; cat >> HERE/log"], "#
+                    + #""after": ["sh", "-c", "cat > HERE/report; echo after >> HERE/log; echo said"], "on_failure": "false""#
+            ))
+        let run = try run(scene, "photos", "--json")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("log") == "before\nafter\n")
+        #expect(try JSONObject(text: scene.text("report")).text("outcome") == "committed")
+        #expect(try run.json().text("outcome") == "committed")
+        #expect(run.errors == "said\n")
+    }
+
+    @Test func failedBeforeMeansNoApply() throws {
+        let scene = try scene(
+            job(
+                #", "before": ["sh", "-c", "exit 7"], "after": ["touch", "HERE/after"], "#
+                    + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log""#))
+        let run = try run(scene, "photos")
+        #expect(run.code == 1)
+        #expect(run.errors == "fsync-lite: photos: before: sh: exit code 7; nothing was applied\n")
+        #expect(!scene.exists("target") && !scene.exists("after"))
+        #expect(try JSONObject(text: scene.text("report")).text("outcome") == "failed")
+        #expect(try scene.text("log").contains("before: sh: exit code 7"))
+    }
+
+    @Test func failedAfterIs3() throws {
+        let scene = try scene(job(#", "after": "false", "on_failure": ["touch", "HERE/failed"]"#))
+        let run = try run(scene, "photos")
+        #expect(run.code == 3)
+        #expect(run.errors.contains("photos: after: false: exit code 1"))
+        #expect(scene.exists("failed"))
+        try scene.expectMirrored()
+    }
+
+    @Test func commandThatIsNotThereNamesThePath() throws {
+        let scene = try scene(job(#", "before": "no-such-command""#))
+        let run = try CommandRun(
+            ["run", "photos", "--settings", "settings.json"], in: scene.directory.path,
+            under: ["env", "-i", "PATH=/usr/bin:/one/more"])
+        #expect(run.code == 1)
+        #expect(
+            run.errors.contains(
+                "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more"),
+            "\(run.errors)")
+    }
+
+    @Test func onFailureRunsForWhatWasRefusedAndMissing() throws {
+        let scene = try scene(job(#", "on_failure": ["sh", "-c", "cat >> HERE/report"]"#))
+        try scene.build(["theirs": "1"], at: "target")
+        #expect(try run(scene, "photos").code == 4)
+        #expect(try JSONObject(text: scene.text("report")).text("outcome") == "refused")
+        try scene.move("source", to: "away")
+        try scene.remove("report")
+        #expect(try run(scene, "photos").code == 66)
+        #expect(try scene.text("report").contains("the source does not exist"))
+    }
+
+    // MARK: Strictness
+
+    /// Each with what the message has to name.
+    private static let wrong: [(String, [String])] = [
+        ("{\n\"default\": {}}", ["line 2", "default", "unknown"]),
+        ("{\"defaults\": {\n\"exlude\": []}}", ["line 2", "defaults.exlude", "did you mean exclude"]),
+        ("{\"defaults\": {\"quiet\": true,\n\n\"quiet\": false}}", ["line 3", "defaults.quiet", "twice"]),
+        ("{\"defaults\": {\n\"quiet\": 1}}", ["line 2", "defaults.quiet", "true or false"]),
+        ("{\"defaults\": {\n\"exclude\": \"x\"}}", ["line 2", "defaults.exclude", "list of texts"]),
+        ("{\"defaults\": {\n\"exclude\": [7]}}", ["line 2", "defaults.exclude", "list of texts"]),
+        ("{\"defaults\": {\n\"max_size\": true}}", ["line 2", "defaults.max_size", "text or a number"]),
+        ("{\"defaults\": {\n\"max_delete\": \"lots\"}}", ["line 2", "defaults.max_delete", "lots"]),
+        ("{\"defaults\": {\n\"max_delete\": 1.5}}", ["line 2", "defaults.max_delete"]),
+        ("{\"defaults\": {\n\"log_file\": \"here.log\"}}", ["line 2", "defaults.log_file", "from /"]),
+        ("{\"defaults\": {\n\"before\": \"x\"}}", ["line 2", "defaults.before", "unknown"]),
+        (
+            "{\"jobs\": {\n\"Photos\": {\"source\": \"/s\"}}}",
+            ["line 2", "jobs.Photos", "\"target\" is missing"]
+        ),
+        ("{\"jobs\": {\"p\": {\"target\": \"/t\",\n\"source\": \"s\"}}}", ["line 2", "jobs.p.source"]),
+        (
+            "{\"jobs\": {\"p\": {\"target\": \"/t\", \"source\": \"/s\",\n\"after\": []}}}",
+            ["line 2", "jobs.p.after"]
+        ),
+        ("{\"jobs\": {\"p\": 1,\n\"p\": 2}}", ["line 2", "jobs.p", "twice"]),
+        ("{\"jobs\": {},\n}", ["line 2"]), ("{\n\"jobs\": {}", ["line 3", "ends early"]),
+        ("[]", ["Dictionary"]),
+        (
+            "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict><key>defaults</key><dict>\n<key>quiet</key><true/>\n"
+                + "<!-- <key>quiet</key> -->\n<key>quiet</key><false/></dict></dict></plist>",
+            ["line 5", "defaults.quiet", "twice"]
+        ),
+        (
+            "<plist version=\"1.0\"><dict><key>defaults</key><dict>\n<key>quite</key><true/></dict></dict></plist>",
+            ["line 2", "defaults.quite", "did you mean quiet"]
+        ),
+        (
+            "<plist version=\"1.0\"><dict><key>defaults</key><dict>\n<key>quiet</key><integer>1</integer></dict></dict></plist>",
+            ["line 2", "defaults.quiet", "true or false"]
+        ),
+    ]
+
+    @Test(arguments: wrong.indices)
+    func mistakesNameFileLineAndKey(index: Int) throws {
+        let (text, mentioned) = SettingsTests.wrong[index]
+        let name = text.hasPrefix("<") ? "settings.plist" : "settings.json"
+        let scene = try scene(text, name: name)
+        for arguments in [["run", "--all"], ["settings", "show"]] {
+            let run = try scene.run(arguments + ["--settings", name])
+            #expect(run.code == 65, "\(run.code) \(run.errors)")
+            for word in [name] + mentioned { #expect(run.errors.contains(word), "\(word): \(run.errors)") }
+        }
+    }
+
+    @Test func targetsSettingsHoldNoHooksAndNameTheLine() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.mirror()
+        for (text, mentioned) in [
+            ("{\"defaults\": {\n\"before\": \"x\"}}", "line 2: defaults.before"),
+            ("{\"keep_last\": 1,\n\"keep_last\": 2}", "line 2: keep_last"),
+            ("{\n\"jobs\": {}}", "line 2: jobs"), ("{\n\"keep_last\": \"7\"}", "line 2: keep_last"),
+        ] {
+            try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
+            let run = try scene.apply()
+            #expect(run.code == 65)
+            #expect(run.errors.contains("settings.json: \(mentioned): "), "\(run.errors)")
+        }
+    }
+
+    // MARK: Files
+
+    @Test func settingsLieWhereXDGAndHomeSay() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        for (place, environment) in [
+            ("x/fsync-lite", ["XDG_CONFIG_HOME=HERE/x", "HOME=HERE/h"]),
+            ("h/.config/fsync-lite", ["HOME=HERE/h"]),
+            ("h/.config/fsync-lite", ["XDG_CONFIG_HOME=relative", "HOME=HERE/h"]),
+        ] {
+            try scene.build(
+                ["settings.json": .file(#"{"defaults": {"exclude": ["\#(place)"]}}"#)], at: "made")
+            let parent = scene.path(place)
+            try FileManager.default.createDirectory(
+                atPath: (parent as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try scene.move("made", to: place)
+            let run = try CommandRun(
+                ["settings", "show"], in: scene.directory.path,
+                under: ["env", "-i"] + environment.map { $0.replacing("HERE", with: scene.directory.path) })
+            #expect(run.output.contains("\(place)/settings.json:1"), "\(run.output)\(run.errors)")
+            try scene.remove(place)
+        }
+    }
+
+    @Test func withoutSettingsThereAreDefaultsAndAMissingOneIs66() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        for environment in [[], ["HOME=/dev/null"], ["HOME="]] {
+            let run = try CommandRun(
+                ["apply", "source", "target"], in: scene.directory.path, under: ["env", "-i"] + environment)
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        let run = try scene.apply("--settings", "settings.json")
+        #expect(run.code == 66)
+        #expect(run.errors.contains("settings.json"))
+    }
+
+    @Test(arguments: [[], ["--plist"]])
+    func initWritesWhatIsReadAndNeverOverwrites(options: [String]) throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        func run(_ arguments: [String]) throws -> CommandRun {
+            try CommandRun(
+                arguments, in: scene.directory.path, under: ["env", "-i", "HOME=\(scene.directory.path)"])
+        }
+        #expect(try run(["settings", "init"] + options).code == 0)
+        let name = options.isEmpty ? "settings.json" : "settings.plist"
+        let written = try scene.text(".config/fsync-lite/\(name)")
+        for again in [[], ["--plist"]] {
+            let refused = try run(["settings", "init"] + again)
+            #expect(refused.code == 4)
+            #expect(refused.errors.contains(name))
+        }
+        #expect(try scene.text(".config/fsync-lite/\(name)") == written)
+        let shown = try run(["settings", "show"])
+        #expect(shown.code == 0, "\(shown.errors)")
+        #expect(shown.output.contains("/\(name):"))
+        #expect(try run(["apply", "source", "target"]).code == 0)
+    }
+
+    @Test func propertyListSaysTheSame() throws {
+        let scene = try MirrorScene(["a": "1", "b.tmp": "2"], inMemory: true)
+        try write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0"><dict><key>jobs</key><dict><key>photos</key><dict>
+              <!-- <key>source</key> --> <key>source</key><string>SOURCE</string> <key>target</key><string>TARGET</string>
+              <key>exclude</key><array><string>*.tmp</string></array> <key>keep_last</key><integer>2</integer>
+            </dict></dict></dict></plist>
+            """, to: scene, "settings.plist")
+        #expect(try scene.run("run", "photos", "--settings", "settings.plist").code == 0)
+        #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
+        // The target's own, with its keys of two words.
+        try scene.build(
+            .file(
+                "<plist version=\"1.0\"><dict><key>keep_last</key><integer>0</integer></dict></plist>",
+                mode: 0o600),
+            at: "target/.fsync-lite/settings.plist")
+        try scene.append("+", to: "source/a")
+        #expect(try scene.apply().code == 0)
+        #expect(try scene.run("status", "target", "--json").json().objects("history").isEmpty)
+        try scene.build(.file("{}", mode: 0o600), at: "target/.fsync-lite/settings.json")
+        let both = try scene.apply()
+        #expect(both.code == 65)
+        #expect(both.errors.contains("remove one of them"))
+    }
+}

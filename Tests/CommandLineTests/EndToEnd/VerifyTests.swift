@@ -1,0 +1,287 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Verification: what differs from the manifest, what has rotted, and which copy is good")
+struct VerifyTests {
+    private static let old = TreeTime(1_600_000_000, 1)
+    private static let tree: TreeLiteral = [
+        "a": .file("before", modified: old), "b": .file("other", modified: old),
+        "d": ["c": .file("third", modified: old), "e": ""], "l": .symlink("a"),
+    ]
+
+    /// A mirror with digests. Its source may have been written to in the same tick as the scan, so all is looked at twice.
+    private func mirrored(_ tree: TreeLiteral = tree, inMemory: Bool = false) throws -> MirrorScene {
+        let scene = try MirrorScene(tree, inMemory: inMemory)
+        try scene.mirror("--digest")
+        return scene
+    }
+
+    private func verify(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
+        try scene.run(["manifest", "verify", "target", "target"] + options)
+    }
+
+    /// Such as `rotten a (tree)` and `changed b (mode)`.
+    private func found(_ scene: MirrorScene, _ options: String..., code: Int32 = 2) throws -> [String] {
+        let run = try scene.run(["manifest", "verify", "target", "target", "--json"] + options)
+        #expect(run.code == code, "\(run.errors)")
+        return try run.json().objects("discrepancies").map { entry in
+            let causes = entry.texts("causes")
+            let notes = causes.isEmpty ? [entry.text("side") ?? "?"] : causes
+            return
+                "\(entry.text("kind") ?? "?") \(entry.text("path") ?? "?") (\(notes.joined(separator: ", ")))"
+        }
+    }
+
+    @Test func aMirrorIsAsItsManifestSays() throws {
+        let scene = try mirrored()
+        for options in [
+            [], ["--digest"], ["--source", "source"], ["--digest", "--source", "source", "--repair"],
+        ] {
+            let run = try scene.run(["manifest", "verify", "target", "target"] + options)
+            #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")
+            #expect(run.output.contains("0 differ; 6 entries"), "\(run.output)")
+        }
+        // The source is as recorded too, and its manifest may lie anywhere.
+        #expect(try scene.run("manifest", "verify", "target", "source", "--digest").code == 0)
+        #expect(try verify(scene, "--digest").output.contains("4 files read (16 B)"))
+    }
+
+    @Test func everythingThatDiffersIsNamed() throws {
+        let scene = try mirrored()
+        try scene.remove("target/a")
+        try scene.setMode(0o600, of: "target/b")
+        try scene.append("!", to: "target/d/c")
+        try scene.build(["new": "x"], at: "target/d")
+        try scene.remove("target/l")
+        try scene.build(["l": .symlink("b")], at: "target")
+        let all = try found(scene, "--digest")
+        #expect(
+            all.filter { !$0.hasPrefix("changed d (") }
+                == [
+                    "missing a (tree)", "changed b (mode)", "changed d/c (size, modified)",
+                    "added d/new (tree)",
+                    "changed l (modified, destination)",
+                ])
+        let run = try verify(scene)
+        #expect(run.output.contains("changed d/c  (size, modified)"), "\(run.output)")
+    }
+
+    @Test func rotIsToldFromChangeAndFoundOnlyByReading() throws {
+        let scene = try mirrored()
+        try scene.editInSecret("target/a", "rotten")
+        #expect(try verify(scene).code == 0)
+        #expect(try found(scene, "--digest") == ["rotten a (tree)"])
+        try scene.append("!", to: "target/a")
+        #expect(try found(scene, "--digest") == ["changed a (size, modified)"])
+    }
+
+    @Test func filesWithoutADigestAreCounted() throws {
+        let scene = try MirrorScene(Self.tree)
+        try scene.mirror()
+        let run = try verify(scene, "--digest")
+        #expect(run.code == 0)
+        #expect(run.errors.contains("4 files have no digest"), "\(run.errors)")
+    }
+
+    @Test func partsAreAllFilesOnce() throws {
+        let many = (0..<40).map {
+            (TreeName(Array("f\($0)".utf8)), TreeLiteral.file("text", modified: Self.old))
+        }
+        let scene = try mirrored(
+            .directory(many.map { (name: $0.0, node: $0.1) }, mode: 0o755, modified: nil))
+        for (name, _) in [("f0", 0), ("f17", 0), ("f39", 0)] {
+            try scene.editInSecret("target/\(name)", "rots")
+        }
+        var (read, rotten) = (0, [String]())
+        for number in 1...4 {
+            let run = try verify(scene, "--digest", "--json", "--part", "\(number)/4")
+            read += try run.json().object("summary")?.number("files_read") ?? 0
+            rotten += try run.json().objects("discrepancies").compactMap { $0.text("path") }
+        }
+        #expect(read == 40)
+        #expect(rotten.sorted() == ["f0", "f17", "f39"])
+        for part in ["0/4", "5/4", "1", "+1/4", "1/4/"] {
+            #expect(try verify(scene, "--digest", "--part", part).code == 64, "\(part)")
+        }
+    }
+
+    // MARK: Two copies
+
+    @Test func theSourceTellsWhichCopyIsGood() throws {
+        let scene = try mirrored()
+        try scene.editInSecret("target/a", "rotten")
+        try scene.editInSecret("source/b", "ROTTE")
+        try scene.editInSecret("source/d/c", "ROTTE")
+        try scene.editInSecret("target/d/c", "rotte")
+        #expect(
+            try found(scene, "--source", "source") == [
+                "rotten a (tree)", "rotten b (source)", "rotten d/c (both)",
+            ])
+        let run = try verify(scene, "--source", "source")
+        #expect(
+            run.output.contains("rotten b  (in the source, the tree has the recorded content)"),
+            "\(run.output)")
+    }
+
+    @Test func repairPutsTheGoodCopyInPlaceAndKeepsTheRottenOfTheTarget() throws {
+        let scene = try mirrored()
+        try scene.setMode(0o640, of: "source/b")
+        try scene.mirror()
+        try scene.editInSecret("target/a", "rotten")
+        try scene.editInSecret("source/b", "ROTTE")
+        let run = try verify(scene, "--source", "source", "--repair")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.contains("2 repaired, 0 differ"), "\(run.output)")
+        try scene.expectMirrored()
+        #expect(try scene.text("target/a") == "before")
+        #expect(try scene.text("source/b") == "other")
+        #expect(try scene.historyKeeps("rotten"))
+        #expect(try found(scene, "--source", "source", code: 0) == [])
+        #expect(try scene.mirror("--digest", "--checksum").output.contains("nothing to do"))
+    }
+
+    @Test func repairDoesNothingElseAndForgetsNothing() throws {
+        let scene = try mirrored()
+        try scene.build(["hidden": .file("third", modified: Self.old)], at: "source")
+        try scene.mirror()
+        try scene.editInSecret("target/a", "rotten")
+        try scene.build(["new": "new"], at: "source")
+        try scene.remove("source/d/e")
+        try scene.setMode(0o600, of: "source/b")
+        // An edit that hides has to be found by the apply that follows, as if nothing had been repaired.
+        try scene.editInSecret("source/hidden", "THIRD")
+        #expect(try verify(scene, "--source", "source", "--repair").code == 0)
+        #expect(try scene.text("target/a") == "before")
+        #expect(!scene.exists("target/new") && scene.exists("target/d/e"))
+        #expect(try scene.text("target/hidden") == "third")
+        try scene.mirror()
+        #expect(try scene.text("target/hidden") == "THIRD")
+    }
+
+    @Test func repairMendsAllNamesOfAFile() throws {
+        let scene = try MirrorScene(Self.tree)
+        try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/d/z"))
+        try scene.mirror("--digest")
+        try scene.editInSecret("target/a", "rotten")
+        #expect(try verify(scene, "--source", "source", "--repair").code == 0)
+        try scene.expectMirrored()
+        #expect(try scene.text("target/d/z") == "before")
+        try scene.editInSecret("source/a", "rotten")
+        let run = try verify(scene, "--source", "source", "--repair")
+        #expect(run.code == 2)
+        #expect(run.output.contains("it has other names; copy it by hand"), "\(run.output)")
+    }
+
+    @Test func repairNeedsASourceAndATarget() throws {
+        let scene = try mirrored()
+        #expect(try verify(scene, "--digest", "--repair").code == 64)
+        try scene.run("manifest", "create", "--digest", "source", "-o", "m").expectDone()
+        try scene.build(["a": .file("rotten", modified: Self.old)], at: "copy")
+        let run = try scene.run("manifest", "verify", "m", "copy", "--source", "source", "--repair")
+        #expect(run.code == 4)
+        #expect(run.errors.contains("only a target of fsync-lite is repaired"), "\(run.errors)")
+    }
+
+    // MARK: In an apply
+
+    @Test func rotIsNeverCopiedOverAGoodCopy() throws {
+        let scene = try mirrored()
+        try scene.editInSecret("source/a", "rotten")
+        let before = try scene.wholeTarget()
+        let run = try scene.apply()
+        #expect(run.code == 4)
+        #expect(run.errors.contains("a in the source is not what was recorded"), "\(run.errors)")
+        #expect(run.errors.contains("--trust-source"))
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        #expect(try scene.plan().code == 4)
+        try scene.mirror("--trust-source")
+        #expect(try scene.text("target/a") == "rotten")
+    }
+
+    @Test func rotThatMovesNoTimeIsFoundByChecksumAndNotCopied() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        let source = try MappedFile(scene.path("source/a"))
+        try scene.mirror("--digest")
+        source.store("rotten")
+        #expect(try scene.apply("--checksum").code == 4)
+        #expect(try scene.text("target/a") == "before")
+        #expect(try verify(scene, "--source", "source", "--repair").code == 0)
+        #expect(try scene.text("source/a") == "before")
+        try scene.mirror("--checksum")
+    }
+
+    @Test func anEditThatMovesTheTimeIsNoRot() throws {
+        let scene = try mirrored()
+        try Data("edited".utf8).write(to: URL(fileURLWithPath: scene.path("source/a")))
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "edited")
+    }
+
+    @Test func verifyReadsBackWhatWasWritten() throws {
+        let scene = try MirrorScene(Self.tree)
+        try scene.mirror("--verify")
+        #expect(try verify(scene, "--digest").output.contains("4 files read"))
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"))
+    func whatReadsBackOtherwiseIsNotCommitted() throws {
+        let scene = try MirrorScene(["d": ["e": ["a": .file("before", modified: Self.old)]]])
+        let run = try PausedCommand.run(
+            ["apply", "source", "target", "--verify"], in: scene.directory.path, at: .after("syncfs")
+        ) {
+            let stage = try FileManager.default.contentsOfDirectory(
+                atPath: scene.path("target/.fsync-lite/stage"))
+            try scene.editInSecret("target/.fsync-lite/stage/\(stage[0])/0/0/e/a", "rotten")
+        }
+        #expect(run.code == 1)
+        #expect(run.errors.contains("d/e/a: its copy reads back otherwise"), "\(run.errors)")
+        #expect(!scene.exists("target"))
+    }
+
+    // MARK: Below the file system
+
+    @Test(.enabled(if: TestDisk.isAvailable, "\(TestDisk.unavailable)"), arguments: ["source", "target"])
+    func aByteThatFlipsOnTheDisk(rotten: String) throws {
+        let scene = try MirrorScene([:])
+        try scene.build([:], at: "target")
+        let good = rotten == "source" ? "target" : "source"
+        let content = "a file whose bytes are found on the disk \(UUID().uuidString)"
+        let image = scene.path("image")
+        try TestDisk.makeImage(image, megabytes: 8)
+        let copy =
+            rotten == "source" ? ["apply", "source", "target"] : ["apply", "source", "target", "--adopt"]
+        try TestDisk.image(image).mounted(at: scene.path(rotten)) {
+            try scene.build(["a": .file(content, modified: Self.old)], at: "source")
+            let run = try scene.run(copy + ["--digest", "--exclude", "lost+found"])
+            #expect(run.code == 0, "\(run.errors)")
+            try HostCommand.run("sync", "-f", scene.path(rotten))
+        }
+        var disk = try Data(contentsOf: URL(fileURLWithPath: image))
+        var place = try #require(disk.range(of: Data(content.utf8)))
+        repeat {
+            disk[place.lowerBound] ^= 1
+            place = disk.range(of: Data(content.utf8)) ?? 0..<0
+        } while !place.isEmpty
+        try disk.write(to: URL(fileURLWithPath: image))
+        try TestDisk.image(image).mounted(at: scene.path(rotten)) {
+            #expect(try scene.text("\(rotten)/a") != content)
+            let sides = try found(scene, "--source", "source").filter { $0.contains("rotten") }
+            #expect(sides == ["rotten a (\(rotten == "source" ? "source" : "tree"))"])
+            // No time tells, so nothing is copied; where it is read, it is refused.
+            #expect(try scene.apply("--exclude", "lost+found").output.contains("nothing to do"))
+            let checked = try scene.apply("--exclude", "lost+found", "--checksum")
+            #expect(checked.code == (rotten == "source" ? 4 : 0), "\(checked.errors)")
+            #expect(try scene.text("\(good)/a") == content)
+            _ = try verify(scene, "--source", "source", "--repair")
+            #expect(try scene.text("\(rotten)/a") == content)
+            #expect(try scene.text("\(good)/a") == content)
+        }
+    }
+}
+
+extension CommandRun {
+    fileprivate func expectDone() {
+        #expect(code == 0, "\(errors)")
+    }
+}

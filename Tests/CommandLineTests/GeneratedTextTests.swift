@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import fsync_lite
+
+@Suite("Manual page and completions")
+struct GeneratedTextTests {
+    private let program = ProgramDescription.fsyncLite
+
+    private func written(_ text: String, _ body: (String) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/text"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try body(path)
+    }
+
+    @Test func everyCommandHasAnExampleThatParses() throws {
+        for command in program.commands {
+            #expect(!command.examples.isEmpty, "\(command.name)")
+            for example in command.examples {
+                // What comes before a pipe or a redirection, without the program's name and quotes.
+                let line = example.line.prefix { !"|>)".contains($0) }
+                let start = try #require(line.range(of: "fsync-lite "), "\(example.line)")
+                let words = line[start.upperBound...].split(separator: " ").map {
+                    Array($0.replacing("'", with: "").utf8)
+                }
+                let request = try CommandLineParser(program: program).parse(words)
+                if case .invocation(let invocation) = request {
+                    #expect(invocation.command.name == command.name)
+                }
+            }
+        }
+    }
+
+    @Test func manualPageTellsOfEveryCommandOptionAndCode() throws {
+        let page = ManualPage(program: program).text
+        for command in program.commands {
+            #expect(page.contains(".SS fsync\\-lite \(command.name)"))
+            for option in command.options {
+                #expect(page.contains("\\fB\(option.name.replacing("-", with: "\\-"))\\fR"), "\(option.name)")
+            }
+        }
+        for code in program.exitCodes { #expect(page.contains("\\fB\(code.code)\\fR\n")) }
+        #expect(try CommandRun(["help", "--man"]).output == page)
+    }
+
+    @Test(arguments: ["mandoc -Tlint -Wwarning", "groff -man -ww -Tutf8", "man -l"])
+    func formattersAcceptTheManualPage(formatter: String) throws {
+        guard HostCommand.isInstalled(String(formatter.prefix { $0 != " " })) else { return }
+        try written(ManualPage(program: program).text) { path in
+            // What they have to say goes to either stream; a page that is fine leaves the second one empty.
+            let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"
+            let said = try HostCommand.output("sh", "-c", "\(formatter) '\(path)' 2>&1 \(quiet)")
+            #expect(said == "")
+        }
+    }
+
+    @Test func manualPageKeepsBackslashesHyphensAndDotsApart() {
+        let page = ManualPage(
+            program: ProgramDescription(
+                name: "x", summary: "It", discussion: ".dot first\n'quote\n  a\\b --c", version: "1",
+                released: "2026-11-21", commands: [], exitCodes: [])
+        ).text
+        #expect(page.contains("\\&.dot first\n.PP\n\\&\\(aqquote\n.PP\n.nf\n  a\\eb \\-\\-c\n.fi"))
+    }
+
+    @Test(arguments: Shell.allCases)
+    func shellsParseTheirCompletions(shell: Shell) throws {
+        let text = try CommandRun(["completions", shell.rawValue]).output
+        #expect(text == shell.completions(of: program))
+        for option in program.commands.flatMap(\.options) {
+            #expect(text.contains(shell == .fish ? "-l \(option.name.dropFirst(2)) " : option.name))
+        }
+        guard HostCommand.isInstalled(shell.rawValue) else { return }
+        try written(text) { path in #expect(HostCommand.works(shell.rawValue, "-n", path)) }
+    }
+
+    /// Command lines as far as they are typed, and what may come next.
+    static let lines: [(line: String, words: Set<String>)] = [
+        ("", Set(["plan", "apply", "manifest", "help", "completions"])), ("pl", ["plan"]),
+        ("manifest ", ["create", "show", "list", "diff", "export"]), ("manifest sh", ["show"]),
+        ("manifest list --ty", ["--type"]), ("manifest list --type f", ["file", "fifo"]),
+        ("plan so", ["source/"]), ("manifest show so", ["source.json", "source/"]),
+        ("completions z", ["zsh"]), ("help ma", ["manifest"]), ("plan --exclude-f", ["--exclude-from"]),
+        ("manifest export m --format ", ["mtree", "sha256sum"]), ("--ver", ["--version"]),
+    ]
+
+    @Test(arguments: lines)
+    func bashCompletes(line: String, words: Set<String>) throws {
+        #expect(
+            try completions(
+                line,
+                script: """
+                    source "$1"; cd "$2"
+                    read -ra COMP_WORDS <<< "$3"
+                    [[ $3 == *' ' ]] && COMP_WORDS+=('')
+                    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+                    compopt() { :; }
+                    _fsync_lite
+                    for word in "${COMPREPLY[@]}"; do [[ -d $word ]] && word+=/; echo "$word"; done
+                    """, shell: .bash
+            ).isSuperset(of: words))
+    }
+
+    @Test(.enabled(if: HostCommand.isInstalled("fish"), "fish is not installed"), arguments: lines)
+    func fishCompletes(line: String, words: Set<String>) throws {
+        #expect(
+            try completions(
+                line,
+                script: """
+                    source $argv[1]; cd $argv[2]; complete -C $argv[3] | string split -f 1 \\t; true
+                    """, shell: .fish
+            ).isSuperset(of: words))
+    }
+
+    private func completions(_ line: String, script: String, shell: Shell) throws -> Set<String> {
+        let directory = try TemporaryDirectory()
+        let tree: TreeLiteral = ["source": [:], "source.json": "{}", "other": [:]]
+        try tree.build(at: "\(directory.path)/tree")
+        var words: Set<String> = []
+        try written(shell.completions(of: program)) { path in
+            let options =
+                shell == .bash
+                ? ["bash", "--norc", "-c", script, "-"] : ["fish", "--no-config", "-c", script]
+            let output = try HostCommand.output(
+                options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
+            words = Set(output.split(separator: "\n").map(String.init))
+        }
+        return words
+    }
+}

@@ -1,0 +1,93 @@
+import FileSystem
+import FsyncLite
+import TestSupport
+
+extension DocumentKind {
+    static let savedPlan = DocumentKind(
+        name: "saved-plan", place: savedPlanPlace, isSealed: true,
+        make: { random in
+            let plan = SavedPlan(random: &random)
+            do {
+                return try text(plan)
+            } catch {
+                preconditionFailure("memory takes everything: \(error)")
+            }
+        },
+        value: { desk in try SavedPlan(reading: LocalFile("\(desk.path)/\(savedPlanPlace)")) },
+        check: { plan in
+            for path in [plan.source, plan.target] {
+                try require(path.first == UInt8(ascii: "/") && !path.contains(0), "no path from the top")
+            }
+            for (step, next) in zip(plan.steps, plan.steps.dropFirst()) {
+                let (path, other) = (step.action.path, next.action.path)
+                try require(
+                    path == other || Paths.isAscending(path.bytes, other.bytes), "actions out of order")
+            }
+            for step in plan.steps {
+                for path in [step.action.path, step.action.from, step.action.link].compactMap(\.self)
+                where !path.isRoot {
+                    try Paths.requireInside(path.bytes, "a path outside:")
+                }
+                try require((step.action.size ?? 0) >= 0, "a size")
+                try require((step.source == nil) == (step.action.verb == .delete), "a state of nothing")
+            }
+            try require(plan.summary.actions == plan.steps.count, "totals of other actions")
+        },
+        text: text)
+
+    private static func text(_ plan: SavedPlan) throws -> [UInt8] {
+        var text: [UInt8] = []
+        try plan.write(to: &text)
+        return text
+    }
+
+    static let savedPlanPlace = ".fsync-lite/saved-plan.json"
+}
+
+extension SavedPlan {
+    init(random: inout SplitMix64) {
+        let paths = Set((0..<random.number(0...12)).map { _ in random.path() }).sorted()
+        let steps = paths.map { path in Step(random: &random, path) }
+        self.init(
+            source: Array("/srv/".utf8) + random.name(), target: Array("/mnt/".utf8) + random.name(),
+            saved: Timestamp(random.time()),
+            options: (0..<random.number(0...3)).map { _ in
+                random.pick([
+                    Array("--adopt".utf8), Array("--max-delete=7".utf8),
+                    Array("--exclude=".utf8) + random.name(),
+                ])
+            },
+            basis: Plan.Basis(
+                manifest: random.oneIn(3) ? nil : Desk.transaction, source: random.identity(),
+                target: random.oneIn(4) ? nil : random.identity()),
+            steps: steps, unchanged: random.number(0...99))
+    }
+}
+
+extension SavedPlan.Step {
+    fileprivate init(random: inout SplitMix64, _ path: RelativePath) {
+        let verb = random.pick(Action.Verb.allCases)
+        let isFile = random.oneIn(2)
+        let size = isFile ? Int64(random.next() % 1_000_000) : nil
+        func state(_ random: inout SplitMix64) -> SavedPlan.State {
+            SavedPlan.State(
+                size: size, modified: Timestamp(random.time()), changed: Timestamp(random.time()),
+                identity: random.identity())
+        }
+        let action = Action(
+            verb, path: path, from: verb == .move ? random.path() : nil, type: isFile ? "file" : "directory",
+            size: size, link: isFile && random.oneIn(9) ? random.path() : nil,
+            entries: verb == .move && !isFile ? random.number(0...99) : nil,
+            causes: random.pick([[.new], [.size, .modified], [.drift]]))
+        self.init(
+            action: action, source: verb == .delete ? nil : state(&random),
+            target: verb == .create ? nil : state(&random))
+    }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func path() -> RelativePath {
+        let bytes = oneIn(2) ? name() : name() + [UInt8(ascii: "/")] + name()
+        return RelativePath(bytes[...]) ?? .root
+    }
+}

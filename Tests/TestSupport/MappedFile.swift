@@ -1,0 +1,32 @@
+import Foundation
+import Glibc
+
+/// A file in memory, of a file system in memory, whose bytes can be changed as a disk that loses some changes them: no
+/// time moves. The kernel notes a first store to a page and, as long as the page is dirty, none that follows; and a
+/// page of such a file system stays dirty.
+package final class MappedFile {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    /// Makes the first store, of what is there already, and puts the modification time back.
+    package init(_ path: String) throws {
+        var status = stat()
+        let descriptor = open(path, O_RDWR)
+        defer { close(descriptor) }
+        guard descriptor >= 0, fstat(descriptor, &status) == 0,
+            let start = mmap(
+                nil, Int(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+            start != MAP_FAILED
+        else { throw CocoaError(.fileWriteUnknown) }
+        memory = UnsafeMutableRawBufferPointer(start: start, count: Int(status.st_size))
+        for index in memory.indices { memory[index] = memory[index] }
+        try TreeTime(status.st_mtim).set(on: path)
+    }
+
+    deinit {
+        munmap(memory.baseAddress, memory.count)
+    }
+
+    package func store(_ text: String) {
+        memory.copyBytes(from: text.utf8.prefix(memory.count))
+    }
+}
