@@ -74,7 +74,7 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            tidy(state, examination.scanned, committed: nil, &report)
+            tidy(state, examination.scanned, &report)
             return report
         }
         do {
@@ -135,6 +135,9 @@ public struct Synchronizer: Sendable {
             throw SyncError(.failed, path: target, "it does not exist")
         }
         let place = options.exchanges ? try directory.place(.read) : nil
+        guard !options.exchanges || place != nil else {
+            throw SyncError(.failed, path: target, "somebody moved this meanwhile")
+        }
         var plan = examination.plan
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
@@ -175,7 +178,6 @@ public struct Synchronizer: Sendable {
             source: examination.source)
         header.attributes = attributes
         header.filters = options.filters.summary
-        header.rootIdentity = options.exchanges && state.isBeside ? try directory.status().identity : nil
         header.rootOmitted = plan.root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
@@ -198,7 +200,7 @@ public struct Synchronizer: Sendable {
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
         var exchange: Exchange?
-        if let place, plan.summary.actions > 0 {
+        if let place {
             // The last barrier has little left to do: the less time between copy and swap, the better.
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
@@ -240,7 +242,7 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        tidy(state, examination.scanned, committed: id, &report)
+        tidy(state, examination.scanned, &report)
         return report
     }
 
@@ -276,11 +278,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
-    ///
-    /// - Parameter committed: this run's transaction.
-    private func tidy(
-        _ state: TargetState, _ scanned: FileTime, committed: String?, _ report: inout Report
-    ) {
+    private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -291,7 +289,10 @@ public struct Synchronizer: Sendable {
         // A run with problems has not looked at everything.
         if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
         noting {
-            for path in try DisplacedTree.reduce(in: state, except: committed) {
+            try DisplacedTree.collect(in: state)
+            var displaced = scanned
+            displaced.seconds -= DisplacedTree.respite
+            for path in try DisplacedTree.reduce(in: state, displaced: displaced) {
                 report.notes.append(
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")
             }

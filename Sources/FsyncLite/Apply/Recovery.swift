@@ -52,6 +52,7 @@ struct Recovery {
             throw pending(error)
         }
         // How much the run that was cut short would have kept nobody knows here; the next apply says.
+        try DisplacedTree.collect(in: state)
         try Retention(state, keepLast: .max).apply()
         return (direction, commit)
     }

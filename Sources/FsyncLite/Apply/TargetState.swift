@@ -26,6 +26,7 @@ package struct TargetState: Sendable {
         static let conflicts = FileName("conflicts")
         static let syncFailed = FileName("sync-failed")
         static let tree = FileName("tree")
+        static let trees = FileName("trees")
         static let linked = FileName("linked")
 
         /// What the state is called beside a target; nil where that would be too long.
@@ -87,7 +88,7 @@ package struct TargetState: Sendable {
 
     /// What lies in the state is of the right kind, and nobody else may write to it.
     private func checkEntries() throws {
-        let directories = [Name.stage, Name.history, Name.trash]
+        let directories = [Name.stage, Name.history, Name.trash, Name.trees]
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.settingsPropertyList, Name.journal,
             Name.journalBack, Name.syncFailed, Name.linked,
@@ -193,7 +194,7 @@ package struct TargetState: Sendable {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
             scanned: header.created.fileTime,
-            verified: try lastRun(), committed: mark.changed, linked: try linkedUntil(),
+            verified: try lastRun(), committed: mark.changed, linked: try linkedUntil(header),
             sharesClock: sharesClock)
     }
 
@@ -201,9 +202,12 @@ package struct TargetState: Sendable {
     func lastRun() throws -> FileTime? { try directory.status(of: Name.lastRun)?.modified }
 
     /// Until when every change of a file that an exchange linked is accounted for.
-    func linkedUntil() throws -> FileTime? {
-        let links = try DisplacedTree.all(in: self).compactMap { try $0.linked() }
-        return (links + [try directory.status(of: Name.linked)?.changed].compactMap(\.self)).max()
+    func linkedUntil(_ header: ManifestHeader?) throws -> FileTime? {
+        let own = try directory.status(of: Name.linked)?.changed
+        // The links are made before the commit begins.
+        let committed =
+            header?.rootIdentity == nil ? nil : try directory.status(of: Name.mark)?.modified
+        return [own, committed].compactMap(\.self).max()
     }
 
     /// Writes down that a commit that began then has done its last operation.

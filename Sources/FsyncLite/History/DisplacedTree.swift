@@ -1,43 +1,43 @@
 import FileSystem
 
-/// The old tree after an exchange, `tree` in its transaction's directory. It stays whole until a later run, for those
-/// who still read it. Everything in it has another name, in the new tree or in the slots of the history, but for what
-/// somebody put there at the last moment.
-struct DisplacedTree {
-    private let transaction: Directory
-    private let name: FileName
+/// The old tree after an exchange, `trees/TX` in the state: it stays whole for a while, for those who still read it.
+/// Everything in it has another name, in the new tree or in the slots of the history, but for what somebody put there
+/// at the last moment.
+enum DisplacedTree {
+    /// Seconds that it stays.
+    static let respite: Int64 = 60
 
-    /// All that are there, the oldest first.
-    static func all(in state: TargetState) throws -> [DisplacedTree] {
-        let names = try state.transactions()
-        guard !names.isEmpty else { return [] }
-        let history = try state.directory.directory(TargetState.Name.history)
-        return try names.compactMap { name in
-            guard try history.status(of: name)?.type == .directory else { return nil }
+    /// Takes the old trees out of the history, which is then what every other commit leaves.
+    static func collect(in state: TargetState) throws {
+        for name in try state.transactions() {
+            let history = try state.directory.directory(TargetState.Name.history)
+            guard try history.status(of: name)?.type == .directory else { continue }
             let transaction = try history.directory(name)
-            let isThere = try transaction.status(of: TargetState.Name.tree) != nil
-            return isThere ? DisplacedTree(transaction: transaction, name: name) : nil
+            guard try transaction.status(of: TargetState.Name.tree) != nil else { continue }
+            try transaction.rename(
+                TargetState.Name.tree, to: state.subdirectory(TargetState.Name.trees), name, .noReplace)
         }
     }
 
-    /// When the links were made that made this tree a second one: its record was written right after.
-    func linked() throws -> FileTime? {
-        try transaction.status(of: HistoryRecord.headerName)?.modified
-    }
-
-    /// Takes the trees of earlier runs away, so that the history is what every other commit leaves.
+    /// Takes away the trees whose time is over.
     ///
-    /// - Parameter newest: the transaction of this run.
+    /// - Parameter displaced: those that were displaced before.
     /// - Returns: where is kept what has no other name.
-    static func reduce(in state: TargetState, except newest: String?) throws -> [[UInt8]] {
-        let trees = try all(in: state).filter { $0.name.description != newest }
-        guard !trees.isEmpty else { return [] }
-        let accounted = [try state.linkedUntil(), try state.lastRun()].compactMap(\.self).max()
+    static func reduce(in state: TargetState, displaced: FileTime) throws -> [[UInt8]] {
+        guard try state.directory.status(of: TargetState.Name.trees) != nil else { return [] }
+        let trees = try state.directory.directory(TargetState.Name.trees)
+        let names = try DirectoryListing.names(in: trees).sorted().filter { name in
+            guard let status = try trees.status(of: name) else { return false }
+            return status.changed < displaced
+        }
+        guard !names.isEmpty else { return [] }
+        let verified = [try state.linkedUntil(state.manifest()?.header), try state.lastRun()]
+            .compactMap(\.self).max()
         var removed: Set<UInt64> = []
-        for tree in trees {
-            try TreeRemoval.remove(TargetState.Name.tree, in: tree.transaction) { status in
-                guard let accounted, status.links > 1,
-                    status.changed < accounted || removed.contains(status.inode)
+        for name in names {
+            try TreeRemoval.remove(name, in: trees) { status in
+                guard let verified, status.links > 1,
+                    status.changed < verified || removed.contains(status.inode)
                 else { return false }
                 if status.links > 2 { removed.insert(status.inode) }
                 return true
@@ -46,16 +46,20 @@ struct DisplacedTree {
         try state.markLinked()
         // What somebody changed loses its name only now: the next run finds a change that nobody vouches for, and
         // compares it.
-        return try trees.compactMap { try $0.removeRest() }
+        return try names.compactMap { try removeRest($0, in: trees, state) }
     }
 
-    /// What has one name is a clone's original, or came after everything was linked: it may be the only one.
-    private func removeRest() throws -> [UInt8]? {
-        let began = try transaction.status().created
-        try TreeRemoval.remove(TargetState.Name.tree, in: transaction) { status in
+    /// What has one name is the original of a copy, or came after everything was linked: it may be the only one.
+    private static func removeRest(
+        _ name: FileName, in trees: Directory, _ state: TargetState
+    ) throws -> [UInt8]? {
+        let began = TransactionID.time(of: name)
+        try TreeRemoval.remove(name, in: trees) { status in
             status.links > 1 || began.map { status.changed < $0 } ?? false
         }
-        guard try transaction.status(of: TargetState.Name.tree) != nil else { return nil }
-        return try transaction.takeConflict(TargetState.Name.tree, from: transaction)
+        guard try trees.status(of: name) != nil else { return nil }
+        let history = try state.subdirectory(TargetState.Name.history)
+        if try history.status(of: name) == nil { try history.makeDirectory(name) }
+        return try history.directory(name).takeConflict(name, from: trees)
     }
 }

@@ -17,11 +17,7 @@ struct Retention {
     func apply() throws {
         let applied = try state.applied()
         try discardUnlisted(except: Set(applied.map(\.name)))
-        // A displaced tree may still be read, and what others put in the way is theirs.
-        for (name, directory) in applied.dropLast(keepLast)
-        where try directory.status(of: TargetState.Name.tree) == nil
-            && directory.status(of: TargetState.Name.conflicts) == nil
-        {
+        for (name, _) in applied.dropLast(keepLast) {
             try state.discard(name, in: state.subdirectory(TargetState.Name.history))
         }
         // The old manifest, for the history's own record holds what changed; and the stage's.
