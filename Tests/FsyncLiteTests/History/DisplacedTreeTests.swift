@@ -28,12 +28,8 @@ struct DisplacedTreeTests {
     }
 
     private func exchange() throws {
-        var options = SyncOptions()
-        options.exchanges = true
-        let report = try Synchronizer(
-            source: Array("\(directory.path)/source".utf8), target: Array(target.utf8), options: options
-        ).apply()
-        #expect(report.outcome == .committed, "\(report)")
+        let run = try CommandRun(["apply", "source", "target", "--exchange"], in: directory.path)
+        #expect(run.code == 0, "\(run.errors)")
     }
 
     /// As if their time were over.
@@ -82,9 +78,7 @@ struct DisplacedTreeTests {
         try handle.close()
         try TreeTime(1_600_000_000, 5).set(on: "\(target)/same")
         #expect(try reduce() == [])
-        let plan = try Synchronizer(
-            source: Array("\(directory.path)/source".utf8), target: Array(target.utf8)
-        ).plan()
-        #expect(plan.actions.map(\.path.description) == ["same"])
+        let plan = try CommandRun(["plan", "source", "target"], in: directory.path)
+        #expect(plan.output.contains("same"), "\(plan.output)")
     }
 }
