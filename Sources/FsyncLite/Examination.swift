@@ -4,22 +4,45 @@ import FileSystem
 /// both do just this; it writes nothing.
 struct Examination {
     let plan: Plan
-    let sourceRoot: Directory
+    let contents: SourceContents
     /// The manifest's, where there is one.
-    private(set) var header: ManifestHeader?
+    let header: ManifestHeader?
     let source: ManifestHeader.Source
     /// The manifest has to be written anew even if nothing else is to be done.
-    private(set) var isRecordOutdated = false
+    let isRecordOutdated: Bool
     /// Paths that differ and are left as they are.
-    private(set) var passedOver: [RelativePath] = []
+    let passedOver: [RelativePath]
+    /// The source was looked at; it is not when the target goes back to an earlier tree.
+    let isOfSource: Bool
+    /// What is mirrored.
+    let attributes: MirroredAttributes
     /// When the scan began.
-    let scanned = FileTime.now
+    let scanned: FileTime
+
+    init(
+        plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
+        isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
+        attributes: MirroredAttributes, scanned: FileTime = .now
+    ) {
+        self.plan = plan
+        self.contents = contents
+        self.header = header
+        self.source = source
+        self.isRecordOutdated = isRecordOutdated
+        self.passedOver = passedOver
+        self.isOfSource = isOfSource
+        self.attributes = attributes
+        self.scanned = scanned
+    }
 
     init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
-        sourceRoot = try Examination.openSource(path)
+        let scanned = FileTime.now
+        let sourceRoot = try Examination.openSource(path)
+        let attributes = options.settableAttributes
+        var passedOver: [RelativePath] = []
         let status = try sourceRoot.status()
         let sourceFacts = try FileSystemFacts(of: sourceRoot)
-        source = ManifestHeader.Source(
+        let source = ManifestHeader.Source(
             path: try LocalFile(bytes: path).absolute(), identity: status.identity,
             fileSystem: sourceFacts.identifier)
         let refusals = try Examination.refusals(sourceRoot, root, options)
@@ -27,14 +50,16 @@ struct Examination {
             // A scan of such a pair makes no sense.
             var plan = Plan(Difference(), root: nil)
             plan.refusals = refusals
-            self.plan = plan
+            self.init(
+                plan: plan, contents: SourceContents(sourceRoot), header: nil, source: source,
+                attributes: attributes)
             return
         }
 
         monitor.report(Progress(.scanning))
         _ = try root.state?.settings()
         let manifest = try root.state?.manifest()
-        header = manifest?.header
+        let header = manifest?.header
         let policy = try Examination.policy(
             manifest?.header, source, root, options, sourceFacts: sourceFacts)
         let (filters, original, own) = (options.filters, root.original, sourceRoot)
@@ -86,7 +111,9 @@ struct Examination {
         var plan = Plan(
             difference,
             root: try Examination.rootPair(
-                sourceRoot, root, policy, manifest?.header, stays: !options.repairs.isEmpty))
+                options.repairs.isEmpty
+                    ? SourceContents(sourceRoot).rootFile(policy.attributes.extended) : nil,
+                root, policy, header))
         plan.problems = problems.sorted { $0.path < $1.path }
         plan.basis = Plan.Basis(
             manifest: header?.id, source: source.identity, target: root.original?.identity)
@@ -101,23 +128,39 @@ struct Examination {
         }
         // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
         // again and again.
-        isRecordOutdated =
+        var isRecordOutdated =
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }
+        plan.refusals = try Examination.guardFacts(
+            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
+        ).refusals()
+        self.init(
+            plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
+            isRecordOutdated: isRecordOutdated, passedOver: passedOver, attributes: attributes,
+            scanned: scanned)
+    }
+
+    /// - Parameter manifest: read to its end.
+    static func guardFacts(
+        _ plan: Plan, _ options: SyncOptions, _ manifest: ManifestReader?, _ source: ManifestHeader.Source,
+        _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = []
+    ) throws -> GuardFacts {
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
-        plan.refusals = GuardFacts(
+        var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
-            facts: facts, root: root.original, mounts: targetScan?.findings.mounts ?? [],
-            locked: targetScan?.findings.locked ?? [:], collisions: merge.folding?.collisions ?? [],
-            rotten: rotten
-        ).refusals()
-        self.plan = plan
+            facts: facts, root: root.original, mounts: target?.mounts ?? [], locked: target?.locked ?? [:],
+            collisions: merge.folding?.collisions ?? [], rotten: rotten)
+        if guards.neededBytes > facts.availableBytes, let state = root.state {
+            let history = try History(state)
+            guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
+        }
+        return guards
     }
 
     private static func openSource(_ path: [UInt8]) throws -> Directory {
@@ -152,20 +195,17 @@ struct Examination {
     }
 
     /// The roots are no entries: what is recorded of the target's is only what it could not hold.
-    private static func rootPair(
-        _ source: Directory, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?,
-        stays: Bool
+    ///
+    /// - Parameter source: nil where the target's stays as it is.
+    static func rootPair(
+        _ source: File?, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
     ) throws -> Pair? {
         guard let target = root.directory else { return nil }
-        func file(_ directory: Directory) throws -> File {
-            var file = File(path: .root, status: try directory.status(), destination: [])
-            file.extended = try ObjectHandle(of: directory).extendedAttributes(policy.attributes.extended)
-            return file
-        }
         var policy = policy
         policy.knowsExtended = true
-        if stays { return Pair(source: try file(target), target: try file(target)) }
-        var pair = Pair(source: try file(source), target: try file(target))
+        let present = try SourceContents(target).rootFile(policy.attributes.extended)
+        guard let source else { return Pair(source: present, target: present) }
+        var pair = Pair(source: source, target: present)
         policy.compare(&pair)
         // As long as nobody has changed the source's root since.
         let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
@@ -229,7 +269,7 @@ struct Examination {
 
     // MARK: Where source and target lie
 
-    private static func refusals(
+    static func refusals(
         _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []

@@ -8,10 +8,15 @@ import FileSystem
 ///
 /// Calls block; run them on a thread of your own.
 public struct Synchronizer: Sendable {
-    private let source: [UInt8]
+    private let source: Source
     private let target: [UInt8]
     private let options: SyncOptions
     private let monitor: any Monitor
+
+    private enum Source: Sendable {
+        case directory([UInt8])
+        case snapshot(Restoration)
+    }
 
     /// - Parameters:
     ///   - source: the path of a directory, whose *contents* are mirrored; a symlink to one is followed.
@@ -20,9 +25,21 @@ public struct Synchronizer: Sendable {
         source: [UInt8], target: [UInt8], options: SyncOptions = SyncOptions(),
         monitor: any Monitor = SilentMonitor()
     ) {
-        self.source = source
+        self.source = .directory(source)
         self.target = target
         self.options = options
+        self.monitor = monitor
+    }
+
+    /// Brings an earlier tree back, by the same steps.
+    ///
+    /// - Parameter directory: where to; it must be empty or not there. nil for the target itself.
+    public init(
+        _ restoration: Restoration, to directory: [UInt8]? = nil, monitor: any Monitor = SilentMonitor()
+    ) {
+        source = .snapshot(restoration)
+        target = directory ?? restoration.target
+        options = restoration.options
         self.monitor = monitor
     }
 
@@ -50,6 +67,8 @@ public struct Synchronizer: Sendable {
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
     ///   the report.
     public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
+        let holder = try lockHolder()
+        defer { withExtendedLifetime(holder) {} }
         // The root is opened, for the errors that a sync will tell, before anything is written.
         var root = try TargetRoot(target)
         try root.lock()
@@ -74,7 +93,7 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            tidy(state, examination.scanned, &report)
+            tidy(state, examination, &report)
             return report
         }
         do {
@@ -102,7 +121,7 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    private static func pendingCommit(_ target: [UInt8]) -> SyncError {
+    static func pendingCommit(_ target: [UInt8]) -> SyncError {
         SyncError(
             .pending, path: target,
             "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
@@ -117,7 +136,20 @@ public struct Synchronizer: Sendable {
     }
 
     private func examine(_ root: TargetRoot) throws -> Examination {
-        try Examination(source: source, root: root, options: options, monitor: monitor)
+        switch source {
+        case .directory(let path):
+            try Examination(source: path, root: root, options: options, monitor: monitor)
+        case .snapshot(let restoration): try Examination(restoration, root: root, monitor: monitor)
+        }
+    }
+
+    /// The target whose snapshot goes elsewhere, which nobody shall write to meanwhile; nil otherwise.
+    private func lockHolder() throws -> TargetRoot? {
+        guard case .snapshot(let restoration) = source, restoration.target != target else { return nil }
+        let root = try TargetRoot(restoration.target)
+        try root.lock()
+        if try root.state?.hasJournal() ?? false { throw Synchronizer.pendingCommit(restoration.target) }
+        return root
     }
 
     // MARK: Writing
@@ -149,10 +181,12 @@ public struct Synchronizer: Sendable {
                 replacesManifest: examination.header != nil, slots: slots)
         }
         var steps = try layout(plan)
+        var options = options
+        options.attributes = examination.attributes
         let attributes = options.settableAttributes
         let previous = try PreviousStage(state, for: steps.arrivals.map(\.file), attributes)
         let stage = try Stage(
-            name, in: state, layout: steps, source: examination.sourceRoot, root: directory,
+            name, in: state, layout: steps, source: examination.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
         try stage.fill()
         try previous?.discard(from: state)
@@ -173,25 +207,12 @@ public struct Synchronizer: Sendable {
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
 
-        var header = ManifestHeader(
-            id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
-            source: examination.source)
-        header.attributes = attributes
-        header.filters = options.filters.summary
-        header.rootOmitted = plan.root?.source.omitted ?? []
-        if !header.rootOmitted.isEmpty {
-            header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
-        }
-        // A repair changes nothing of what a run looks at.
-        if !options.repairs.isEmpty, let last = examination.header {
-            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
-            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
-        }
+        let header = try header(id, examination, plan)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         let missing =
             options.recordsDigests
             ? MissingDigests(
-                source: examination.sourceRoot, target: directory, scanned: examination.scanned,
+                source: examination.contents.root, target: directory, scanned: examination.scanned,
                 monitor: monitor) : nil
         var update = ManifestUpdate(plan, staged: staged)
         update.passOver(examination.passedOver)
@@ -214,10 +235,10 @@ public struct Synchronizer: Sendable {
         // What changes nothing but the manifest is no step to go back to, and does not displace one.
         if plan.summary.actions > 0 || examination.header == nil {
             try HistoryRecord(
-                id: id, created: header.created, previous: examination.header?.id,
-                difference: plan.difference,
-                root: plan.root, layout: steps, summary: plan.summary
-            ).write(to: stage.directory)
+                id: id, created: Timestamp(examination.scanned),
+                previous: History(state).snapshots().first, plan: exchange?.asCopied(plan) ?? plan,
+                layout: steps
+            ).write(to: stage.directory, durably: false)
         }
 
         monitor.report(Progress(.syncing))
@@ -242,8 +263,36 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        tidy(state, examination.scanned, &report)
+        if case .snapshot(let restoration) = source, restoration.target != target {
+            try root.leaveBare()
+        } else {
+            tidy(state, examination, &report)
+        }
         return report
+    }
+
+    /// The new manifest's.
+    private func header(_ id: String, _ examination: Examination, _ plan: Plan) throws -> ManifestHeader {
+        // Nobody has looked at the source: what the last look saw is all that is known of it.
+        if !examination.isOfSource, var header = examination.header {
+            header.id = id
+            return header
+        }
+        var header = ManifestHeader(
+            id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
+            source: examination.source)
+        header.attributes = examination.attributes
+        header.filters = options.filters.summary
+        header.rootOmitted = plan.root?.source.omitted ?? []
+        if !header.rootOmitted.isEmpty {
+            header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
+        }
+        // A repair changes nothing of what a run looks at.
+        if !options.repairs.isEmpty, let last = examination.header {
+            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+        }
+        return header
     }
 
     /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
@@ -267,10 +316,9 @@ public struct Synchronizer: Sendable {
         _ plan: Plan, _ examination: Examination, _ target: Directory, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
         if let (old, new) = plan.root?.attributes { return (Attributes(status, extended: old.extended), new) }
-        let (source, attributes) = (examination.sourceRoot, options.settableAttributes)
-        var wanted = Attributes(
-            try source.status(),
-            extended: try ObjectHandle(of: source).extendedAttributes(attributes.extended))
+        let attributes = examination.attributes
+        let source = try examination.contents.rootFile(attributes.extended)
+        var wanted = Attributes(source.status, extended: source.extended)
         if !attributes.contains(.owner) { (wanted.owner, wanted.group) = (status.owner, status.group) }
         // One that was just made may have inherited ACLs.
         let present = try ObjectHandle(of: target).extendedAttributes(attributes.extended)
@@ -278,7 +326,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
-    private func tidy(_ state: TargetState, _ scanned: FileTime, _ report: inout Report) {
+    private func tidy(_ state: TargetState, _ examination: Examination, _ report: inout Report) {
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -287,16 +335,22 @@ public struct Synchronizer: Sendable {
             }
         }
         // A run with problems has not looked at everything.
-        if !report.problems.contains(where: \.isBlocking) { noting { try state.markRun(scanned: scanned) } }
+        if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
+            noting { try state.markRun(scanned: examination.scanned) }
+        }
         noting {
             try DisplacedTree.collect(in: state)
-            var displaced = scanned
+            var displaced = examination.scanned
             displaced.seconds -= DisplacedTree.respite
             for path in try DisplacedTree.reduce(in: state, displaced: displaced) {
                 report.notes.append(
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")
             }
         }
-        noting { try Retention(state, keepLast: options.keepLast).apply() }
+        noting {
+            var policy = try state.settings().retention
+            policy.keepLast = options.keepLast ?? policy.keepLast
+            try Retention(state).apply(policy)
+        }
     }
 }

@@ -25,7 +25,7 @@ public struct Target: Sendable {
         public var id: String
         /// ISO 8601.
         public var created: String
-        /// Bytes of content that it displaced.
+        /// Bytes of content that it displaced and that are kept.
         public var bytesHeld: Int64
     }
 
@@ -55,10 +55,10 @@ public struct Target: Sendable {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
         }
-        for (name, directory) in try state.applied().reversed() {
-            let header = try HistoryRecord.Header.read(name, from: directory)
-            status.history.append(
-                Applied(id: header.id, created: header.created, bytesHeld: header.bytesHeld))
+        let history = try History(state)
+        if let damage = history.damage { throw damage }
+        status.history = try history.steps.map {
+            Applied(id: $0.header.id, created: $0.header.created, bytesHeld: try history.bytesHeld($0))
         }
         return status
     }
@@ -105,7 +105,7 @@ public struct Target: Sendable {
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }
 
-    private func open() throws -> (TargetRoot, TargetState) {
+    func open() throws -> (TargetRoot, TargetState) {
         let root = try TargetRoot(path)
         guard root.directory != nil else {
             throw SyncError(.inputMissing, path: path, "the target does not exist")

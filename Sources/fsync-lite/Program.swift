@@ -20,7 +20,8 @@ extension ProgramDescription {
         commands: [
             .plan, .apply, .run, .recover, .status, .manifestCreate, .manifestShow, .manifestList,
             .manifestDiff, .manifestExport, .manifestVerify, .settingsShow, .settingsInit, .completions,
-            .help,
+            .undo, .snapshotList, .snapshotShow, .snapshotDiff, .snapshotLog, .snapshotRestore,
+            .snapshotCreate, .snapshotPrune, .snapshotVerify, .help,
         ],
         exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
 }
@@ -30,7 +31,7 @@ extension CommandDescription {
         ArgumentDescription("SOURCE", "the directory whose contents are mirrored"),
         ArgumentDescription("TARGET", "the directory that becomes the mirror"),
     ]
-    private static let target = ArgumentDescription("TARGET", "a directory that fsync-lite writes to")
+    static let target = ArgumentDescription("TARGET", "a directory that fsync-lite writes to")
 
     private static let guards: [OptionDescription] = [
         .flag("--adopt", "take over a target that holds files of somebody", section: "Guards"),
@@ -107,7 +108,7 @@ extension CommandDescription {
         .value("--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Retention")
     ]
 
-    private static let output: [OptionDescription] = [
+    static let output: [OptionDescription] = [
         .flag("--json", "write one JSON document to standard output", section: "Output"),
         .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
         .flag("--verbose", short: "-v", "list the actions, also of an apply", section: "Output"),

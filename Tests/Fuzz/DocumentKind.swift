@@ -46,7 +46,8 @@ struct DocumentKind: Sendable {
 extension DocumentKind {
     /// Every reader. One more is one more line.
     static let all: [DocumentKind] = [
-        .manifest, .journal, .stageRecord, .historyHeader, .settings, .userSettings, .savedPlan,
+        .manifest, .journal, .stageRecord, .historyHeader, .historyActions, .settings, .userSettings,
+        .savedPlan,
     ]
 }
 

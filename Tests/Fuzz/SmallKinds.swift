@@ -65,6 +65,8 @@ extension DocumentKind {
                   "format" : "fsync-lite-history",
                   "id" : "\(Desk.transaction)",
                   "move" : \(random.number(0...9)),
+                  \(random.oneIn(3) ? "\"holds\" : [\"\(Desk.transaction)\"],\n  \"label\" : \"l\"," : "")
+                  \(random.oneIn(3) ? "\"actions\" : \"actions-1.json\", \"is_unswept\" : true," : "")
                   \(previous)"update" : \(random.number(0...9)),
                   "version" : 1
                 }
@@ -94,7 +96,8 @@ extension DocumentKind {
             let number = random.oneIn(4) ? Int.max : random.number(0...100)
             return Array(
                 random.pick([
-                    "{}", "{\"keep_last\":\(number)}", "{\n  \"keep_last\" : \(number)\n}\n",
+                    "{}", "{\"keep_last\":\(number)}", "{\"keep_within\":\"3d\",\"keep_label\":[\"a\"]}",
+                    "{\n  \"keep_last\" : \(number)\n}\n",
                     "{\"keep_last\":\(number),\r\n\t\"defaults\":\(options(&random))}",
                 ]).utf8)
         },

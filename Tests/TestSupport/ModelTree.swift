@@ -43,6 +43,8 @@ package struct ModelTree: Sendable {
     private var nextID = 1
     private var nextInode: UInt64
     private var freeInodes: [UInt64] = []
+    /// What is removed from the tree is kept elsewhere, as in a history.
+    package var keepsInodes = false
     private let hasBirthTimes: Bool
 
     package init(now: Int64, firstInode: UInt64, hasBirthTimes: Bool = true) {
@@ -183,7 +185,7 @@ package struct ModelTree: Sendable {
         } else if objects.values.contains(where: { $0.entries.values.contains(id) }) {
             return
         }
-        freeInodes.append(self[id].status.inode)
+        if !keepsInodes { freeInodes.append(self[id].status.inode) }
         objects[id] = nil
     }
 

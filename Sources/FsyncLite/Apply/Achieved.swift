@@ -45,8 +45,10 @@ extension Plan {
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
     init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)]) {
-        self.init()
         let difference = plan.difference
+        self.init(
+            changing: difference.forgotten.count + difference.deleted.count + difference.created.count
+                + difference.pairs.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) })
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }
         for (file, _) in difference.deleted { remove(file.path) }

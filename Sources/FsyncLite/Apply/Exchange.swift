@@ -29,9 +29,8 @@ struct Exchange {
         tree = try stage.directory(TargetState.Name.tree)
         try tree.lock()
         began = try tree.status().changed
-        let changing = plan.difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path)
         replica = try Replica(
-            of: root, in: tree, changing: Set(changing), clones: options.clonesUnchanged, scanned: scanned,
+            of: root, in: tree, for: plan.difference, clones: options.clonesUnchanged, scanned: scanned,
             monitor: monitor)
         try replica.fill()
     }
@@ -45,6 +44,24 @@ struct Exchange {
             // No commit has begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
+    }
+
+    /// The plan as the history tells it: what was displaced are the copies.
+    func asCopied(_ plan: Plan) -> Plan {
+        func asCopied(_ file: File) -> File {
+            guard let copy = replica.copied[file.path] else { return file }
+            var status = file.status
+            (status.inode, status.created) = (copy.inode, copy.created)
+            return file.with(status)
+        }
+        var difference = plan.difference
+        for index in difference.deleted.indices {
+            difference.deleted[index].file = asCopied(difference.deleted[index].file)
+        }
+        for index in difference.pairs.indices {
+            difference.pairs[index].target = asCopied(difference.pairs[index].target)
+        }
+        return Plan(difference, root: plan.root)
     }
 
     /// Writes the staged manifest anew, with the inodes of the new tree.

@@ -53,7 +53,9 @@ struct Recovery {
         }
         // How much the run that was cut short would have kept nobody knows here; the next apply says.
         try DisplacedTree.collect(in: state)
-        try Retention(state, keepLast: .max).apply()
+        var policy = RetentionPolicy()
+        policy.keepLast = .max
+        try Retention(state).apply(policy)
         return (direction, commit)
     }
 

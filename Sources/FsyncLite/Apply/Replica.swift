@@ -9,6 +9,10 @@ final class Replica {
     private let scan: TreeScan
     /// What is going to have other attributes, which the first tree must not get.
     private let changing: Set<RelativePath>
+    /// What the plan names, for which it matters that a copy is another object.
+    private let named: Set<RelativePath>
+    /// The copies among these.
+    private(set) var copied: [RelativePath: FileStatus] = [:]
     /// Files are cloned instead of linked.
     private let clones: Bool
     private let linkLimit: UInt32?
@@ -28,11 +32,12 @@ final class Replica {
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
     init(
-        of root: Directory, in tree: Directory, changing: Set<RelativePath>, clones: Bool, scanned: FileTime,
+        of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
         monitor: any Monitor
     ) throws {
         self.root = root
-        self.changing = changing
+        changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
+        named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
         self.clones = clones
         self.scanned = scanned
         old = TreeWalker(root)
@@ -63,6 +68,11 @@ final class Replica {
                 open.append(scan.path)
             } else {
                 try carry(name, from: holder, to: parent)
+            }
+            if named.contains(scan.path), let copy = try parent.status(of: name),
+                copy.identity != scan.status.identity
+            {
+                copied[scan.path] = copy
             }
         }
         while let last = open.popLast() { try finish(last) }

@@ -12,7 +12,7 @@ final class Stage {
     }
 
     let directory: Directory
-    private let source: Directory
+    private let source: SourceContents
     private let recorder: StageRecorder
     private let previous: PreviousStage?
     private let layout: Layout
@@ -31,7 +31,8 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: TargetState, layout: Layout, source: Directory, root: Directory,
+        _ transaction: FileName, in state: TargetState, layout: Layout, source: SourceContents,
+        root: Directory,
         previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(TargetState.Name.stage)

@@ -15,6 +15,7 @@ final class StageWorker {
         }
     }
 
+    private let contents: SourceContents
     private let source: TreeWalker
     private let stage: TreeWalker
     private let attributes: MirroredAttributes
@@ -29,11 +30,12 @@ final class StageWorker {
     ///   - stage: the directory `stage/TX`.
     ///   - limit: how fast content is copied, by all of them together.
     init(
-        source: Directory, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
+        source: SourceContents, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
         recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
     ) {
         copier = FileCopier(limit: limit)
-        self.source = TreeWalker(source)
+        contents = source
+        self.source = source.walker()
         self.stage = TreeWalker(stage)
         self.attributes = attributes
         extendedKinds = attributes.extended
@@ -122,7 +124,7 @@ final class StageWorker {
 
     /// Those of the source's entry; none where it has gone meanwhile.
     private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
-        try source.extendedAttributes(of: file, extendedKinds) ?? ExtendedAttributes()
+        try contents.extendedAttributes(of: file, extendedKinds, source)
     }
 
     private func staged(
@@ -163,6 +165,7 @@ final class StageWorker {
             return problem.outcome
         }
         try parent.unlink(name)
+        if contents.isEarlier { return .failed(.lost(file.path)) }
         return .failed(
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
     }
@@ -207,8 +210,10 @@ final class StageWorker {
         // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
         let isMadeUp: Bool
         do throws(Errno) {
-            before = attempt == 1 ? file.status : try source.status()
-            guard before.type == .file else { return nil }
+            before = attempt == 1 && !contents.isEarlier ? file.status : try source.status()
+            guard before.type == .file, !contents.isEarlier || before.holdsContent(of: file) else {
+                return nil
+            }
             if attempt > 1 { try staged.truncate(to: 0) }
             copied = try copier.copy(
                 source, to: staged, size: before.size, allocated: before.allocated,
@@ -239,7 +244,8 @@ final class StageWorker {
             && before.changed == after.changed && before.identity == after.identity
         guard isWhole else { return nil }
         if digests == .ofCopies { digest = try self.digest(of: staged, parent, name) }
-        return (after, extended, digest)
+        // An object of an earlier tree may have got other attributes since.
+        return contents.isEarlier ? (file.status, file.extended, file.digest) : (after, extended, digest)
     }
 
     private func digest(
@@ -258,16 +264,18 @@ final class StageWorker {
 
     private func openSource(_ file: File) throws -> FileDescriptor {
         do {
-            guard let (directory, name) = try source.place(of: file.path) else {
-                throw Unstageable(outcome: .vanished)
-            }
+            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
             return try directory.open(name, [.read, .noFollow, .nonBlocking])
         } catch let error as SystemError {
             switch error.errno {
-            case .noSuchFile, .notDirectory: throw Unstageable(outcome: .vanished)
+            case .noSuchFile, .notDirectory: throw gone(file)
             default: throw unreadable(file, error.errno)
             }
         }
+    }
+
+    private func gone(_ file: File) -> Unstageable {
+        Unstageable(outcome: contents.isEarlier ? .failed(.lost(file.path)) : .vanished)
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
@@ -285,6 +293,13 @@ extension Directory {
         case .characterDevice, .blockDevice:
             try makeDevice(name, type: file.status.type, file.status.represents)
         }
+    }
+}
+
+extension FileStatus {
+    /// As far as size and time tell.
+    fileprivate func holdsContent(of file: File) -> Bool {
+        size == file.size && modified == file.status.modified
     }
 }
 

@@ -177,16 +177,22 @@ struct TargetRoot {
         directory = tree
     }
 
+    /// Takes the state away when all is done: what is left is a directory like any other.
+    func leaveBare() throws {
+        guard let directory, let state else { return }
+        let handle = try ObjectHandle(of: directory)
+        let modified = try handle.status().modified
+        try state.removeAll(from: directory)
+        try handle.setModified(modified)
+        try directory.syncFileSystem()
+    }
+
     /// Takes back what this run made before its commit: the old target stands as it was.
     mutating func withdraw() throws {
         guard let directory else { return }
         try moveState(beside: stateWasBeside)
         if let state, stateWasMade {
-            try state.clean()
-            for name in try DirectoryListing.names(in: state.directory) {
-                try TreeRemoval.remove(name, in: state.directory)
-            }
-            try directory.removeDirectory(TreeScan.reservedName)
+            try state.removeAll(from: directory)
         } else {
             try state?.clean()
         }

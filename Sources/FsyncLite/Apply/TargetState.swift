@@ -281,19 +281,6 @@ package struct TargetState: Sendable {
             .sorted()
     }
 
-    /// What the applies left whose displaced data is kept, the oldest first. A directory of the history without
-    /// a header holds only what a recovery moved out of somebody's way.
-    package func applied() throws -> [(name: FileName, directory: Directory)] {
-        let names = try transactions()
-        guard !names.isEmpty else { return [] }
-        let history = try directory.directory(Name.history)
-        return try names.compactMap { name in
-            guard let status = try history.status(of: name), status.type == .directory else { return nil }
-            let directory = try history.directory(name)
-            return try directory.status(of: HistoryRecord.headerName) == nil ? nil : (name, directory)
-        }
-    }
-
     /// A directory of the state, made where it is missing.
     package func subdirectory(_ name: FileName) throws -> Directory {
         if try directory.status(of: name) == nil { try directory.makeDirectory(name) }
@@ -307,6 +294,11 @@ package struct TargetState: Sendable {
         try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
     }
 
+    /// Removes the state itself. No journal may be there.
+    package func removeAll(from root: Directory) throws {
+        try TreeRemoval.remove(TreeScan.reservedName, in: root)
+    }
+
     /// Empties the trash and what a run that was cut short left behind. No journal may be there.
     package func clean() throws {
         if try directory.status(of: Name.stage) != nil { try discard(Name.stage, in: directory) }
@@ -314,5 +306,16 @@ package struct TargetState: Sendable {
         where name == Name.trash || name == Name.syncFailed || PendingFile.isTemporary(name) {
             try TreeRemoval.remove(name, in: directory)
         }
+    }
+}
+
+extension Directory {
+    /// The state of this target where it is not in it, so that paths in the state lead there all the same.
+    func stateBeside() throws(SystemError) -> Directory? {
+        guard try status(of: TreeScan.reservedName) == nil, let place = try place(),
+            let name = TargetState.Name.beside(place.name),
+            try place.parent.status(of: name)?.type == .directory
+        else { return nil }
+        return try place.parent.directory(name)
     }
 }

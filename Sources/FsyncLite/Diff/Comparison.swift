@@ -19,6 +19,9 @@ package struct ComparisonPolicy: Sendable {
     package var linkLimit: UInt32?
     /// What is excluded goes from the target.
     package var deletesExcluded = false
+    /// The source is an earlier tree of the target: an object that is the recorded one holds the same content, and
+    /// no other does.
+    package var identityTellsContent = false
     /// Objects of the target, by inode, that are compared by content whatever vouches for them.
     package var suspects: Set<UInt64> = []
     /// Inode and birth time of the record belong to the source that is looked at.
@@ -37,6 +40,12 @@ package struct ComparisonPolicy: Sendable {
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
         let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
         pair.source.omitted = omitted
+        // Nobody compares what may have changed here since the last look: the next apply does.
+        if identityTellsContent, trust?.suspectsTarget(target) ?? true {
+            var unexamined = source
+            unexamined.changed = Trust.unexamined
+            pair.source = pair.source.with(unexamined)
+        }
         let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
         case .file:
@@ -45,7 +54,12 @@ package struct ComparisonPolicy: Sendable {
             if let own = pair.source.digest, let other = pair.target.digest, own != other {
                 pair.causes.insert(.content)
             }
-            if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
+            if identityTellsContent {
+                pair.replacesContent = !holdsRecordedContent(pair)
+                if pair.replacesContent, pair.causes.isDisjoint(with: [.size, .modified]) {
+                    pair.causes.insert(.content)
+                }
+            } else if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
                 pair.needsContentComparison = isSuspect || alwaysComparesContent
             } else {
                 pair.replacesContent = true
@@ -72,7 +86,7 @@ package struct ComparisonPolicy: Sendable {
         }
         if knowsExtended {
             pair.compareExtended()
-        } else if alwaysInspects || isSuspect, !attributes.extended.isEmpty {
+        } else if alwaysInspects || isSuspect || identityTellsContent, !attributes.extended.isEmpty {
             pair.needsInspection = true
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
@@ -102,6 +116,13 @@ package struct ComparisonPolicy: Sendable {
         guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
         return !record.differs(from: pair.target.status)
             && !(trust?.suspectsSource(pair.source.status, record: record.status) ?? true)
+    }
+
+    /// The target's object is the recorded one and has not been written to, and the source's is that too.
+    private func holdsRecordedContent(_ pair: Pair) -> Bool {
+        guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
+        return record.targetInode == pair.target.status.inode && record.status.size == pair.target.size
+            && record.status.modified == pair.target.status.modified
     }
 
     /// Nothing vouches for what the record says.

@@ -10,6 +10,8 @@ package struct Difference: Sendable {
     package var deleted: [(file: File, isDrift: Bool)] = []
     /// Paths that only the manifest still has.
     package var forgotten: [RelativePath] = []
+    /// What somebody changed in the target since the last apply.
+    package private(set) var drift: [Drift] = []
     package var sourceCount = 0
     package var targetCount = 0
     /// What would have to make way for an entry of the source and is excluded, or holds what is.
@@ -42,6 +44,7 @@ package struct Difference: Sendable {
         let policy = merge.policy
         pairs = merge.pairs
         forgotten = merge.forgotten
+        drift = merge.drift
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
         census = merge.census
@@ -50,6 +53,8 @@ package struct Difference: Sendable {
 
         var byIdentity: [FileIdentity: [Int]] = [:]
         var byPath: [RelativePath: Int] = [:]
+        byIdentity.reserveCapacity(merge.departures.count)
+        byPath.reserveCapacity(merge.departures.count)
         for (index, departure) in merge.departures.enumerated() {
             byPath[departure.file.path] = index
             guard policy.followsIdentity, let record = departure.record, record.status.created != nil,
@@ -104,13 +109,24 @@ package struct Difference: Sendable {
                 created.append((file, record != nil))
             }
         }
-        for (index, departure) in merge.departures.enumerated() where !isTaken[index] {
-            deleted.append((departure.file, policy.trust != nil && departure.record == nil))
+        for (index, departure) in merge.departures.enumerated()
+        where !isTaken[index] {
+            var file = departure.file
+            // The history's record has them, too.
+            if let record = departure.record { file.extended = record.extended }
+            deleted.append((file, policy.trust != nil && departure.record == nil))
         }
         pairs.sort { $0.source < $1.source }
+        leaveDisplaced()
         collisions = merge.collisions
         if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
         joinLinks()
+    }
+
+    /// What the history holds and no entry turned out to be stays there, unless its directory leaves.
+    private mutating func leaveDisplaced() {
+        let leaving = Set(pairs.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
+        deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 
     /// The departures of files whose directory moved and that kept their name in it, by where they arrive.

@@ -26,6 +26,9 @@ package struct TreeMerge {
     /// What the mirror could not hold and nothing is done about.
     private(set) var omissions = OmissionList()
 
+    /// What somebody changed in the target since the last apply.
+    private(set) var drift: [Drift] = []
+
     /// Names that the target would take for one.
     private(set) var folding: NameFolding?
 
@@ -58,8 +61,11 @@ package struct TreeMerge {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
-                        record = Record(manifest)
+                        let found = Record(manifest)
+                        noteDrift(of: found, manifest, order >= 0 ? target : nil)
+                        record = found
                     } else {
+                        noteDrift(of: nil, manifest, nil as FileList?)
                         forget(manifest.path)
                     }
                     hasRecord = try manifest.advance()
@@ -96,14 +102,35 @@ package struct TreeMerge {
                 hasSource = try source.advance()
             }
             if order >= 0 {
-                if !isTargetExcluded { targetCount += 1 }
+                if !isTargetExcluded {
+                    targetCount += 1
+                    if record == nil, manifest != nil { drift.append(Drift(found: target.file)) }
+                }
                 hasTarget = try target.advance()
             }
         }
         while hasRecord, let manifest {
+            noteDrift(of: nil, manifest, nil as FileList?)
             forget(manifest.path)
             hasRecord = try manifest.advance()
         }
+    }
+
+    /// - Parameter target: on the record's entry; nil where the target has none.
+    private mutating func noteDrift(
+        of record: Record?, _ manifest: some EntryStream, _ target: (some EntryStream)?
+    ) {
+        guard let target else {
+            if !isProtected(manifest.path) { drift.append(Drift(recorded: manifest.file)) }
+            return
+        }
+        guard let record, target.exclusion == .none, record.differs(from: target.status) else { return }
+        drift.append(Drift(recorded: manifest.file, record, found: target.file))
+    }
+
+    /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
+    mutating func offer(_ file: File, _ record: Record) {
+        departures.append((file, record))
     }
 
     private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?)

@@ -12,6 +12,8 @@ package struct DocumentReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var position = 0
     private var lineEnd = 0
+    /// How many bytes before `position` `takeLine` has taken, of the present line.
+    private var taken = 0
     /// Covers all bytes before `buffer[hashed]`.
     private var checksum = Checksum()
     private var hashed = 0
@@ -102,8 +104,17 @@ package struct DocumentReader: ~Copyable {
         let count = buffer.withUnsafeBufferPointer { bytes in
             body(UnsafeBufferPointer(rebasing: bytes[position..<lineEnd]))
         }
-        position += count ?? 0
+        taken = count ?? 0
+        position += taken
         return count != nil
+    }
+
+    /// What `takeLine` has taken of the present line; nothing where it took nothing.
+    package func withTaken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        guard taken > 0 else { return }
+        buffer.withUnsafeBufferPointer { bytes in
+            body(UnsafeBufferPointer(rebasing: bytes[(position - taken)..<position]))
+        }
     }
 
     private mutating func fill() throws {
@@ -161,6 +172,11 @@ package struct DocumentReader: ~Copyable {
     package mutating func object(_ body: (inout DocumentReader, ArraySlice<UInt8>) throws -> Bool) throws {
         try expect("{")
         if take("}") { return }
+        try fields(body)
+    }
+
+    /// The same from the next field on, to the object's end.
+    package mutating func fields(_ body: (inout DocumentReader, ArraySlice<UInt8>) throws -> Bool) throws {
         repeat {
             let key = try rawKey()
             guard try body(&self, key) else {

@@ -29,10 +29,11 @@ extension [UInt8]: ByteSink {
 ///
 /// With `checksum` the last field is the checksum of every byte before it.
 package struct DocumentWriter: Sendable {
-    /// The line or field that is being written.
+    /// What has not been handed over.
     package var text = JSONText()
+    /// Covers all that was handed over, and so many bytes of what was not.
     private var checksum = Checksum()
-    private var pending: [UInt8] = []
+    private var hashed = 0
     private var isFirstElement = true
 
     /// Opens the document; fields of the header follow by `text.field`.
@@ -48,7 +49,6 @@ package struct DocumentWriter: Sendable {
         text.key(name)
         text.raw("[")
         isFirstElement = true
-        move()
     }
 
     /// Begins an element: an object on a line of its own.
@@ -60,13 +60,18 @@ package struct DocumentWriter: Sendable {
 
     package mutating func endElement() {
         text.endObject()
-        move()
+    }
+
+    /// An element that is JSON already.
+    package mutating func append(element: UnsafeBufferPointer<UInt8>) {
+        text.raw(isFirstElement ? "\n" : ",\n")
+        isFirstElement = false
+        text.append(element)
     }
 
     /// Ends an array; another array or the closing fields follow.
     package mutating func endArray() {
         text.raw(isFirstElement ? "]" : "\n]")
-        move()
     }
 
     /// Begins the closing fields after the last array.
@@ -78,23 +83,24 @@ package struct DocumentWriter: Sendable {
     package mutating func end(withChecksum: Bool) {
         if withChecksum {
             text.key("checksum")
-            move()
+            updateChecksum()
             text.value(checksum.text)
         }
         text.endObject()
         text.raw("\n")
-        move()
     }
 
     /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
     package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
-        guard all || pending.count >= 128 * 1024 else { return }
-        try sink.take(&pending)
+        guard all || text.bytes.count >= 128 * 1024 else { return }
+        updateChecksum()
+        try sink.write(text.bytes)
+        text.clear()
+        hashed = 0
     }
 
-    private mutating func move() {
-        checksum.update(text.bytes[...])
-        pending.append(contentsOf: text.bytes)
-        text.clear()
+    private mutating func updateChecksum() {
+        checksum.update(text.bytes[hashed...])
+        hashed = text.bytes.count
     }
 }

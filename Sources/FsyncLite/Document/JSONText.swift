@@ -48,9 +48,16 @@ package struct JSONText: Sendable {
         needsComma = false
     }
 
+    /// The same, an element that needs a comma after it.
+    package mutating func append(_ json: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
     package mutating func value(_ text: String) {
         separate()
-        appendQuoted(Array(text.utf8)[...])
+        var text = text
+        text.withUTF8 { appendQuoted($0) }
         needsComma = true
     }
 
@@ -101,14 +108,16 @@ package struct JSONText: Sendable {
     /// A byte string: as text under `key` when it is UTF-8, else in base 64 under `base64Key`, so that no two
     /// names ever look the same.
     package mutating func field(_ key: StaticString, _ base64Key: StaticString, _ value: ArraySlice<UInt8>) {
-        if isPlain(value) || String(validating: value, as: UTF8.self) != nil {
-            self.key(key)
-            appendQuoted(value)
-        } else {
-            self.key(base64Key)
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(contentsOf: Data(value).base64EncodedData())
-            bytes.append(UInt8(ascii: "\""))
+        value.withUnsafeBufferPointer { text in
+            if isPlain(text) || String(validating: text, as: UTF8.self) != nil {
+                self.key(key)
+                appendQuoted(text)
+            } else {
+                self.key(base64Key)
+                bytes.append(UInt8(ascii: "\""))
+                bytes.append(contentsOf: Data(text).base64EncodedData())
+                bytes.append(UInt8(ascii: "\""))
+            }
         }
         needsComma = true
     }
@@ -122,11 +131,11 @@ package struct JSONText: Sendable {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 
-    private func isPlain(_ text: ArraySlice<UInt8>) -> Bool {
+    private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         text.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
-    private mutating func appendQuoted(_ text: ArraySlice<UInt8>) {
+    private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         if isPlain(text) {
             bytes.append(contentsOf: text)

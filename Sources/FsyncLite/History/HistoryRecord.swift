@@ -2,10 +2,12 @@ import FileSystem
 
 /// What an apply displaced and how to take it back: two documents in `history/TX`, committed with the tree.
 ///
-/// `header.json` has the totals. `actions.json` has the inverse actions, in the words of a plan: `create` for
-/// what the apply deleted and `update` for what it replaced, each with the entry as it was and the slot that
-/// holds it (an entry without one lies inside the slot of a directory above it); `attributes` with the entry
-/// as it was; `move` back; and `delete` for what it created.
+/// `header.json` has the totals, names the snapshot before and the file of the actions: `actions.json`, or another
+/// where snapshots between were pruned. That has the inverse actions, in the words of a plan: `create` for what the
+/// apply deleted and `update` for what it replaced, each with the entry as it was and the slot that holds it (an
+/// entry without one lies inside the slot of a directory above it); `attributes` with the entry as it was; `move`
+/// back; and `delete` for what it created. In the same words, `drift` leads from the tree that the apply found to the
+/// one that the apply before it had left: what was edited by hand in between is lost, in slots that nobody made.
 package struct HistoryRecord: Sendable {
     package struct Header: Codable, Hashable, Sendable {
         package var format = formatName
@@ -13,22 +15,32 @@ package struct HistoryRecord: Sendable {
         package var id: String
         /// ISO 8601.
         package var created: String
-        /// The manifest that described the tree before.
+        /// The snapshot before; nil where there was no manifest.
         package var previous: String?
+        package var previousCreated: String?
+        package var previousLabel: String?
+        /// What a person called the snapshot.
+        package var label: String?
         package var create: Int
         package var update: Int
         package var attributes: Int
         package var move: Int
         package var delete: Int
-        /// Bytes of content that were displaced and are kept.
+        /// Bytes of content that were displaced.
         package var bytesHeld: Int64
+        /// The file of the inverse actions.
+        package var actions: String?
+        /// Other transactions' directories that hold what these actions bring back.
+        package var holds: [String]?
+        /// Snapshots were pruned, and what only they needed has not all been removed.
+        package var isUnswept: Bool?
 
         package static let formatName = "fsync-lite-history"
 
         /// Reads the header of a transaction from its directory in the history.
         package static func read(_ transaction: FileName, from directory: Directory) throws -> Header {
             // In bytes: far more than a header needs.
-            let header: Header = try JSONDocument.read(headerName, in: directory, limit: 1 << 16)
+            let header: Header = try JSONDocument.read(headerName, in: directory, limit: 1 << 20)
             guard let fault = header.fault(of: transaction) else { return header }
             throw SyncError(.invalidDocument, path: directory.path(of: headerName), fault)
         }
@@ -38,94 +50,189 @@ package struct HistoryRecord: Sendable {
             if format != Header.formatName { return "this is no \(Header.formatName) document" }
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
             if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
-            if Timestamp(iso8601: Array(created.utf8)[...]) == nil { return "created: this is no time" }
+            for time in [created, previousCreated].compactMap(\.self)
+            where Timestamp(iso8601: Array(time.utf8)[...]) == nil {
+                return "this is no time: \(escapedText(time.utf8))"
+            }
+            if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
+                return "this is no file of actions"
+            }
+            for name in holds ?? [] where FileName(name.utf8).map(TransactionID.isName) != true {
+                return "this is no transaction: \(escapedText(name.utf8))"
+            }
             let numbers = [create, update, attributes, move, delete]
             return numbers.allSatisfy { $0 >= 0 } && bytesHeld >= 0 ? nil : "a number below zero"
         }
+
+        func write(to directory: Directory) throws {
+            try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
+        }
+
+        var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
+        var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }
 
     static let headerName = FileName("header.json")
     static let actionsName = FileName("actions.json")
+    private static let actionsFormat: StaticString = "fsync-lite-history-actions"
 
-    package let header: Header
-    private let difference: Difference
-    private let slots: [RelativePath: String]
-    private let root: Pair?
+    package private(set) var header: Header
+    package let actions: [InverseAction]
+    package let drift: [InverseAction]
 
-    package init(
-        id: String, created: Timestamp, previous: String?, difference: Difference, root: Pair?,
-        layout: Layout,
-        summary: ActionSummary
+    /// - Parameter previous: the snapshot that the apply found.
+    init(
+        id: String, created: Timestamp, previous: Snapshot?, plan: Plan, layout: Layout
     ) {
+        let difference = plan.difference
         let displaced =
             difference.deleted.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.target)
+        let summary = plan.summary
         header = Header(
-            id: id, created: created.description, previous: previous, create: summary.create,
-            update: summary.update, attributes: summary.attributes, move: summary.move,
-            delete: summary.delete,
+            id: id, created: created.description, previous: previous?.id,
+            previousCreated: previous?.created?.description, previousLabel: previous?.label,
+            create: summary.create, update: summary.update, attributes: summary.attributes,
+            move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
-        self.difference = difference
-        self.root = root
-        slots = Dictionary(
+        actions = HistoryRecord.inverses(plan, layout, transaction: id)
+        drift = HistoryRecord.inverses(of: difference.drift, transaction: id)
+    }
+
+    /// What leads from the snapshot that one record belongs to, past those that are pruned, to an earlier one.
+    init(_ header: Header, oldest: Header, _ changes: InverseChanges, drift: [InverseAction]) {
+        actions = changes.actions
+        self.drift = drift
+        self.header = header
+        (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
+            oldest.previous, oldest.previousCreated, oldest.previousLabel
+        )
+        self.header.actions = "actions-\(RandomID.hexadecimal(bytes: 8)).json"
+        let holders = Set(actions.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
+        self.header.holds = holders.map(\.description).filter { $0 != header.id }.sorted()
+        self.header.isUnswept = true
+    }
+
+    private static func inverses(_ plan: Plan, _ layout: Layout, transaction: String) -> [InverseAction] {
+        let difference = plan.difference
+        let slots: [RelativePath: RelativePath] = Dictionary(
             uniqueKeysWithValues: layout.displaced.compactMap { path, object in
                 guard let slot = layout.objects[object].slot,
                     let directory = layout.objects[slot.parent].old
                 else { return nil }
-                return (path, "\(directory.name)/\(slot.name)")
+                return RelativePath("\(transaction)/\(directory.name)/\(slot.name)").map { (path, $0) }
             })
-    }
-
-    private struct Inverse {
-        var verb: Action.Verb
-        var old: File
-        /// Where it stands now.
-        var from: RelativePath?
-        var slot: String?
-    }
-
-    private func inverses() -> [Inverse] {
         let moves = MoveMap(difference)
-        var found: [Inverse] = []
-        if let root, root.changesAttributes { found.append(Inverse(verb: .attributes, old: root.target)) }
+        var found: [InverseAction] = []
+        func add(
+            _ verb: Action.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
+            _ causes: Causes
+        ) {
+            // A socket holds nothing, and no document has a word for it.
+            guard file.status.type != .socket else { return }
+            found.append(
+                InverseAction(verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed])))
+        }
+        if let root = plan.root, root.changesAttributes { add(.attributes, root.target, root.causes) }
         for pair in difference.pairs {
             let from = pair.isRenamed ? pair.source.path : nil
             if pair.replacesContent {
-                found.append(
-                    Inverse(verb: .update, old: pair.target, from: from, slot: slots[pair.target.path]))
+                add(.update, pair.target, from: from, slot: slots[pair.target.path], pair.causes)
                 continue
             }
-            if from != nil, !moves.isCarried(pair) {
-                found.append(Inverse(verb: .move, old: pair.target, from: from))
-            }
-            if pair.changesAttributes {
-                found.append(Inverse(verb: .attributes, old: pair.target, from: from))
-            }
+            // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
+            if !moves.isCarried(pair) { add(.move, pair.target, from: pair.source.path, []) }
+            if pair.changesAttributes { add(.attributes, pair.target, from: from, pair.causes) }
         }
-        found += difference.deleted.map { Inverse(verb: .create, old: $0.file, slot: slots[$0.file.path]) }
-        found += difference.created.map { Inverse(verb: .delete, old: $0.file) }
+        for (file, isDrift) in difference.deleted {
+            add(.create, file, slot: slots[file.path], [isDrift ? .drift : .removed])
+        }
+        for (file, isDrift) in difference.created { add(.delete, file, [isDrift ? .drift : .new]) }
         return found
     }
 
-    /// Writes both documents into the transaction's directory.
-    package func write(to directory: Directory) throws {
-        try CodableStorage(DiskStorage(directory)).store(header, for: HistoryRecord.headerName.description)
-        var file = try PendingFile(HistoryRecord.actionsName, in: directory)
-        var document = DocumentWriter(format: "fsync-lite-history-actions")
-        document.text.field("id", header.id)
-        document.beginArray("actions")
-        for inverse in inverses() {
-            document.beginElement()
-            document.text.field("action", inverse.verb.rawValue)
-            if let from = inverse.from { document.text.field("from", "from_base64", from.bytes[...]) }
-            if let slot = inverse.slot { document.text.field("slot", slot) }
-            document.text.fields(of: inverse.old)
-            document.endElement()
-            try document.drain(to: &file)
+    private static func inverses(of drift: [Drift], transaction: String) -> [InverseAction] {
+        drift.enumerated().compactMap { number, drift in
+            guard let recorded = drift.recorded else {
+                guard let found = drift.found, found.status.type != .socket else { return nil }
+                return InverseAction(.delete, found, causes: [.drift])
+            }
+            // Displaced objects are known by the identity that they have in the target.
+            var status = recorded.status
+            if let found = drift.found, drift.isIntact {
+                (status.inode, status.created) = (found.status.inode, found.status.created)
+                status.links = found.status.links
+                return InverseAction(.attributes, recorded.with(status), causes: [.drift])
+            }
+            // Whatever is the source's object now, this content is not to be found there.
+            (status.inode, status.created, status.links) = (0, nil, 1)
+            return InverseAction(
+                drift.found == nil ? .create : .update, recorded.with(status),
+                slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift])
         }
-        document.endArray()
+    }
+
+    /// Writes both documents into the transaction's directory, the header last: with it they count.
+    func write(to directory: Directory, durably: Bool) throws {
+        var file = try PendingFile(header.actionsName, in: directory)
+        try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)
+        try file.commit(durably: durably)
+        try header.write(to: directory)
+    }
+
+    package static func write(
+        _ actions: [InverseAction], drift: [InverseAction], id: String,
+        to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        var document = DocumentWriter(format: actionsFormat.description)
+        document.text.field("id", id)
+        for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
+            document.beginArray(name)
+            for action in actions {
+                document.beginElement()
+                document.text.inverse(action)
+                document.endElement()
+                try document.drain(to: &sink)
+            }
+            document.endArray()
+        }
         document.beginTrailer()
         document.end(withChecksum: true)
-        try document.drain(to: &file, all: true)
-        try file.commit(durably: false)
+        try document.drain(to: &sink, all: true)
+    }
+
+    /// Reads the inverse actions of a transaction, strictly: an error names file and line.
+    package static func actions(
+        _ name: FileName, of transaction: FileName, in directory: Directory
+    ) throws -> (actions: [InverseAction], drift: [InverseAction]) {
+        let path = directory.path(of: name)
+        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        var document = try DocumentReader(descriptor, path: path, format: actionsFormat)
+        try document.expect(",")
+        guard try document.key("id"), try document.string().elementsEqual(transaction.bytes) else {
+            throw document.error("the id is another transaction's")
+        }
+        try document.expect(",")
+        let actions = try read("actions", &document)
+        try document.expect(",")
+        let drift = try read("drift", &document)
+        try document.beginTrailer()
+        try document.end()
+        return (actions, drift)
+    }
+
+    private static func read(
+        _ array: StaticString, _ document: inout DocumentReader
+    ) throws -> [InverseAction] {
+        try document.beginArray(array)
+        var actions: [InverseAction] = []
+        var seen: Set<[UInt8]> = []
+        while try document.nextElement(isFirst: actions.isEmpty) {
+            let action = try document.inverse()
+            guard seen.insert(action.verb.rawValue.utf8 + [0] + action.file.path.bytes).inserted else {
+                throw document.error("\"\(action.file.path)\" twice")
+            }
+            actions.append(action)
+        }
+        return actions
     }
 }

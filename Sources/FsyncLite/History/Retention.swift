@@ -1,44 +1,139 @@
 import FileSystem
 
-/// Which of the displaced data stays, after each commit.
+/// Lets go of snapshots: the oldest by taking their records away, one from the middle by joining its record to the
+/// next newer one's. What is left is swept after; a kill at any moment leaves every snapshot that stays.
 struct Retention {
     private let state: TargetState
-    /// How many applies stay undoable; with 0 what a commit displaces is freed at once.
-    private let keepLast: Int
 
-    /// - Parameter keepLast: what a run asks for; nil for what the target's settings say.
-    init(_ state: TargetState, keepLast: Int?) throws {
+    init(_ state: TargetState) {
         self.state = state
-        self.keepLast = try keepLast ?? state.settings().keepLast ?? 1
     }
 
-    /// Removes the transactions that are too old, and from those that stay what only the commit needed; also
-    /// what a run that was cut short left behind. Writes nothing where there is nothing of this.
-    func apply() throws {
-        let applied = try state.applied()
-        try discardUnlisted(except: Set(applied.map(\.name)))
-        for (name, _) in applied.dropLast(keepLast) {
-            try state.discard(name, in: state.subdirectory(TargetState.Name.history))
-        }
-        // The old manifest, for the history's own record holds what changed; and the stage's.
-        let leftovers = [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record]
-        for (_, directory) in applied.suffix(keepLast) {
-            for leftover in leftovers where try directory.status(of: leftover) != nil {
-                try directory.unlink(leftover)
+    /// Applies a policy, and removes what runs that were cut short left behind. Writes nothing where there is
+    /// nothing of this.
+    func apply(_ policy: RetentionPolicy) throws {
+        let history = try History(state)
+        // What a record that cannot be read still needs nobody knows: nothing goes.
+        guard history.damage == nil else { return try state.clean() }
+        let kept = try policy.reasons(for: history.snapshots()).map { !$0.isEmpty }
+        let oldest = kept.lastIndex(of: true) ?? 0
+        var steps = Array(history.steps.prefix(oldest))
+        try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
+
+        var newest = 0
+        for index in kept.indices.dropFirst().prefix(oldest) where kept[index] {
+            if index > newest + 1 {
+                steps[newest].header = try join(history, newest..<index, older: steps[index...])
             }
+            newest = index
         }
+        steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
+        for step in steps where step.header.isUnswept == true { try sweep(step, history) }
+        try discardUnlisted(steps)
         try state.clean()
     }
 
-    /// A transaction without a record changed nothing that people see, unless a recovery moved something there.
-    private func discardUnlisted(except applied: Set<FileName>) throws {
-        let names = try state.transactions().filter { !applied.contains($0) }
-        guard !names.isEmpty else { return }
+    /// Takes the oldest records away, the oldest first, so that the chain only ever gets shorter.
+    private func cut(_ steps: ArraySlice<History.Step>, keepsNone: Bool) throws {
+        guard !steps.isEmpty else { return }
         let history = try state.subdirectory(TargetState.Name.history)
-        for name in names where try history.status(of: name)?.type == .directory {
-            let left = try DirectoryListing.names(in: history.directory(name))
-            if left.contains(where: { $0.bytes.starts(with: TargetState.Name.conflicts.bytes) }) { continue }
-            try state.discard(name, in: history)
+        for (position, step) in steps.reversed().enumerated() {
+            // After a power cut the second newest must not be taken for the record of the present tree.
+            if keepsNone, position == steps.count - 1, position > 0 { try history.sync() }
+            try discard(step.name, in: history)
         }
     }
+
+    /// What a recovery moved out of somebody's way stays, without the record beside it.
+    private func discard(_ name: FileName, in history: Directory) throws {
+        let directory = try history.directory(name)
+        guard try DirectoryListing.names(in: directory).contains(where: \.isConflicts) else {
+            return try state.discard(name, in: history)
+        }
+        if try directory.status(of: HistoryRecord.headerName) != nil {
+            try directory.unlink(HistoryRecord.headerName)
+        }
+    }
+
+    /// Joins records to the newest of them. The rename of its header is what counts.
+    private func join(
+        _ history: History, _ range: Range<Int>, older: ArraySlice<History.Step>
+    ) throws -> HistoryRecord.Header {
+        let step = history.steps[range.lowerBound]
+        let changes = try history.changes(from: range.lowerBound, to: range.upperBound)
+            .keeping(slotsOf: Set(older.flatMap { [$0.name] + $0.header.holders }))
+        let oldest = history.steps[range.upperBound - 1]
+        let record = HistoryRecord(
+            step.header, oldest: oldest.header, changes, drift: try history.actions(oldest).drift)
+        try record.write(to: history.directory(step), durably: true)
+        return record.header
+    }
+
+    /// Removes what a joined record does not bring back.
+    private func sweep(_ step: History.Step, _ history: History) throws {
+        let places = Set(InverseChanges(try history.actions(step).actions).entries.values.map(\.place))
+        let root = try state.directory.directory(TargetState.Name.history)
+        var needed = places
+        for place in places {
+            var above = place.parent
+            while let directory = above, directory.isBelow(.history), needed.insert(directory).inserted {
+                above = directory.parent
+            }
+        }
+        for name in [step.name] + step.header.holders where try root.status(of: name) != nil {
+            let directory = try root.directory(name)
+            let own = RelativePath.history.appending(name)
+            for numbered in try DirectoryListing.names(in: directory) where Int(numbered.description) != nil {
+                try sweep(numbered, in: directory, own, needed)
+            }
+        }
+        var header = step.header
+        header.isUnswept = nil
+        try header.write(to: history.directory(step))
+    }
+
+    private func sweep(
+        _ name: FileName, in directory: Directory, _ path: RelativePath, _ needed: Set<RelativePath>
+    ) throws {
+        // Breadth first: what is not needed goes with all that is in it.
+        var pending = [(directory: directory, name: name, path: path.appending(name))]
+        while let (directory, name, path) = pending.popLast() {
+            guard needed.contains(path) else {
+                try TreeRemoval.remove(name, in: directory)
+                continue
+            }
+            guard try directory.status(of: name)?.type == .directory else { continue }
+            let inner = try directory.directory(name)
+            pending += try DirectoryListing.names(in: inner).map { (inner, $0, path.appending($0)) }
+        }
+    }
+
+    /// Removes transactions that no snapshot needs, and from the others what only their commit needed.
+    private func discardUnlisted(_ steps: [History.Step]) throws {
+        guard try state.directory.status(of: TargetState.Name.history) != nil else { return }
+        let history = try state.directory.directory(TargetState.Name.history)
+        let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
+        let holders = Set(steps.flatMap(\.header.holders))
+        for name in try state.transactions() where try history.status(of: name)?.type == .directory {
+            guard records[name] != nil || holders.contains(name) else {
+                try discard(name, in: history)
+                continue
+            }
+            let directory = try history.directory(name)
+            for file in try DirectoryListing.names(in: directory) {
+                // The old manifest, for the record holds what changed; the stage's record; records that were joined.
+                let isLeft =
+                    [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record].contains(
+                        file)
+                    || file.bytes.starts(with: "actions".utf8) && file != records[name]
+                    || file == HistoryRecord.headerName && records[name] == nil
+                    || PendingFile.isTemporary(file)
+                if isLeft { try directory.unlink(file) }
+            }
+        }
+    }
+}
+
+extension FileName {
+    fileprivate var isConflicts: Bool { bytes.starts(with: TargetState.Name.conflicts.bytes) }
 }

@@ -37,7 +37,7 @@ extension JSONText {
         field("group", status.group)
         if status.type != .directory, status.links > 1 { field("links", status.links) }
         if !extended.isEmpty { self.extended("xattrs", extended) }
-        words("omitted", Omissions.names.filter { omitted.contains($0.0) }.map(\.1))
+        if !omitted.isEmpty { words("omitted", Omissions.names.filter { omitted.contains($0.0) }.map(\.1)) }
         field("inode", status.inode)
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))
@@ -87,6 +87,12 @@ extension JSONText {
 extension DocumentReader {
     /// Reads an entry's fields up to the end of its object, into a record that is used again.
     mutating func entry(into record: inout EntryRecord) throws {
+        try expect("{")
+        try fields(of: &record)
+    }
+
+    /// Reads them from where the object's other fields end.
+    mutating func fields(of record: inout EntryRecord) throws {
         var type: FileType?
         var seen: UInt32 = 0
         record.status.created = nil
@@ -98,7 +104,7 @@ extension DocumentReader {
         record.destination.removeAll(keepingCapacity: true)
         if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
         record.omitted = []
-        try object { reader, name in
+        try fields { reader, name in
             guard let key = EntryKey(name) else { return false }
             guard seen & key.bit == 0 else { throw reader.error("the key \"\(key)\" twice") }
             seen |= key.bit

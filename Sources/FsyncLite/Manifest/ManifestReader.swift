@@ -54,6 +54,16 @@ package final class ManifestReader: EntryStream {
         return true
     }
 
+    /// Appends the line as it stands, where that is as short a way as there is: a plain one.
+    package func append(to writer: inout ManifestWriter) -> Bool {
+        var isDone = false
+        document.withTaken {
+            writer.append(line: $0, of: record.status)
+            isDone = true
+        }
+        return isDone
+    }
+
     /// The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
     /// its turn.
     private func checkParent(_ previousType: FileType) throws {

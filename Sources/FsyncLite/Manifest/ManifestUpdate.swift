@@ -19,7 +19,10 @@ package struct ManifestUpdate: Sendable {
     /// Paths alone that the run left as they are.
     private var passedOver: Set<RelativePath> = []
 
-    package init() {}
+    /// - Parameter count: about how many entries will change.
+    package init(changing count: Int = 0) {
+        changes.reserveCapacity(count)
+    }
 
     /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
     /// look at them, and would vouch for whatever has happened there since.
@@ -32,11 +35,13 @@ package struct ManifestUpdate: Sendable {
         passedOver.formUnion(paths)
     }
 
+    private func isUnexamined(_ path: RelativePath) -> Bool {
+        !passedOver.isEmpty && passedOver.contains(path)
+            || !unexamined.isEmpty && (unexamined.contains(path) || path.isBelow(anyOf: unexamined))
+    }
+
     private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        let isPassedOver = !passedOver.isEmpty && passedOver.contains(path)
-        let isUnexamined =
-            !unexamined.isEmpty && (unexamined.contains(path) || path.isBelow(anyOf: unexamined))
-        guard isPassedOver || isUnexamined else { return status }
+        guard isUnexamined(path) else { return status }
         var status = status
         status.changed = Trust.unexamined
         return status
@@ -83,7 +88,7 @@ package struct ManifestUpdate: Sendable {
                 if next < changed.endIndex, changed[next] == old.path {
                     try append(changed[next])
                     next += 1
-                } else {
+                } else if isUnexamined(old.path) || missing != nil || !old.append(to: &writer) {
                     var digest = old.digest
                     if let missing, digest == nil, old.status.type == .file {
                         digest = try missing.digest(of: old.path, at: old.path, inode: old.targetInode)

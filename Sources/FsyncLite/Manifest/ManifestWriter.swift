@@ -29,6 +29,12 @@ package struct ManifestWriter: Sendable {
         document.endElement()
     }
 
+    /// Appends an entry as another manifest has it.
+    mutating func append(line: UnsafeBufferPointer<UInt8>, of status: FileStatus) {
+        summary.count(status)
+        document.append(element: line)
+    }
+
     /// Ends the document; `drain` hands over the rest.
     package mutating func end() {
         document.endArray()

@@ -10,10 +10,18 @@ public struct Problem: Hashable, Sendable {
         case unsupported
         /// The target holds the entry, but not all of its attributes.
         case attribute
+        /// Somebody changed the target's entry after the last apply: it stays, or what it held before is lost.
+        case drift
     }
 
     /// Whether an apply that is not told to keep going stops for it.
-    var isBlocking: Bool { code != .attribute }
+    var isBlocking: Bool { code != .attribute && code != .drift }
+
+    static func lost(_ path: RelativePath) -> Problem {
+        Problem(
+            path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since"
+        )
+    }
 
     public let path: RelativePath
     public let code: Code

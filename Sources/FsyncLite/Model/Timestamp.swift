@@ -138,12 +138,15 @@ extension Int64 {
 extension [UInt8] {
     /// Appends a number with at least so many digits.
     package mutating func appendDecimal(_ number: UInt64, digits: Int = 1) {
-        var digit: UInt64 = 1
-        for _ in 1..<Swift.max(digits, 1) { digit *= 10 }
-        while number / digit >= 10 { digit *= 10 }
-        while digit > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / digit % 10))
-            digit /= 10
+        // The longest number has twenty digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
+            var (rest, start) = (number, room.count)
+            repeat {
+                start -= 1
+                room[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0 || room.count - start < digits
+            append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
         }
     }
 }

@@ -33,6 +33,26 @@ public struct Action: Hashable, Sendable {
         (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
     }
 
+    /// Its content is copied.
+    var isCopied = true
+
+    /// An object that comes back from the history, which copies nothing.
+    ///
+    /// - Parameter present: what makes way for it.
+    init(broughtBack pair: Pair, over present: File?) {
+        var causes: Causes = present == nil ? [.new] : []
+        if let present {
+            if present.status.type != pair.source.status.type { causes.insert(.type) }
+            if present.isFile, pair.source.isFile {
+                if present.size != pair.source.size { causes.insert(.size) }
+                if present.modified != pair.source.modified { causes.insert(.modified) }
+            }
+            if causes.isEmpty { causes.insert(.content) }
+        }
+        self.init(present == nil ? .create : .update, pair.source, causes: causes)
+        isCopied = false
+    }
+
     init(
         _ verb: Verb, _ file: File, from: RelativePath? = nil, link: RelativePath? = nil,
         entries: Int? = nil, causes: Causes
@@ -70,7 +90,7 @@ public struct ActionSummary: Hashable, Sendable {
         case .move: move += 1
         case .delete: delete += 1
         }
-        if action.verb == .create || action.verb == .update, action.link == nil {
+        if action.verb == .create || action.verb == .update, action.link == nil, action.isCopied {
             bytesToCopy &+= action.size ?? 0
         }
     }

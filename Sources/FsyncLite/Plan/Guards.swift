@@ -54,6 +54,8 @@ struct GuardFacts {
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
     var facts: FileSystemFacts
+    /// Bytes that the target's history holds; looked up where room is short.
+    var heldBytes: Int64 = 0
     /// The target's root, where there is one.
     var root: FileStatus?
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
@@ -159,6 +161,23 @@ struct GuardFacts {
         return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
     }
 
+    private var staged: [File] {
+        plan.difference.created.map(\.file)
+            + plan.difference.pairs.filter(\.replacesContent).map(\.source)
+    }
+
+    /// Content, a block for each small object, and the new manifest.
+    var neededBytes: Int64 {
+        let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
+        return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
+            + copiedDirectories * facts.blockSize
+    }
+
+    /// An exchange makes every directory anew, a block each.
+    private var copiedDirectories: Int64 {
+        options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
+    }
+
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
@@ -169,20 +188,16 @@ struct GuardFacts {
                         + "use ext4, xfs, btrfs or tmpfs"))
         }
         if facts.isReadOnly { found.append(Refusal("the target's file system is mounted read-only")) }
-        let staged =
-            plan.difference.created.map(\.file)
-            + plan.difference.pairs.filter(\.replacesContent).map(\.source)
-        // Content, a block for each small object, and the new manifest.
-        let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
-        let manifest = Int64(plan.difference.sourceCount) * 512
-        // An exchange makes every directory anew, a block each.
-        let directories = options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
-        let needed = content + manifest + Int64(staged.count) * 256 + directories * facts.blockSize
-        if needed > facts.availableBytes {
+        if neededBytes > facts.availableBytes {
+            let held =
+                heldBytes > 0
+                ? "; its history holds \(heldBytes), which snapshot prune --keep-last 0 frees" : ""
             found.append(
-                Refusal("\(needed) bytes are needed and \(facts.availableBytes) are free in the target"))
+                Refusal(
+                    "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
+                ))
         }
-        let objects = Int64(staged.count) + directories + 16
+        let objects = Int64(staged.count) + copiedDirectories + 16
         if let inodes = facts.availableInodes, objects > inodes {
             found.append(
                 Refusal("\(objects) inodes are needed and \(inodes) are free in the target"))

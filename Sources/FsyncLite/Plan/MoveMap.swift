@@ -6,6 +6,8 @@ struct MoveMap {
     private var created: Set<RelativePath> = []
 
     init(_ difference: Difference) {
+        newByOld.reserveCapacity(difference.pairs.count)
+        oldByNew.reserveCapacity(difference.pairs.count)
         for pair in difference.pairs where !pair.replacesContent {
             newByOld[pair.target.path] = pair.source.path
             oldByNew[pair.source.path] = pair.target.path

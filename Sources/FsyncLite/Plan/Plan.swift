@@ -56,6 +56,8 @@ extension Action {
     /// directory and are named by none.
     static func all(of difference: Difference, root: Pair?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
+        let goingFiles = Dictionary(uniqueKeysWithValues: difference.deleted.map { ($0.file.path, $0.file) })
+        var replaced: Set<RelativePath> = []
         var actions: [Action] = []
         if let root, root.changesAttributes {
             actions.append(Action(.attributes, root.source, causes: root.causes))
@@ -73,6 +75,11 @@ extension Action {
         var moved: [Int] = []
         var carried = 0
         for pair in difference.pairs {
+            if pair.target.path.isInState {
+                actions.append(Action(broughtBack: pair, over: goingFiles[pair.source.path]))
+                replaced.insert(pair.source.path)
+                continue
+            }
             while let last = moved.last, !pair.source.path.isBelow(actions[last].path) { moved.removeLast() }
             for index in moved { actions[index].entries? += 1 }
             if pair.isRenamed, !moves.isCarried(pair) {
@@ -94,10 +101,8 @@ extension Action {
                 actions.append(Action(.attributes, pair.source, causes: pair.causes.subtracting([.renamed])))
             }
         }
-        let deleted = Set(difference.deleted.map(\.file.path))
-        var replaced: Set<RelativePath> = []
         for (file, isDrift) in difference.created {
-            if deleted.contains(file.path) {
+            if goingFiles[file.path] != nil {
                 replaced.insert(file.path)
                 actions.append(Action(.update, file, link: links[file.path], causes: [.type]))
             } else {
@@ -105,7 +110,8 @@ extension Action {
                     Action(.create, file, link: links[file.path], causes: isDrift ? [.drift] : [.new]))
             }
         }
-        for (file, isDrift) in difference.deleted where !replaced.contains(file.path) {
+        for (file, isDrift) in difference.deleted
+        where !replaced.contains(file.path) && !file.path.isInState {
             actions.append(Action(.delete, file, causes: isDrift ? [.drift] : [.removed]))
         }
         return (actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }, carried)

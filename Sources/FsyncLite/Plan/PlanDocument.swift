@@ -78,7 +78,7 @@ package struct PlanDocument {
 
 extension JSONText {
     /// The fields of an action in their one order.
-    mutating func action(_ action: Action) {
+    package mutating func action(_ action: Action) {
         field("action", action.verb.rawValue)
         if let from = action.from { field("from", "from_base64", from.bytes[...]) }
         path(action.path)

@@ -20,6 +20,8 @@ package protocol EntryStream: AnyObject {
     var exclusion: Exclusion { get }
     /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
     var isListed: Bool { get }
+    /// Appends the present entry to a manifest just as it was read; false where it was not read from one.
+    func append(to writer: inout ManifestWriter) -> Bool
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
     var targetInode: UInt64 { get }
     /// Of a file's content, where it is known.
@@ -32,6 +34,7 @@ extension EntryStream {
     package var extended: ExtendedAttributes { ExtendedAttributes() }
     package var omitted: Omissions { [] }
     package var targetInode: UInt64 { status.inode }
+    package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
 
     /// The present entry as a value.

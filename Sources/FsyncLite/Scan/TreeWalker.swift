@@ -6,8 +6,11 @@ package final class TreeWalker {
     private var chain: DirectoryChain
     /// Where the last call led: neighbours come one after the other.
     private var last: (path: RelativePath, directory: Directory)
+    /// Where an entry lies, when not at its path.
+    private let places: ((RelativePath) -> RelativePath)?
 
-    package init(_ root: Directory) {
+    package init(_ root: Directory, places: ((RelativePath) -> RelativePath)? = nil) {
+        self.places = places
         chain = DirectoryChain(root: root)
         last = (.root, root)
     }
@@ -21,7 +24,11 @@ package final class TreeWalker {
         last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
         for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
-            try chain.descend(name)
+            if chain.depth == 0, name == TreeScan.reservedName, let state = try chain.root.stateBeside() {
+                chain.push(state, name, inode: try state.status().inode)
+            } else {
+                try chain.descend(name)
+            }
             last = (last.path.appending(name), try chain.current())
         }
         return last.directory
@@ -29,6 +36,7 @@ package final class TreeWalker {
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.
     package func place(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
+        let path = places?(path) ?? path
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)
     }

@@ -8,10 +8,18 @@ enum ApplyCommand {
     }
 
     static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
+        try run(command, &console) { monitor in
+            Synchronizer(
+                source: command.source, target: command.target, options: command.options, monitor: monitor)
+        }
+    }
+
+    /// - Parameter synchronizer: what is carried out.
+    static func run(
+        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
+    ) throws -> Report {
         let display = command.isQuiet ? nil : TerminalMonitor()
-        let synchronizer = Synchronizer(
-            source: command.source, target: command.target, options: command.options,
-            monitor: RunMonitor(display: display))
+        let synchronizer = synchronizer(RunMonitor(display: display))
         let report: Report
         do {
             defer { display?.clear() }

@@ -9,14 +9,22 @@ enum PlanCommand {
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
+        return try run(command, &console) { monitor in
+            Synchronizer(
+                source: command.source, target: command.target, options: command.options, monitor: monitor)
+        }
+    }
+
+    /// - Parameter synchronizer: what is looked at.
+    static func run(
+        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
+    ) throws -> ExitCode {
+        let invocation = command.invocation
         let display = command.isQuiet ? nil : TerminalMonitor()
         let plan: Plan
         do {
             defer { display?.clear() }
-            plan = try Synchronizer(
-                source: command.source, target: command.target, options: command.options,
-                monitor: RunMonitor(display: display)
-            ).plan()
+            plan = try synchronizer(RunMonitor(display: display)).plan()
         }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)

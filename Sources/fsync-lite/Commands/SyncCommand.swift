@@ -13,6 +13,15 @@ struct SyncCommand {
     var isQuiet: Bool { invocation.has("--quiet") }
     var isJSON: Bool { invocation.has("--json") }
 
+    /// - Parameter directory: where a snapshot goes; nil for the target itself.
+    init(_ invocation: Invocation, _ restoration: Restoration, to directory: [UInt8]?) {
+        self.invocation = invocation
+        source = restoration.target
+        target = directory ?? restoration.target
+        options = SyncOptions()
+        (saved, job) = (nil, nil)
+    }
+
     init(_ invocation: Invocation) throws {
         try self.init(invocation, SettingsSources(invocation), nil)
     }

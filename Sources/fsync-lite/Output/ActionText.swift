@@ -67,6 +67,9 @@ struct ActionText {
         return lines
     }
 
+    /// One action by itself.
+    func line(_ action: Action) -> String { text(Line(action: action)) }
+
     /// Such as `+ photos/a.jpg  4.2 MB  (new)`.
     private func text(_ line: Line) -> String {
         let action = line.action

@@ -130,6 +130,35 @@ struct ExchangeTests {
         }
     }
 
+    /// Nothing tells which kind of commit made a snapshot.
+    @Test(arguments: [["--exchange"], []]) func snapshotsAndUndoAfterCommitsOfBothKinds(last: [String]) throws
+    {
+        let scene = try changedScene()
+        var trees: [TreeSnapshot] = [try TreeSnapshot(scene.target)]
+        for round in 0..<5 {
+            let kind = round == 4 ? last : round.isMultiple(of: 2) ? ["--exchange"] : []
+            try scene.run(["apply", "source", "target", "--keep-last", "9"] + kind).expectDone()
+            try scene.expectMirrored()
+            trees.append(try TreeSnapshot(scene.target))
+            try scene.append("\(round)", to: "source/edited")
+            try scene.move("source/new\(round == 0 ? "" : " \(round)")", to: "source/new \(round + 1)")
+            try scene.build(["round": "in"], at: "source/new \(round + 1)")
+            try scene.append("\(round)", to: "source/new \(round + 1)/round")
+            try scene.build(["deep": ["file": "text"], "link": .symlink("deep")], at: "source/goes \(round)")
+            if round > 0 { try scene.remove("source/goes \(round - 1)") }
+            try scene.setMode(round.isMultiple(of: 2) ? 0o640 : 0o600, of: "source/mode")
+        }
+        try scene.run("snapshot", "verify", "target").expectDone()
+        for (age, tree) in trees.reversed().enumerated() {
+            let name = age == 0 ? "latest" : "latest~\(age)"
+            try scene.run("snapshot", "restore", "target", name, "--to", "back \(age)").expectDone()
+            #expect(try TreeSnapshot(scene.path("back \(age)")).differences(from: tree) == [], "\(name)")
+        }
+        try scene.run("undo", "target").expectDone()
+        #expect(try TreeSnapshot(scene.target).differences(from: trees[trees.count - 2]) == [])
+        try scene.mirror("--exchange")
+    }
+
     @Test func whatIsUnchangedIsTheSameObjectAndNothingIsReadAgain() throws {
         let scene = try changedScene()
         let kept = try TreeSnapshot(scene.target).inode("stays")

@@ -1,0 +1,209 @@
+import FileSystem
+
+/// An earlier tree of a target: its present manifest with inverse changes laid over it, entry by entry, and where
+/// each content lies. Memory holds what changed and what moved directories hold.
+package struct EarlierTree: Sendable {
+    /// Entries that the manifest does not have as they were, in order.
+    let changed: [InverseChanges.Entry]
+    /// The root as it was; nil where it is unchanged.
+    let root: File?
+    private let touched: [(path: RelativePath, withAllBelow: Bool)]
+    private let places: [RelativePath: RelativePath]
+    /// Inodes of the source, of files whose other names are among the changed.
+    private let linked: Set<UInt64>
+    private let changes: InverseChanges
+    private let scope: Scope
+
+    /// The part of the tree that is wanted.
+    private struct Scope: Sendable {
+        var paths: [RelativePath]
+        /// Directories on the way to it.
+        var above: Set<RelativePath> = []
+        var withoutRest: Bool
+
+        func contains(_ path: RelativePath) -> Bool {
+            paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - present: the manifest.
+    ///   - paths: all that shall be as it was, with what lies below; everything when empty.
+    ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
+    package init(
+        _ changes: InverseChanges, present: some EntryStream, paths: [RelativePath] = [],
+        withoutRest: Bool = false
+    ) throws {
+        self.changes = changes
+        touched = changes.touched
+        root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file : nil
+        scope = Scope(
+            paths: paths,
+            above: paths.reduce(into: []) { above, path in
+                var directory = path.parent
+                while let next = directory, !next.isRoot {
+                    above.insert(next)
+                    directory = next.parent
+                }
+            }, withoutRest: withoutRest)
+
+        var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
+        // A displaced name of a file that has others in the tree: which file that is, the manifest says.
+        let held = Set(
+            found.values.lazy.filter { $0.place.isInState && $0.file.linkCount > 1 }.map(\.file.status.inode))
+        var sharers: [UInt64: FileStatus] = [:]
+        var presentAbove: Set<RelativePath> = []
+        var missing = Set(paths)
+        var cursor = Cursor(touched)
+        while try present.advance() {
+            if held.contains(present.targetInode) { sharers[present.targetInode] = present.status }
+            if scope.above.contains(present.path) { presentAbove.insert(present.path) }
+            guard cursor.covers(present.path) else {
+                missing.remove(present.path)
+                continue
+            }
+            guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
+            missing.remove(path)
+            if let entry = found[path] {
+                found[path]?.file = entry.file.asRecorded(of: present.status)
+            } else if path != present.path {
+                found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
+            }
+        }
+        missing.subtract(found.keys)
+        if let path = missing.min() {
+            throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
+        }
+        for (path, entry) in found {
+            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
+            found[path]?.file = entry.file.asRecorded(of: sharer)
+        }
+        let linked = Set(
+            found.values.lazy.filter { $0.file.isFile && $0.file.linkCount > 1 }.map(\.file.status.inode))
+        self.linked = linked
+        let scope = scope
+        changed = found.values.filter { entry in
+            scope.contains(entry.file.path)
+                || (scope.above.contains(entry.file.path)
+                    && (withoutRest || !presentAbove.contains(entry.file.path)))
+        }.map { entry in
+            var entry = entry
+            var status = entry.file.status.asNameOf(linked)
+            // What stays in its present place as well is copied.
+            if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
+                (status.inode, status.created, status.links) = (0, nil, 1)
+            }
+            entry.file = entry.file.with(status)
+            return entry
+        }.sorted { $0.file < $1.file }
+        places = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.place) })
+    }
+
+    /// Where the content of an entry lies, below the target's root.
+    package func place(of path: RelativePath) -> RelativePath { places[path] ?? path }
+
+    /// Whether the entry is not as the manifest has it.
+    func isChanged(_ path: RelativePath) -> Bool { places[path] != nil }
+
+    /// The entries in order.
+    ///
+    /// - Parameter present: the manifest, from its beginning.
+    package func entries(over present: any EntryStream) -> some EntryStream {
+        EarlierEntries(self, present)
+    }
+
+    /// Walks along the touched paths as the manifest is read.
+    fileprivate struct Cursor {
+        private let touched: [(path: RelativePath, withAllBelow: Bool)]
+        private var index = 0
+        private var above: RelativePath?
+
+        init(_ touched: [(path: RelativePath, withAllBelow: Bool)]) {
+            self.touched = touched
+        }
+
+        /// Whether a path is touched; paths come in order.
+        mutating func covers(_ path: RelativePath) -> Bool {
+            if let above, path.isBelow(above) { return true }
+            while index < touched.count, touched[index].path < path { index += 1 }
+            guard index < touched.count, touched[index].path == path else { return false }
+            above = touched[index].withAllBelow ? path : nil
+            return true
+        }
+    }
+
+    private final class EarlierEntries: EntryStream {
+        private let tree: EarlierTree
+        private let present: any EntryStream
+        private var cursor: Cursor
+        private var hasPresent: Bool?
+        /// The index of the next changed entry, and the one that is the present entry of the stream.
+        private var next = 0
+        private var current: File?
+
+        init(_ tree: EarlierTree, _ present: any EntryStream) {
+            self.tree = tree
+            self.present = present
+            cursor = Cursor(tree.touched)
+        }
+
+        func advance() throws -> Bool {
+            if current == nil || hasPresent == nil { try advancePresent() }
+            let hasPresent = hasPresent ?? false
+            current = nil
+            guard next < tree.changed.count,
+                !hasPresent || tree.changed[next].file.path < present.path
+            else { return hasPresent }
+            current = tree.changed[next].file
+            next += 1
+            return true
+        }
+
+        /// To the next entry of the manifest that is as it was.
+        private func advancePresent() throws {
+            repeat { hasPresent = try present.advance() } while hasPresent == true && isLeftOut(present.path)
+        }
+
+        private func isLeftOut(_ path: RelativePath) -> Bool {
+            let isTouched = cursor.covers(path)
+            guard tree.scope.contains(path) else {
+                return tree.scope.withoutRest && (isTouched || !tree.scope.above.contains(path))
+            }
+            return isTouched && (tree.isChanged(path) || tree.changes.pathBefore(of: path) != path)
+        }
+
+        var path: RelativePath { current?.path ?? present.path }
+        var status: FileStatus {
+            if let current { return current.status }
+            var status = present.status
+            if !tree.linked.isEmpty, status.links == 1, tree.linked.contains(status.inode) {
+                status.links = 2
+            }
+            return status
+        }
+        var destination: [UInt8] { current?.destination ?? present.destination }
+        var extended: ExtendedAttributes { current?.extended ?? present.extended }
+        var omitted: Omissions { current?.omitted ?? present.omitted }
+        var digest: Digest? { current.map { $0.digest } ?? present.digest }
+        var targetInode: UInt64 { current?.status.inode ?? present.targetInode }
+    }
+}
+
+extension FileStatus {
+    /// One of several names, where the earlier tree had others that are not in the present one.
+    fileprivate func asNameOf(_ linked: Set<UInt64>) -> FileStatus {
+        guard links == 1, type == .file, linked.contains(inode) else { return self }
+        var status = self
+        status.links = 2
+        return status
+    }
+}
+
+extension File {
+    /// The same entry with the identity that the source's has.
+    fileprivate func asRecorded(of source: FileStatus) -> File {
+        var status = status
+        (status.inode, status.created, status.changed) = (source.inode, source.created, source.changed)
+        return with(status)
+    }
+}

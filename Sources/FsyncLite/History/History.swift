@@ -1,0 +1,113 @@
+import FileSystem
+
+/// The records of a target as a chain: each leads from its snapshot to the one before.
+struct History {
+    struct Step {
+        let name: FileName
+        var header: HistoryRecord.Header
+    }
+
+    let state: TargetState
+    /// The newest first.
+    private(set) var steps: [Step] = []
+    /// What the chain is cut short by: the header that cannot be read.
+    private(set) var damage: SyncError?
+    init(_ state: TargetState) throws {
+        self.state = state
+        let names = try state.transactions()
+        guard !names.isEmpty else { return }
+        let history = try state.directory.directory(TargetState.Name.history)
+        // A directory without a header holds only what others brought back, or a recovery moved there.
+        func hasHeader(_ name: FileName) throws -> Bool {
+            guard try history.status(of: name)?.type == .directory else { return false }
+            return try history.directory(name).status(of: HistoryRecord.headerName) != nil
+        }
+        var next = try names.last(where: hasHeader)
+        while let name = next {
+            do {
+                let header = try HistoryRecord.Header.read(name, from: history.directory(name))
+                steps.append(Step(name: name, header: header))
+                // Only ever backwards, whatever a header says.
+                next = header.previous.flatMap { FileName($0.utf8) }
+                if let previous = next, try previous >= name || !hasHeader(previous) { next = nil }
+            } catch let error as SyncError {
+                damage = error
+                break
+            }
+        }
+    }
+
+    func directory(_ step: Step) throws -> Directory {
+        try state.directory.directory(TargetState.Name.history).directory(step.name)
+    }
+
+    /// The newest, which is the present tree, first. Empty where nothing was applied yet.
+    func snapshots() throws -> [Snapshot] {
+        var found: [Snapshot] = []
+        for step in steps {
+            let header = step.header
+            var summary = ActionSummary()
+            (summary.create, summary.update, summary.attributes) = (
+                header.create, header.update, header.attributes
+            )
+            (summary.move, summary.delete) = (header.move, header.delete)
+            found.append(
+                Snapshot(
+                    id: header.id, created: Timestamp(iso8601: Array(header.created.utf8)[...]),
+                    label: header.label, summary: summary))
+        }
+        if let oldest = steps.last?.header {
+            let created = oldest.previousCreated.flatMap { Timestamp(iso8601: Array($0.utf8)[...]) }
+            var snapshot = Snapshot(
+                id: oldest.previous ?? Snapshot.initialID, created: created, label: oldest.previousLabel)
+            snapshot.damage = damage.map { "what comes before is damaged: \($0)" }
+            found.append(snapshot)
+        } else if let header = try state.manifest()?.header {
+            var snapshot = Snapshot(id: header.id, created: header.created)
+            snapshot.damage = damage.map { "what comes before is damaged: \($0)" }
+            found.append(snapshot)
+        }
+        return found
+    }
+
+    func index(of name: String) throws -> Int {
+        try Snapshot.index(of: name, in: snapshots())
+    }
+
+    func actions(_ step: Step) throws -> (actions: [InverseAction], drift: [InverseAction]) {
+        try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
+    }
+
+    /// What leads from the present tree to a snapshot.
+    func changes(to index: Int) throws -> InverseChanges {
+        try changes(from: 0, to: index)
+    }
+
+    func changes(from newest: Int, to index: Int) throws -> InverseChanges {
+        var changes = InverseChanges()
+        var drift: [InverseAction] = []
+        for step in steps[newest..<index] {
+            // The older record begins where its apply left the tree, not where the newer one found it.
+            changes = changes.followed(by: InverseChanges(drift))
+            let record = try actions(step)
+            changes = changes.followed(by: InverseChanges(record.actions))
+            drift = record.drift
+        }
+        return changes
+    }
+
+    /// Bytes of content that the directories of a step hold.
+    func bytesHeld(_ step: Step) throws -> Int64 {
+        let history = try state.directory.directory(TargetState.Name.history)
+        var bytes: Int64 = 0
+        for name in [step.name] + step.header.holders where try history.status(of: name) != nil {
+            let scan = try TreeScan(
+                history.directory(name), TreeScan.Options(toleratesUnreadable: true))
+            while try scan.advance() {
+                // The documents stand beside the directories of slots.
+                if scan.status.type == .file, scan.path.parent?.isRoot == false { bytes += scan.status.size }
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,157 @@
+import FileSystem
+
+/// How a tree becomes an earlier one: a pure value, in proportion to what changed in between.
+///
+/// Objects are followed by where they stand: at a path of the tree, or in a slot of the history, which counts as
+/// a path of the same name space. So that an undo moves an object out of its slot is a move like any other.
+package struct InverseChanges: Hashable, Sendable {
+    /// An entry of the earlier tree.
+    package struct Entry: Hashable, Sendable {
+        package var file: File
+        /// Where its object stands now, below the target's root.
+        package var place: RelativePath
+    }
+
+    /// By path in the earlier tree. What is not in here is unchanged, in the place that its directory gives it.
+    package private(set) var entries: [RelativePath: Entry] = [:]
+    /// By path now: what the earlier tree does not have.
+    package private(set) var gone: [RelativePath: File] = [:]
+    private var pathsBefore: [RelativePath: RelativePath] = [:]
+
+    /// Nothing changed.
+    package init() {}
+
+    /// What a record says.
+    package init(_ actions: [InverseAction]) {
+        // Directories come first: what has no slot of its own lies in theirs.
+        for action in actions.sorted(by: { $0.file.path < $1.file.path }) {
+            let path = action.file.path
+            switch action.verb {
+            case .delete:
+                gone[path] = action.file
+            case .create, .update:
+                let place = action.slot.map { RelativePath.history.appending($0) } ?? placeByParent(of: path)
+                set(Entry(file: action.file, place: place))
+                if action.verb == .update {
+                    let present = action.from ?? path
+                    gone[present] = action.file.moved(to: present)
+                }
+            case .move, .attributes:
+                set(Entry(file: action.file, place: action.from ?? path))
+            }
+        }
+    }
+
+    package var isEmpty: Bool { entries.isEmpty && gone.isEmpty }
+
+    private mutating func set(_ entry: Entry) {
+        entries[entry.file.path] = entry
+        pathsBefore[entry.place] = entry.file.path
+    }
+
+    // MARK: Places
+
+    /// Where the object now stands that had this path then.
+    package func place(of path: RelativePath) -> RelativePath {
+        entries[path]?.place ?? placeByParent(of: path)
+    }
+
+    private func placeByParent(of path: RelativePath) -> RelativePath {
+        guard let parent = path.parent else { return path }
+        return RelativePath.followed(parent, path) { entries[$0].map { .some($0.place) } } ?? path
+    }
+
+    /// Where the object stood then that is now in this place; nil where it was not in the tree.
+    package func pathBefore(of place: RelativePath) -> RelativePath? {
+        RelativePath.followed(place, place) { above in
+            if let before = pathsBefore[above] { return .some(before) }
+            return gone[above] == nil ? nil : .some(nil)
+        }
+    }
+
+    /// Paths now whose entries the earlier tree has not, or elsewhere, or otherwise, in order; and whether that
+    /// goes for all that lies below them.
+    package var touched: [(path: RelativePath, withAllBelow: Bool)] {
+        Set(gone.keys).union(pathsBefore.keys.lazy.filter { !$0.isInState && !$0.isRoot }).sorted()
+            .map { ($0, pathsBefore[$0] != $0) }
+    }
+
+    // MARK: Composition
+
+    /// These changes, and then those that lead to a tree still earlier.
+    package func followed(by older: InverseChanges) -> InverseChanges {
+        var result = InverseChanges()
+        result.gone = gone
+        for (path, file) in older.gone {
+            let place = place(of: path)
+            if !place.isInState { result.gone[place] = file.moved(to: place) }
+        }
+        for (_, entry) in older.entries {
+            result.set(Entry(file: entry.file, place: place(of: entry.place)))
+        }
+        for (path, entry) in entries {
+            guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
+            result.set(Entry(file: entry.file.moved(to: before), place: entry.place))
+        }
+        return result
+    }
+
+    /// Without what is said of slots that nobody asks for.
+    func keeping(slotsOf transactions: Set<FileName>) -> InverseChanges {
+        var result = InverseChanges()
+        result.gone = gone
+        for (path, entry) in entries {
+            if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
+                // It was in nobody's tree, and still has to leave its place.
+                if !entry.place.isInState { result.gone[entry.place] = entry.file.moved(to: entry.place) }
+            } else {
+                result.set(entry)
+            }
+        }
+        return result
+    }
+
+    /// As the lines of a record.
+    package var actions: [InverseAction] {
+        var actions: [InverseAction] = []
+        var updated: Set<RelativePath> = []
+        for (path, entry) in entries {
+            let isImplied = entry.place == placeByParent(of: path)
+            if let slot = entry.place.relative(to: .history) {
+                let isUpdate = gone[path] != nil
+                if isUpdate { updated.insert(path) }
+                actions.append(
+                    InverseAction(isUpdate ? .update : .create, entry.file, slot: isImplied ? nil : slot))
+            } else {
+                let from = entry.place == path ? nil : entry.place
+                actions.append(
+                    InverseAction(isImplied || from == nil ? .attributes : .move, entry.file, from: from))
+            }
+        }
+        for (path, file) in gone where !updated.contains(path) {
+            actions.append(InverseAction(.delete, file))
+        }
+        return actions.sorted {
+            ($0.file.path, $0.verb) < ($1.file.path, $1.verb)
+        }
+    }
+}
+
+extension RelativePath {
+    /// Follows a path to where the nearest directory that is known leads it, itself first.
+    ///
+    /// - Parameter lookUp: nil for what is not known; a nil path for what leads nowhere.
+    fileprivate static func followed(
+        _ start: RelativePath, _ path: RelativePath, _ lookUp: (RelativePath) -> RelativePath??
+    ) -> RelativePath? {
+        var above = start
+        while true {
+            if let found = lookUp(above) {
+                guard let found, above != path else { return found }
+                return path.relative(to: above).map(found.appending)
+            }
+            guard let parent = above.parent else { return path }
+            above = parent
+        }
+    }
+}

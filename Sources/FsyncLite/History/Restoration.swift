@@ -1,0 +1,229 @@
+import FileSystem
+
+/// An earlier tree of a target that something is to be made the mirror of: the target itself, or another directory.
+public struct Restoration: Hashable, Sendable {
+    /// The target whose snapshot it is.
+    public var target: [UInt8]
+    /// An id or its beginning, `latest~1`, or a date.
+    public var snapshot: String
+    /// What is wanted, with all that lies below; everything when empty.
+    public var paths: [RelativePath]
+    /// What somebody changed in the target since the last apply stays as it is, and is listed.
+    public var keepsDrift: Bool
+
+    public init(
+        target: [UInt8], snapshot: String, paths: [RelativePath] = [], keepsDrift: Bool = false
+    ) {
+        (self.target, self.snapshot, self.paths, self.keepsDrift) = (target, snapshot, paths, keepsDrift)
+    }
+
+    /// What a restoration is always allowed: whatever goes from a target is in its history, and can come back.
+    var options: SyncOptions {
+        var options = SyncOptions()
+        options.allowEmptySource = true
+        options.deleteLimit = .unlimited
+        options.keepGoing = true
+        return options
+    }
+}
+
+extension Examination {
+    /// Looks at what a restoration would do: in place, or to a directory that is empty or not there.
+    init(_ restoration: Restoration, root: TargetRoot, monitor: any Monitor) throws {
+        let holder = try TargetRoot(restoration.target)
+        guard let directory = holder.directory, let state = holder.state,
+            let header = try state.manifest()?.header, let source = header.source
+        else {
+            throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
+        }
+        let isInPlace = try root.original.map { try $0.identity == directory.status().identity } ?? false
+        monitor.report(Progress(.scanning))
+        let history = try History(state)
+        let changes = try history.changes(to: history.index(of: restoration.snapshot))
+        let manifest: () throws -> ManifestReader = {
+            guard let manifest = try state.manifest() else {
+                throw SyncError(.inputMissing, path: restoration.target, "the manifest is gone")
+            }
+            return manifest
+        }
+        let tree = try EarlierTree(
+            changes, present: manifest(), paths: restoration.paths, withoutRest: !isInPlace)
+        let contents = SourceContents(directory, earlier: tree)
+
+        var policy = ComparisonPolicy()
+        policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
+        policy.identityTellsContent = isInPlace
+        policy.trust = try state.trust(header, sharesClock: true)
+        guard policy.trust != nil else {
+            throw SyncError(
+                .inputMissing, path: state.directory.path(of: TargetState.Name.mark),
+                "this is missing, and nothing tells what was changed since; run apply first")
+        }
+        var merge = TreeMerge(policy)
+        let entries = tree.entries(over: try manifest())
+        var scan: ScanAhead?
+        if let present = root.directory {
+            scan = try ScanAhead {
+                try TreeScan(present, .target.apart(from: nil), filter: nil, monitor: monitor)
+            }
+        }
+        if isInPlace, let scan {
+            try merge.run(source: entries, target: scan, manifest: manifest())
+            try merge.offer(displaced: tree, in: directory)
+        } else if let scan {
+            try merge.run(source: entries, target: scan, manifest: FileList?.none)
+        } else {
+            try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
+        }
+        var difference = try Difference(matching: merge)
+        var drift: (problems: [Problem], notes: [String]) = ([], [])
+        if isInPlace {
+            let present = TreeWalker(directory)
+            try difference.settle(
+                inspect: { pair in
+                    let there = try present.extendedAttributes(of: pair.target, policy.attributes.extended)
+                    return (pair.source.extended, there ?? pair.source.extended)
+                }, haveSameContent: { _ in true })
+            drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
+        }
+        let wanted = try contents.rootFile(policy.attributes.extended)
+        var plan = Plan(
+            difference,
+            root: restoration.paths.isEmpty ? try Examination.rootPair(wanted, root, policy, header) : nil)
+        plan.problems = drift.problems.sorted { $0.path < $1.path }
+        plan.notes = drift.notes
+        var options = restoration.options
+        options.attributes = policy.attributes
+        var refusals = isInPlace ? [] : try Examination.refusals(directory, root, options)
+        if !isInPlace, try root.state?.manifest() != nil {
+            refusals.append(
+                Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
+        }
+        if refusals.isEmpty {
+            refusals = try Examination.guardFacts(
+                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge
+            ).refusals()
+        }
+        // There is no option that goes ahead.
+        plan.refusals = refusals.map { Refusal($0.reason) }
+        self.init(
+            plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
+            isOfSource: false,
+            attributes: policy.attributes)
+    }
+}
+
+extension TreeMerge {
+    /// Objects in the history that an earlier tree brings back are moved there: it takes neither time nor room.
+    fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
+        let entries = Dictionary(
+            uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
+                ($0.place, $0.file)
+            })
+        let walker = TreeWalker(root)
+        var top: RelativePath?
+        for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
+            guard let (directory, name) = try walker.place(of: place),
+                let status = try directory.status(of: name)
+            else { continue }
+            offer(entries[place], place, status)
+            guard status.type == .directory else { continue }
+            top = place
+            // It takes along what it holds, wanted or not.
+            var options = TreeScan.Options()
+            options.extended = policy.attributes.extended
+            let scan = try TreeScan(directory.directory(name), options)
+            while try scan.advance() {
+                let inner = place.appending(scan.path)
+                offer(entries[inner], inner, scan.status, scan.destination, scan.extended)
+            }
+        }
+    }
+
+    private mutating func offer(
+        _ entry: File?, _ place: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
+        _ extended: ExtendedAttributes = ExtendedAttributes()
+    ) {
+        var recorded = status
+        if let entry, entry.status.type == status.type {
+            // It is the entry's, whichever way the source is known by.
+            (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
+        }
+        let file = File(
+            path: place, status: status, destination: entry?.destination ?? destination,
+            extended: entry?.extended ?? extended)
+        var record = Record(status: recorded, targetInode: status.inode)
+        record.extended = file.extended
+        offer(file, record)
+    }
+}
+
+extension Difference {
+    /// Decides what becomes of what somebody changed in the target since the last apply. What no apply brought here
+    /// stays in any case.
+    ///
+    /// - Parameter isKept: changes stay too, and are listed; without it they go to the history like everything else.
+    fileprivate mutating func settleDrift(
+        _ merge: TreeMerge, _ tree: EarlierTree, isKept: Bool
+    ) -> (problems: [Problem], notes: [String]) {
+        var listed: Set<RelativePath> = []
+        var problems: [Problem] = []
+        let going = Set(deleted.map(\.file.path))
+        var foreign: Set<RelativePath> = []
+        for (file, record) in merge.departures where going.contains(file.path) {
+            if record == nil {
+                foreign.insert(file.path)
+            } else if isKept, !file.isDirectory, record?.differs(from: file.status) ?? false {
+                listed.insert(file.path)
+            }
+        }
+        // Nothing takes the place of what was edited.
+        pairs.removeAll {
+            listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
+        }
+        created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
+        var staying = foreign.union(listed)
+        for path in staying {
+            var above = path.parent
+            while let directory = above, staying.insert(directory).inserted { above = directory.parent }
+        }
+        if !staying.isEmpty {
+            keepDeleted { staying.contains($0.path) }
+            // No manifest has them.
+            pairs.removeAll { foreign.contains($0.target.path) }
+        }
+        pairs.removeAll { pair in
+            guard pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed) else {
+                return false
+            }
+            let path = pair.source.path
+            if isKept {
+                if pair.source.isDirectory { return !tree.isChanged(path) }
+                listed.insert(path)
+                return true
+            }
+            guard pair.replacesContent, pair.source.isFile, tree.place(of: path) == pair.target.path else {
+                return false
+            }
+            problems.append(.lost(path))
+            return true
+        }
+        if isKept {
+            let needed = Set(created.lazy.filter { tree.isChanged($0.file.path) }.map(\.file.path))
+            created.removeAll { file, isDrift in
+                guard isDrift, !tree.isChanged(file.path), !needed.contains(where: { $0.isBelow(file.path) })
+                else { return false }
+                listed.insert(file.path)
+                return true
+            }
+        }
+        joinLinks()
+        problems += listed.map {
+            Problem(path: $0, code: .drift, message: "somebody changed this in the target since; it stays")
+        }
+        let stillGoing = Set(deleted.map(\.file.path))
+        guard let first = foreign.subtracting(stillGoing).min() else { return (problems, []) }
+        let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
+        return (problems, ["what no apply brought here stays: \(first)\(others)"])
+    }
+}

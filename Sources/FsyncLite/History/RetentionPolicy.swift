@@ -1,0 +1,112 @@
+import FileSystem
+
+/// Which snapshots stay. Rules are joined by *or*: a snapshot that one of them keeps stays.
+///
+/// The present tree always stays and is the first of each calendar rule; `keepLast` counts those before it, which
+/// is how many applies can be undone. Calendar days are those of UTC, weeks begin on Monday.
+public struct RetentionPolicy: Hashable, Sendable {
+    public var keepLast: Int?
+    /// The newest of each of so many hours, days and so on that have a snapshot.
+    public var keepHourly: Int?
+    public var keepDaily: Int?
+    public var keepWeekly: Int?
+    public var keepMonthly: Int?
+    public var keepYearly: Int?
+    /// All that are no older than this, counted from the newest snapshot.
+    public var keepWithin: Age?
+    /// Those that have one of these labels.
+    public var keepLabels: [String]?
+    /// Those that have a label at all.
+    public var keepsLabelled = false
+
+    public init() {}
+
+    /// A length of time as text: `30d`, `1y6m`; hours, days, weeks, months of 30 days and years of 365.
+    public struct Age: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+        let seconds: Int64
+
+        /// nil for a text that is none.
+        public init?(_ text: String) {
+            let units: [Character: Int64] = [
+                "h": 3600, "d": 86_400, "w": 7 * 86_400, "m": 30 * 86_400, "y": 365 * 86_400,
+            ]
+            var total: Int64 = 0
+            var digits = ""
+            for character in text {
+                if let unit = units[character] {
+                    guard let number = Int64(digits), number <= 1_000_000 else { return nil }
+                    total += number * unit
+                    digits = ""
+                } else {
+                    guard ("0"..."9").contains(character) else { return nil }
+                    digits.append(character)
+                }
+            }
+            guard digits.isEmpty, total > 0 else { return nil }
+            (description, seconds) = (text, total)
+        }
+    }
+
+    /// It would keep nothing but the present tree, which nobody asks for by leaving everything out.
+    public var isEmpty: Bool { self == RetentionPolicy() }
+
+    /// Why each of these snapshots stays; nothing for one that goes.
+    ///
+    /// - Parameter snapshots: the newest, which is the present tree, first.
+    public func reasons(for snapshots: [Snapshot]) -> [[String]] {
+        var reasons = snapshots.indices.map { $0 == 0 ? ["present"] : [] }
+        for index in snapshots.indices.dropFirst().prefix(keepLast ?? 0) { reasons[index].append("last") }
+        let rules: [(count: Int?, name: String, bucket: (Timestamp) -> String)] = [
+            (keepHourly, "hourly", { String("\($0)".prefix(13)) }),
+            (keepDaily, "daily", { String("\($0)".prefix(10)) }),
+            // 1970 began on a Thursday.
+            (keepWeekly, "weekly", { "\((($0.seconds + 3 * 86_400) / 86_400) / 7)" }),
+            (keepMonthly, "monthly", { String("\($0)".prefix(7)) }),
+            (keepYearly, "yearly", { String("\($0)".prefix(4)) }),
+        ]
+        for (count, name, bucket) in rules {
+            var last: String?
+            var left = count ?? 0
+            for index in snapshots.indices where left > 0 {
+                guard let own = snapshots[index].created.map(bucket), own != last else { continue }
+                last = own
+                left -= 1
+                reasons[index].append(name)
+            }
+        }
+        if let keepWithin, let newest = snapshots.first?.created {
+            for (index, snapshot) in snapshots.enumerated() {
+                guard let created = snapshot.created,
+                    created
+                        >= Timestamp(
+                            FileTime(
+                                seconds: newest.seconds - keepWithin.seconds, nanoseconds: newest.nanoseconds)
+                        )
+                else { continue }
+                reasons[index].append("within \(keepWithin)")
+            }
+        }
+        for (index, snapshot) in snapshots.enumerated() {
+            guard let label = snapshot.label else { continue }
+            if keepsLabelled || keepLabels?.contains(label) ?? false {
+                reasons[index].append("label \(label)")
+            }
+        }
+        return reasons
+    }
+}
+
+extension Settings {
+    /// What stays after each commit: by default one step back and what has a label, whatever else is kept.
+    public var retention: RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.keepLast = keepLast ?? 1
+        (policy.keepHourly, policy.keepDaily, policy.keepWeekly) = (keepHourly, keepDaily, keepWeekly)
+        (policy.keepMonthly, policy.keepYearly) = (keepMonthly, keepYearly)
+        policy.keepWithin = keepWithin.flatMap(RetentionPolicy.Age.init)
+        policy.keepLabels = keepLabel
+        policy.keepsLabelled = keepLabel == nil
+        return policy
+    }
+}

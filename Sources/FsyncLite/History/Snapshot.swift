@@ -1,0 +1,89 @@
+import FileSystem
+
+/// A tree as it stood after a commit.
+public struct Snapshot: Hashable, Sendable {
+    /// The id of the apply that made it; `initial` for what the first one found.
+    public var id: String
+    /// When that apply began; nil for `initial`.
+    public var created: Timestamp?
+    /// What a person called it.
+    public var label: String?
+    /// What that apply changed; nil where that is no longer known.
+    public var summary: ActionSummary?
+    /// Bytes of content that are kept only to go back to it, or further.
+    public var bytesHeld: Int64 = 0
+    /// Why the target's settings keep it; nothing where they do not.
+    public var reasons: [String] = []
+    /// Why it cannot be had; nil when it can.
+    public var damage: String?
+
+    package init(
+        id: String, created: Timestamp? = nil, label: String? = nil, summary: ActionSummary? = nil
+    ) {
+        (self.id, self.created, self.label, self.summary) = (id, created, label, summary)
+    }
+
+    static let initialID = "initial"
+}
+
+extension Snapshot {
+    /// Which of these snapshots a person means: an id or its beginning, `latest`, `latest~2`, or a date such as
+    /// `2026-11-20` or `2026-11-20T14:00`, UTC, for the newest not after that day or minute.
+    ///
+    /// - Parameter snapshots: the newest first.
+    /// - Throws: `SyncError`: `inputMissing` where there is none such, `usage` for a beginning of several ids.
+    static func index(of name: String, in snapshots: [Snapshot]) throws -> Int {
+        if let step = stepsBack(name) {
+            guard step < snapshots.count else {
+                throw SyncError(
+                    .inputMissing, "there is no \(name): the oldest snapshot is latest~\(snapshots.count - 1)"
+                )
+            }
+            return step
+        }
+        if let end = endOfTime(name) {
+            guard let index = snapshots.firstIndex(where: { $0.created.map { $0 < end } ?? false }) else {
+                throw SyncError(.inputMissing, "there is no snapshot of \(name) or before")
+            }
+            return index
+        }
+        let matches = snapshots.indices.filter {
+            name.utf8.count >= 1 && snapshots[$0].id.utf8.starts(with: name.utf8)
+        }
+        if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) {
+            return exact
+        }
+        guard let match = matches.first else {
+            throw SyncError(
+                .inputMissing, "there is no snapshot \(escapedText(name.utf8)); see snapshot list")
+        }
+        guard matches.count == 1 else {
+            throw SyncError(
+                .usage, "\(escapedText(name.utf8)) is the beginning of \(matches.count) ids; give more of it")
+        }
+        return match
+    }
+
+    private static func stepsBack(_ name: String) -> Int? {
+        if name == "latest" { return 0 }
+        guard name.hasPrefix("latest~") else { return nil }
+        let number = name.dropFirst("latest~".count)
+        return number.allSatisfy(\.isASCIIDigit) ? Int(number) : nil
+    }
+
+    /// The first moment after the day, minute or second that is named; nil for what is no time.
+    private static func endOfTime(_ name: String) -> Timestamp? {
+        let forms: [(length: Int, rest: String, seconds: Int64)] = [
+            (10, "T00:00:00Z", 86_400), (16, ":00Z", 60), (19, "Z", 1),
+        ]
+        let text = name.hasSuffix("Z") ? String(name.dropLast()) : name
+        guard let form = forms.first(where: { $0.length == text.utf8.count }),
+            let time = Timestamp(iso8601: Array((text + form.rest).utf8)[...])
+        else { return nil }
+        return Timestamp(seconds: time.seconds + form.seconds, nanoseconds: 0)
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}

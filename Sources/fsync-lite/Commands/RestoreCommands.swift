@@ -1,0 +1,57 @@
+import FileSystem
+import FsyncLite
+
+/// `snapshot restore` and `undo`: an earlier tree, by the steps of an apply.
+enum RestoreCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let directory = invocation.value("--to")
+        guard (directory == nil) == invocation.has("--in-place") else {
+            throw UsageError(
+                "where to?", wayOut: "give --to DIR for a copy, or --in-place to take the target back")
+        }
+        let paths = try invocation.arguments("PATH").map(path)
+        return try run(
+            Restoration(
+                target: try invocation.argument("TARGET"), snapshot: try invocation.argumentText("ID"),
+                paths: paths), to: directory, invocation, &console)
+    }
+
+    static func undo(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let target = try invocation.argument("TARGET")
+        guard try Target(path: target).snapshots().count > 1 else {
+            throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
+        }
+        return try run(
+            Restoration(target: target, snapshot: "latest~1", keepsDrift: true), to: nil, invocation, &console
+        )
+    }
+
+    private static func run(
+        _ restoration: Restoration, to directory: [UInt8]?, _ invocation: Invocation,
+        _ console: inout Console
+    ) throws -> ExitCode {
+        let command = SyncCommand(invocation, restoration, to: directory)
+        if invocation.has("--dry-run") {
+            return try PlanCommand.run(command, &console) { monitor in
+                Synchronizer(restoration, to: directory, monitor: monitor)
+            }
+        }
+        Interruption.watch()
+        return ExitCode(
+            try ApplyCommand.run(command, &console) { monitor in
+                Synchronizer(restoration, to: directory, monitor: monitor)
+            })
+    }
+
+    /// A path in the tree, as people type it.
+    static func path(_ given: [UInt8]) throws -> RelativePath {
+        guard let path = RelativePath(given.last == UInt8(ascii: "/") ? given.dropLast() : given[...]),
+            !path.isRoot
+        else {
+            throw UsageError(
+                "\(QuotedBytes(given)) is no path in the target",
+                wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
+        }
+        return path
+    }
+}

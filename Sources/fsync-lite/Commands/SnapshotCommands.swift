@@ -1,0 +1,190 @@
+import FsyncLite
+
+enum SnapshotListCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let path = try invocation.argument("TARGET")
+        let snapshots = try Target(path: path).snapshots()
+        if invocation.has("--json") {
+            try console.write(SnapshotDocument.list(path, snapshots))
+        } else {
+            for snapshot in snapshots { try console.line(line(snapshot)) }
+        }
+        return snapshots.contains { $0.damage != nil } ? .invalidDocument : .done
+    }
+
+    /// Such as `20261121T090000.123456Z-3f2a  2026-11-21T09:00:00Z  +1 ~2  4.2 MB held  "before"  (last, daily)`.
+    static func line(_ snapshot: Snapshot) -> String {
+        var parts = [
+            escapedText(snapshot.id.utf8), snapshot.created.map(\.description) ?? "-",
+            snapshot.summary.map(counts) ?? "-",
+        ]
+        if snapshot.bytesHeld > 0 { parts.append("\(ActionText.byteCount(snapshot.bytesHeld)) held") }
+        if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
+        parts.append("(\(snapshot.reasons.isEmpty ? "goes" : snapshot.reasons.joined(separator: ", ")))")
+        if let damage = snapshot.damage { parts.append(damage) }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func counts(_ summary: ActionSummary) -> String {
+        let counts = [
+            ("+", summary.create), ("~", summary.update), ("=", summary.attributes), (">", summary.move),
+            ("-", summary.delete),
+        ].filter { $0.1 > 0 }.map { "\($0.0)\($0.1)" }
+        return counts.isEmpty ? "no changes" : counts.joined(separator: " ")
+    }
+}
+
+enum SnapshotShowCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let target = Target(path: try invocation.argument("TARGET"))
+        let actions = try target.changes(of: invocation.argumentText("ID"))
+        if invocation.has("--json") {
+            var document = DocumentWriter(format: "fsync-lite-snapshot-changes")
+            document.text.field("target", "target_base64", target.path[...])
+            document.beginArray("actions")
+            for action in actions {
+                document.beginElement()
+                document.text.action(action)
+                document.endElement()
+                try document.drain(to: &console)
+            }
+            document.endArray()
+            document.end(withChecksum: false)
+            try document.drain(to: &console, all: true)
+        } else {
+            try ActionText(invocation).write(actions, to: &console)
+        }
+        return .done
+    }
+}
+
+enum SnapshotDiffCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let path = try invocation.argument("TARGET")
+        let changes = try Target(path: path).changes(
+            from: invocation.argumentText("A"), to: invocation.argumentText("B"))
+        if invocation.has("--json") {
+            try PlanDocument(source: path, target: path).write(changes, to: &console)
+        } else {
+            try ActionText(invocation).write(changes.actions, to: &console)
+            try console.line(ActionText.totals(changes.summary, .compared))
+        }
+        return changes.summary.actions > 0 ? .different : .done
+    }
+}
+
+enum SnapshotLogCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let path = try RestoreCommand.path(invocation.argument("PATH"))
+        let text = ActionText(invocation)
+        for (snapshot, actions) in try Target(path: invocation.argument("TARGET")).life(of: path) {
+            for action in actions {
+                try console.line(
+                    "\(snapshot.created.map(\.description) ?? "-")  \(escapedText(snapshot.id.utf8))  \(text.line(action))"
+                )
+            }
+        }
+        return .done
+    }
+}
+
+enum SnapshotCreateCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        guard let label = try invocation.text("--label"), !label.isEmpty else {
+            throw UsageError(
+                "a snapshot is there already; what is missing is its name", wayOut: "give --label L")
+        }
+        let snapshot = try Target(path: invocation.argument("TARGET")).label(label)
+        try console.line(SnapshotListCommand.line(snapshot))
+        return .done
+    }
+}
+
+enum SnapshotPruneCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let policy = try RetentionPolicy(invocation)
+        guard !policy.isEmpty else {
+            throw UsageError(
+                "this would keep nothing but the present tree",
+                wayOut: "say what to keep, as by --keep-last 3 (or 0)")
+        }
+        let path = try invocation.argument("TARGET")
+        let isDryRun = invocation.has("--dry-run")
+        let snapshots = try Target(path: path).prune(policy, isDryRun: isDryRun)
+        if invocation.has("--json") {
+            try console.write(SnapshotDocument.list(path, snapshots))
+        } else if !invocation.has("--quiet") {
+            for snapshot in snapshots { try console.line(SnapshotListCommand.line(snapshot)) }
+            let going = snapshots.count { $0.reasons.isEmpty }
+            try console.line("\(going) \(isDryRun ? "to go" : "gone"), \(snapshots.count - going) kept")
+        }
+        return .done
+    }
+}
+
+extension RetentionPolicy {
+    fileprivate init(_ invocation: Invocation) throws {
+        self.init()
+        keepLast = try invocation.integer("--keep-last")
+        keepHourly = try invocation.integer("--keep-hourly")
+        keepDaily = try invocation.integer("--keep-daily")
+        keepWeekly = try invocation.integer("--keep-weekly")
+        keepMonthly = try invocation.integer("--keep-monthly")
+        keepYearly = try invocation.integer("--keep-yearly")
+        if let text = try invocation.text("--keep-within") {
+            guard let age = Age(text) else {
+                throw UsageError(
+                    "\"\(text)\" is no length of time for --keep-within",
+                    wayOut: "give one such as 30d or 1y6m")
+            }
+            keepWithin = age
+        }
+        let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
+        if !labels.isEmpty { keepLabels = labels }
+    }
+}
+
+enum SnapshotVerifyCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let (faults, count) = try Target(path: invocation.argument("TARGET")).verifyHistory()
+        for (snapshot, error) in faults {
+            Console.complain("\(escapedText(snapshot.utf8)) and what is older: \(error)")
+        }
+        if faults.isEmpty, !invocation.has("--quiet") { try console.line("\(count) snapshots are whole") }
+        return faults.isEmpty ? .done : .invalidDocument
+    }
+}
+
+/// `snapshot list --json`.
+enum SnapshotDocument {
+    static func list(_ target: [UInt8], _ snapshots: [Snapshot]) throws -> [UInt8] {
+        var document = DocumentWriter(format: "fsync-lite-snapshots")
+        document.text.field("target", "target_base64", target[...])
+        document.beginArray("snapshots")
+        for snapshot in snapshots {
+            document.beginElement()
+            document.text.field("id", snapshot.id)
+            if let created = snapshot.created { document.text.field("created", created) }
+            if let label = snapshot.label { document.text.field("label", label) }
+            if let summary = snapshot.summary {
+                document.text.field("create", summary.create)
+                document.text.field("update", summary.update)
+                document.text.field("attributes", summary.attributes)
+                document.text.field("move", summary.move)
+                document.text.field("delete", summary.delete)
+            }
+            document.text.field("bytes_held", snapshot.bytesHeld)
+            document.text.key("kept")
+            document.text.beginArray()
+            for reason in snapshot.reasons { document.text.value(reason) }
+            document.text.endArray()
+            if let damage = snapshot.damage { document.text.field("damage", damage) }
+            document.endElement()
+        }
+        document.endArray()
+        document.end(withChecksum: false)
+        var bytes: [UInt8] = []
+        try document.drain(to: &bytes, all: true)
+        return bytes
+    }
+}

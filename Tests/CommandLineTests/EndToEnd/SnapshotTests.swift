@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Earlier trees, by the command.
+struct SnapshotTests {
+    /// A mirror that keeps everything, through three trees: `trees[0]` is the present one.
+    private func history() throws -> (scene: MirrorScene, trees: [TreeSnapshot]) {
+        let scene = try MirrorScene([
+            "a": "one", "dir": ["x": "x", "y": "y"], "gone": ["deep": "deep"], "link": .symlink("a"),
+        ])
+        try scene.mirror()
+        try scene.build(["settings.json": "{\"keep_last\": 20}"], at: "target/.fsync-lite")
+        try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
+        var trees = [try TreeSnapshot(scene.target)]
+        try scene.append(", two", to: "source/a")
+        try scene.move("source/dir", to: "source/moved")
+        try scene.setMode(0o640, of: "source/moved/x")
+        try scene.remove("source/gone")
+        try scene.mirror()
+        trees.insert(try TreeSnapshot(scene.target), at: 0)
+        try scene.remove("source/link")
+        try scene.build(["link": ["now": "a directory"]], at: "source")
+        try scene.swap("source/moved/x", "source/moved/y")
+        try scene.mirror()
+        trees.insert(try TreeSnapshot(scene.target), at: 0)
+        return (scene, trees)
+    }
+
+    private func expectTree(_ scene: MirrorScene, _ name: String, _ wanted: TreeSnapshot) throws {
+        #expect(try TreeSnapshot(scene.path(name)).differences(from: wanted) == [])
+    }
+
+    @Test func everyTreeComesBackElsewhere() throws {
+        let (scene, trees) = try history()
+        for (step, tree) in trees.enumerated() {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy")
+            #expect(run.code == 0, "\(run.errors)")
+            try expectTree(scene, "copy", tree)
+            #expect(!scene.exists("copy/.fsync-lite"))
+            try scene.remove("copy")
+        }
+        try expectTree(scene, "target", trees[0])
+    }
+
+    @Test func everyTreeComesBackInPlaceAndGoesAgain() throws {
+        let (scene, trees) = try history()
+        for (step, tree) in trees.enumerated().dropFirst() {
+            let there = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--in-place")
+            #expect(there.code == 0, "\(there.errors)")
+            try expectTree(scene, "target", tree)
+            #expect(try scene.run("undo", "target").code == 0)
+            try expectTree(scene, "target", trees[0])
+            // Two commits more.
+            #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 0)
+            try expectTree(scene, "copy", trees[0])
+            try scene.remove("copy")
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(try scene.run("snapshot", "prune", "--keep-last", "2", "target").code == 0)
+            return
+        }
+    }
+
+    @Test func pathsOfATree() throws {
+        let (scene, trees) = try history()
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "gone", "dir/x", "--to", "copy")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.path("copy")).paths.sorted() == ["dir", "dir/x", "gone", "gone/deep"])
+        #expect(try scene.text("copy/dir/x") == "x")
+
+        // In place, what moved elsewhere since stays there too.
+        let inPlace = try scene.run(
+            "snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place")
+        #expect(inPlace.code == 0, "\(inPlace.errors)")
+        #expect(try scene.text("target/dir/x") == "x")
+        #expect(try scene.text("target/gone/deep") == "deep")
+        #expect(try scene.text("target/moved/y") == "x")
+        #expect(try scene.run("undo", "target").code == 0)
+        try expectTree(scene, "target", trees[0])
+        #expect(
+            try scene.run("snapshot", "restore", "target", "latest~2", "nowhere", "--to", "none").code == 66)
+    }
+
+    @Test func pruningFromTheMiddleKeepsTheRest() throws {
+        let (scene, trees) = try history()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        let list = try scene.run("snapshot", "list", "target", "--json").json()
+        let ids = list.objects("snapshots").compactMap { $0.text("id") }
+        #expect(ids.count == 5)
+        try scene.build(
+            ["settings.json": "{\"keep_last\": 0, \"keep_label\": [\"first\"]}"], at: "target/.fsync-lite")
+        try scene.remove("target/.fsync-lite/settings.json")
+        #expect(try scene.run("snapshot", "create", "target", "--label", "again").code == 0)
+        try scene.build(["settings.json": "{\"keep_last\": 20}"], at: "target/.fsync-lite")
+        try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
+        try scene.append("!", to: "source/a")
+        #expect(try scene.run("apply", "source", "target").code == 0)
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-label", "again").code == 0)
+        let left = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+        #expect(left.count == 2)
+        #expect(left.last?.texts("kept") == ["last", "label again"])
+        #expect(left.last?.text("label") == "again")
+        #expect(try scene.run("snapshot", "restore", "target", ids[0], "--to", "copy").code == 0)
+        try expectTree(scene, "copy", trees[2])
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+    }
+
+    @Test func whatItSays() throws {
+        let (scene, _) = try history()
+        let lines = try scene.run("snapshot", "show", "target", "latest").lines.filter { !$0.hasPrefix("=") }
+        #expect(
+            lines == [
+                "~ link/  (type)", "+ link/now  11 B  (new)", "> moved/y -> moved/x  (renamed)",
+                "> moved/x -> moved/y  (renamed)",
+            ])
+        let log = try scene.run("snapshot", "log", "target", "moved/y").lines.map {
+            $0.split(separator: "  ", maxSplits: 2).last.map(String.init) ?? ""
+        }
+        #expect(log.first == "> moved/x -> moved/y  (renamed)")
+        #expect(log.last == "+ dir/x  1 B  (new)")
+        let diff = try scene.run("snapshot", "diff", "target", "latest~2", "latest~1")
+        #expect(diff.code == 2)
+        #expect(diff.lines.contains("- gone/deep  (removed)"))
+        #expect(diff.lines.contains("> dir -> moved/  2 entries  (renamed)"))
+        #expect(try scene.run("snapshot", "diff", "target", "latest", "latest~0").code == 0)
+    }
+
+    @Test func aDamagedRecordTakesOnlyWhatIsOlder() throws {
+        let (scene, trees) = try history()
+        let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+        let id = try #require(list[1].text("id"))
+        try scene.append("x", to: "target/.fsync-lite/history/\(id)/actions.json")
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65)
+        #expect(verify.errors.contains("history/\(id)/actions.json: line "))
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "none").code == 65)
+        #expect(!scene.exists("none"))
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
+        try expectTree(scene, "copy", trees[1])
+    }
+
+    @Test func verifyMissesWhatIsGone() throws {
+        let (scene, _) = try history()
+        let held = try scene.wholeTarget().paths.filter { $0.contains("/0/") }
+        try scene.remove("target/" + (try #require(held.first { !$0.contains("deep") })))
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65)
+        #expect(verify.errors.contains("this is missing"))
+    }
+
+    @Test func refused() throws {
+        let (scene, _) = try history()
+        try scene.build(["mine": "mine"], at: "full")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "full").code == 4)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "target/inside").code == 4)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1").code == 64)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~9", "--in-place").code == 66)
+        #expect(try scene.run("snapshot", "prune", "target").code == 64)
+        #expect(try scene.text("full/mine") == "mine")
+    }
+}
+
+extension CommandRun {
+    /// What it printed, line by line.
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+
+struct UndoTests {
+    private func disaster() throws -> (scene: MirrorScene, before: TreeSnapshot) {
+        let scene = try MirrorScene([
+            "keep": "keep", "d": ["a": "a", "b": ["c": "c"]], "e": "e", "f": "f",
+        ])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.remove("source/d")
+        try scene.append("!", to: "source/f")
+        try scene.mirror("--max-delete", "unlimited")
+        return (scene, before)
+    }
+
+    @Test func bringsBackAndAgain() throws {
+        let (scene, before) = try disaster()
+        let after = try TreeSnapshot(scene.target)
+        let dryRun = try scene.run("undo", "target", "--dry-run")
+        #expect(
+            dryRun.lines.filter { !$0.hasPrefix("=") } == [
+                "+ d/  (new)", "+ d/a  1 B  (new)", "+ d/b/  (new)", "+ d/b/c  1 B  (new)",
+                "~ f  1 B  (size, modified)",
+                "4 to create, 1 to update, 1 to set attributes of; 2 unchanged",
+            ])
+        #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
+        // And the mirror goes on from there.
+        #expect(try scene.apply().lines == ["nothing to do; 3 unchanged"])
+    }
+
+    /// Displaced objects go back: a directory of terabytes needs neither time nor room.
+    @Test func copiesNothing() throws {
+        let scene = try MirrorScene(["d": ["a": "a"]])
+        try scene.mirror()
+        let inode = try inode(of: scene.path("target/d/a"))
+        try scene.remove("source/d")
+        try scene.mirror("--max-delete", "unlimited", "--allow-empty-source")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try self.inode(of: scene.path("target/d/a")) == inode)
+    }
+
+    @Test func theFirstApplyToo() throws {
+        let scene = try MirrorScene(["a": "new"])
+        try scene.build(["b": "mine"], at: "target")
+        let before = try TreeSnapshot(scene.target)
+        try scene.mirror("--adopt")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+    }
+
+    @Test func keepsWhatSomebodyChangedSince() throws {
+        let (scene, _) = try disaster()
+        try scene.append(" by hand", to: "target/f")
+        try scene.append(" by hand", to: "target/keep")
+        try scene.build(["mine": "mine"], at: "target")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 3)
+        #expect(undo.errors.contains("f: somebody changed this in the target since; it stays (drift)"))
+        #expect(undo.errors.contains("keep: somebody changed this in the target since; it stays (drift)"))
+        #expect(undo.errors.contains("what no apply brought here stays: mine"))
+        #expect(try scene.text("target/f") == "f! by hand")
+        #expect(try scene.text("target/keep") == "keep by hand")
+        #expect(try scene.text("target/mine") == "mine")
+        #expect(try scene.text("target/d/b/c") == "c")
+    }
+
+    /// The undo has not looked at the source: what was changed there behind a restored time is still found.
+    @Test func doesNotVouchForTheSource() throws {
+        let scene = try MirrorScene(["a": "one", "b": "b"])
+        try scene.mirror()
+        try scene.append("!", to: "source/b")
+        try scene.mirror()
+        try scene.editInSecret("source/a", "two")
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "two")
+    }
+
+    @Test func nothingToUndo() throws {
+        let scene = try MirrorScene(["a": "a"])
+        #expect(try scene.run("undo", "target").code == 66)
+        try scene.mirror()
+        try scene.build(["settings.json": "{\"keep_last\": 0}"], at: "target/.fsync-lite")
+        try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
+        #expect(try scene.apply().code == 0)
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 66)
+        #expect(undo.errors.contains("there is nothing to undo"))
+    }
+
+    private func inode(of path: String) throws -> UInt64? {
+        try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64
+    }
+}

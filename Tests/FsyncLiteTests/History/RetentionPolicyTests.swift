@@ -1,0 +1,76 @@
+import FsyncLite
+import Testing
+
+struct RetentionPolicyTests {
+    /// Newest first, in times such as `2026-11-20T09:00`.
+    private func kept(_ times: [String], labels: [Int: String] = [:], _ policy: RetentionPolicy) -> [String] {
+        let snapshots = times.enumerated().map { index, time in
+            var snapshot = Snapshot(id: time, created: time.isEmpty ? nil : Timestamp(text: "\(time):00Z"))
+            snapshot.label = labels[index]
+            return snapshot
+        }
+        return policy.reasons(for: snapshots).map { $0.joined(separator: ", ") }
+    }
+
+    private func policy(_ change: (inout RetentionPolicy) -> Void) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        change(&policy)
+        return policy
+    }
+
+    @Test func thePresentTreeIsNotOneOfTheLast() {
+        let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
+        #expect(kept(times, policy { $0.keepLast = 1 }) == ["present", "last", ""])
+        #expect(kept(times, policy { $0.keepLast = 0 }) == ["present", "", ""])
+    }
+
+    @Test func newestOfEachDayThatHasOne() {
+        let times = [
+            "2026-11-20T12:00", "2026-11-20T11:00", "2026-11-18T23:00", "2026-11-18T22:00",
+            "2026-11-01T10:00",
+        ]
+        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", "", "daily", "", ""])
+        #expect(
+            kept(times, policy { ($0.keepDaily, $0.keepMonthly, $0.keepYearly) = (3, 5, 1) })
+                == ["present, daily, monthly, yearly", "", "daily", "", "daily"])
+    }
+
+    @Test func weeksBeginOnMonday() {
+        // 2026-11-16 is a Monday.
+        let times = ["2026-11-17T00:00", "2026-11-16T00:00", "2026-11-15T23:59", "2026-11-09T00:00"]
+        #expect(kept(times, policy { $0.keepWeekly = 9 }) == ["present, weekly", "", "weekly", ""])
+    }
+
+    @Test func hoursAreThoseOfTheClock() {
+        let times = ["2026-11-20T12:01", "2026-11-20T11:59", "2026-11-20T11:00"]
+        #expect(kept(times, policy { $0.keepHourly = 2 }) == ["present, hourly", "hourly", ""])
+    }
+
+    @Test func ageCountsFromTheNewest() {
+        let times = ["2020-01-10T12:00", "2020-01-08T12:00", "2020-01-08T11:59", ""]
+        let age = RetentionPolicy.Age("2d")
+        #expect(
+            kept(times, policy { $0.keepWithin = age }) == ["present, within 2d", "within 2d", "", ""])
+    }
+
+    @Test func labels() {
+        let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
+        let labels = [1: "a", 2: "b"]
+        #expect(kept(times, labels: labels, policy { $0.keepLabels = ["b"] }) == ["present", "", "label b"])
+        #expect(
+            kept(times, labels: labels, Settings().retention) == ["present", "last, label a", "label b"])
+        var settings = Settings()
+        settings.keepLabel = []
+        #expect(kept(times, labels: labels, settings.retention) == ["present", "last", ""])
+    }
+
+    @Test(arguments: ["", "d", "30", "3x", "-1d", "0d", "99999999d", "1 d"])
+    func noAge(text: String) {
+        #expect(RetentionPolicy.Age(text) == nil)
+    }
+
+    @Test func emptyPolicyIsTold() {
+        #expect(RetentionPolicy().isEmpty)
+        #expect(!policy { $0.keepLast = 0 }.isEmpty)
+    }
+}
