@@ -35,11 +35,37 @@ package final class Directory: Sendable {
     }
 
     /// The directory above this one; at the top of the file system, this one again.
-    package func parent() throws(SystemError) -> Directory {
+    ///
+    /// - Parameter path: for messages.
+    package func parent(
+        _ flags: FileDescriptor.Flags = .pathOnly, path parentPath: [UInt8]? = nil
+    ) throws(SystemError) -> Directory {
         let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
-            try FileDescriptor.open(descriptor.rawValue, "..", [.pathOnly, .directory])
+            try FileDescriptor.open(descriptor.rawValue, "..", [flags, .directory])
         }
-        return Directory(path: path + "/..".utf8, descriptor: FileDescriptor(owning: opened))
+        return Directory(
+            path: parentPath ?? path + "/..".utf8, descriptor: FileDescriptor(owning: opened))
+    }
+
+    /// The directory above and the name that this one has in it, whatever symlinks led here; nil for one that has
+    /// none: the top of the file system, or a directory that was removed.
+    package func place(
+        _ flags: FileDescriptor.Flags = .pathOnly
+    ) throws(SystemError) -> (parent: Directory, name: FileName)? {
+        let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))
+        let path = try descriptors.destination(of: FileName(number: Int(descriptor.rawValue)))
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")), let name = FileName(path[(slash + 1)...])
+        else { return nil }
+        let parent = try parent(flags, path: Array(path[..<max(slash, 1)]))
+        guard let found = try parent.status(of: name) else { return nil }
+        let own = try status()
+        return found.inode == own.inode && found.device == own.device ? (parent, name) : nil
+    }
+
+    /// Whether names in here may come and go, as far as permissions tell. The corresponding C function is
+    /// `faccessat`.
+    package var isWritable: Bool {
+        faccessat(descriptor.rawValue, ".", W_OK | X_OK, AT_EACCESS) == 0
     }
 
     /// The path of a name in here, for messages.

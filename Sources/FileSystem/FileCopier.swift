@@ -10,7 +10,14 @@ package struct FileCopier: ~Copyable {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
 
     /// `FICLONE` of `linux/fs.h`, which the Glibc module does not show.
-    private static let clone: UInt = 0x4004_9409
+    private static let fileClone: UInt = 0x4004_9409
+
+    /// Makes an empty file share all the blocks of another.
+    package static func clone(
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor
+    ) throws(Errno) {
+        _ = try retrying { ioctl(target.rawValue, fileClone, source.rawValue) }
+    }
 
     /// Bytes between two looks at whether to go on.
     private let stretch: Int
@@ -45,10 +52,12 @@ package struct FileCopier: ~Copyable {
     ) throws(Errno) -> Int64 {
         let copiesHoles = keepsHoles && allocated < size
         if size > 0, canClone, keepsHoles || allocated >= size {
-            if ioctl(target.rawValue, FileCopier.clone, source.rawValue) == 0 {
+            do throws(Errno) {
+                try FileCopier.clone(source, to: target)
                 return try target.status().size
+            } catch {
+                canClone = false
             }
-            canClone = false
         }
         guard copiesHoles else {
             return try copyData(source, to: target, from: 0, to: size, isCancelled)

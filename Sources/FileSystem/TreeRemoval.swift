@@ -1,10 +1,14 @@
 /// Removes a directory with all that is in it. It stays on one mount: what is mounted inside stops it.
 package enum TreeRemoval {
-    package static func remove(_ name: FileName, in parent: Directory) throws(SystemError) {
+    /// - Parameter isRemovable: asked of all but directories; what it declines stays, with the directories above.
+    package static func remove(
+        _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
+    ) throws(SystemError) {
         guard let status = try parent.status(of: name) else { return }
         guard status.type == .directory else { return try parent.unlink(name) }
         var chain = DirectoryChain(root: parent)
         var pending: [[FileName]] = []
+        var isWhole = true
         try enter(name, status, &chain, &pending)
         while let level = pending.indices.last {
             if let entry = pending[level].popLast() {
@@ -12,14 +16,20 @@ package enum TreeRemoval {
                 guard let status = try directory.status(of: entry) else { continue }
                 if status.type == .directory {
                     try enter(entry, status, &chain, &pending)
-                } else {
+                } else if isRemovable(status) {
                     try directory.unlink(entry)
+                } else {
+                    isWhole = false
                 }
             } else {
                 let name = chain.name(at: chain.depth)
                 chain.pop()
                 pending.removeLast()
-                try chain.current().removeDirectory(name)
+                do throws(SystemError) {
+                    try chain.current().removeDirectory(name)
+                } catch {
+                    guard !isWhole, error.errno == .notEmpty else { throw error }
+                }
             }
         }
     }

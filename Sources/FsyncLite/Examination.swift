@@ -273,6 +273,7 @@ struct Examination {
         _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []
+        if options.exchanges { found += try root.exchangeRefusals() }
         if try !root.hasParent(), !options.createParents {
             found.append(
                 Refusal(

@@ -74,8 +74,9 @@ public struct Synchronizer: Sendable {
         try root.lock()
         // Finishing a commit is not what a saved plan says.
         if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
-        if let directory = root.directory, let state = root.state {
-            _ = try Recovery(root: directory, state: state).run()
+        if try root.recover() {
+            root = try TargetRoot(target)
+            try root.lock()
         }
         let examination = try examine(root)
         var report = Report(.refused, examination.plan)
@@ -159,10 +160,15 @@ public struct Synchronizer: Sendable {
     private func commit(
         _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
     ) throws -> Report {
-        let state = try root.makeState()
+        if !options.exchanges { try root.moveState(beside: false) }
+        var state = try root.makeState()
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
+        }
+        let place = options.exchanges ? try directory.place(.read) : nil
+        guard !options.exchanges || place != nil else {
+            throw SyncError(.failed, path: target, "somebody moved this meanwhile")
         }
         var plan = examination.plan
 
@@ -214,22 +220,47 @@ public struct Synchronizer: Sendable {
         if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
+        var exchange: Exchange?
+        if let place {
+            // The last barrier has little left to do: the less time between copy and swap, the better.
+            try directory.syncFileSystem()
+            if options.verifiesCopies { try stage.reread() }
+            let copy = try Exchange(
+                of: directory, at: place, in: stage.directory, for: plan, scanned: examination.scanned,
+                options: options, monitor: monitor)
+            try copy.change(by: steps, id: id, state: state)
+            try copy.renumber(header, in: stage.directory)
+            exchange = copy
+        }
         // What changes nothing but the manifest is no step to go back to, and does not displace one.
         if plan.summary.actions > 0 || examination.header == nil {
             try HistoryRecord(
                 id: id, created: Timestamp(examination.scanned),
-                previous: History(state).snapshots().first, plan: plan, layout: steps
+                previous: History(state).snapshots().first, plan: exchange?.asCopied(plan) ?? plan,
+                layout: steps
             ).write(to: stage.directory, durably: false)
         }
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
-        if options.verifiesCopies { try stage.reread() }
+        if options.verifiesCopies, exchange == nil { try stage.reread() }
         monitor.report(Progress(.committing))
         try monitor.checkCancellation()
-        let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
-        try Ballast.make(for: transaction, in: stage.directory)
-        try Recovery(root: directory, state: state).commit(transaction)
+        if let exchange {
+            let attributes = try rootAttributes(
+                plan, examination, directory, root.original ?? directory.status())
+            let transaction = try exchange.transaction(
+                id: id, name, attributes, replacesManifest: examination.header != nil, state: state)
+            try Ballast.make(for: transaction, in: stage.directory)
+            try root.moveState(beside: true)
+            state = try root.makeState()
+            try exchange.recovery(state).commit(transaction)
+            root.becomes(exchange.tree)
+        } else {
+            let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
+            try Ballast.make(for: transaction, in: stage.directory)
+            try Recovery(root: directory, state: state).commit(transaction)
+        }
 
         var report = Report(.committed, plan)
         if case .snapshot(let restoration) = source, restoration.target != target {
@@ -306,6 +337,15 @@ public struct Synchronizer: Sendable {
         // A run with problems has not looked at everything.
         if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
             noting { try state.markRun(scanned: examination.scanned) }
+        }
+        noting {
+            try DisplacedTree.collect(in: state)
+            var displaced = examination.scanned
+            displaced.seconds -= DisplacedTree.respite
+            for path in try DisplacedTree.reduce(in: state, displaced: displaced) {
+                report.notes.append(
+                    "what somebody put into the target at the last moment is kept: \(escapedText(path))")
+            }
         }
         noting {
             var policy = try state.settings().retention

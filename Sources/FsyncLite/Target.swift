@@ -49,9 +49,7 @@ public struct Target: Sendable {
 
     private func status(of state: TargetState) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
-        status.lastRun = try state.directory.status(of: TargetState.Name.lastRun).map {
-            Timestamp($0.modified)
-        }
+        status.lastRun = try state.lastRun().map(Timestamp.init)
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
             while try manifest.advance() {}

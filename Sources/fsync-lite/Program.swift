@@ -79,6 +79,15 @@ extension CommandDescription {
         .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
     ]
 
+    private static let exchange: [OptionDescription] = [
+        .flag(
+            "--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree",
+            section: "Exchange"),
+        .flag(
+            "--reflink", "for an exchange, clone unchanged files instead of linking them",
+            section: "Exchange"),
+    ]
+
     private static let speed: [OptionDescription] = [
         .value(
             "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
@@ -115,7 +124,7 @@ extension CommandDescription {
     /// What decides about the actions of a plan.
     static let planning = guards + filters + comparison
     /// What settings may say: each option's key is its name with _ for -.
-    static let settings = planning + integrity + speed + retention + output
+    static let settings = planning + exchange + integrity + speed + retention + output
 
     static let plan = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",

@@ -60,9 +60,9 @@ class Results:
 class Bench:
     """A workload: source, target and canaries, built anew for each case."""
 
-    def __init__(self, tool, scratch, workload, results, rng, short):
+    def __init__(self, tool, scratch, workload, results, rng, short, exchanges=False):
         self.tool, self.scratch, self.name = tool, scratch, workload
-        self.results, self.rng, self.short = results, rng, short
+        self.results, self.rng, self.short, self.exchanges = results, rng, short, exchanges
         self.workload = (trees.WORKLOADS | trees.OPTIONAL_WORKLOADS)[workload]
         self.log = os.path.join(scratch, "trace")
         self.work = os.path.join(scratch, re.sub(r"\W", "-", workload))
@@ -76,13 +76,16 @@ class Bench:
         os.makedirs(self.work)
         self.target = target or os.path.join(self.work, "target")
         shutil.rmtree(self.target, ignore_errors=True)
+        shutil.rmtree(self.state_beside, ignore_errors=True)
         trees.build(os.path.join(self.work, "canary"), {"outside": b"do not touch", "d": {"e": b"f"}})
         self.canary = snapshot(os.path.join(self.work, "canary"))
         steps = self.workload(lambda *names: os.path.join(self.source, *names))
         os.makedirs(self.target, exist_ok=True)
         if steps is not None:
             next(steps)
-            self.run(["apply", self.source, self.target], check=True)
+            # The state is in the target or beside it, by turns from one workload to the next.
+            beside = ["--exchange"] * (self.exchanges and len(self.name) % 2)
+            self.run(["apply", *beside, self.source, self.target], check=True)
         self.old = snapshot(self.target)
         for _ in steps or ():
             pass
@@ -93,11 +96,18 @@ class Bench:
     @property
     def command(self):
         # strace counts the calls of each thread by themselves.
-        return ["apply", "--threads", "1", "--max-delete", "unlimited", self.source, self.target]
+        return ["apply", "--threads", "1", "--max-delete", "unlimited", *["--exchange"] * self.exchanges, self.source,
+                self.target]
+
+    @property
+    def state_beside(self):
+        folder, name = os.path.split(self.target)
+        return os.path.join(folder, f".{name}.fsync-lite")
 
     @property
     def state(self):
-        return os.path.join(self.target, ".fsync-lite")
+        beside = self.state_beside
+        return beside if os.path.exists(beside) else os.path.join(self.target, ".fsync-lite")
 
     def is_pending(self):
         return any(os.path.exists(os.path.join(self.state, name)) for name in ("journal", "journal.back"))
@@ -182,6 +192,8 @@ class Bench:
             fail("untruthful", "exit 0 although a sync failed")
         if code in (1, 4, 65, 66, 75) and (was_pending or not same(before, self.old)):
             fail("untruthful", f"exit {code} and the target changed: " + difference(before, self.old))
+        if self.exchanges and not (same(before, self.old) or same(before, self.new)):
+            fail("mixture", "before any recovery: " + difference(before, self.old))
         # Exit 6 without a journal: its removal could not be synced, so a power cut may bring it back. Both trees
         # are whole.
         wanted, foreign = (self.old, self.new), None
@@ -199,7 +211,7 @@ class Bench:
             against = " or ".join(difference(after, tree) for tree in wanted)
             fail("mixture", f"{'pending' if was_pending else 'not pending'}, {how}: {against}")
             return
-        error = manifest_error(self.target, after)
+        error = manifest_error(self.state, after)
         if error:
             fail("mixture", f"the manifest does not match: {error}")
         if snapshot(self.source) != self.new:
@@ -246,7 +258,9 @@ class Bench:
         if not path:
             return tree
         there = [path for path, item in tree.items() if FOREIGN in item]
-        is_kept = any(FOREIGN in item for item in snapshot(os.path.join(self.state, "history")).values())
+        # What came into the old tree of an exchange stays in it for a while.
+        kept = [os.path.join(self.state, name) for name in ("history", "trees")]
+        is_kept = any(FOREIGN in item for folder in kept for item in snapshot(folder).values())
         if len(there) + is_kept != 1:
             fail("loss", f"an object of somebody else at {path!r}: there {there}, kept {is_kept}")
         for path in there:
@@ -262,10 +276,11 @@ class Bench:
                             + difference(snapshot(self.target), self.new))
             return
         names = set(os.listdir(self.state))
-        leftovers = names - {"manifest.json", "mark", "last-run", "history", "settings.json"}
+        leftovers = names - {"manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees"}
         history = snapshot(os.path.join(self.state, "history")) if "history" in names else {}
         # What a recovery that went back moved out of somebody's way stays for good, without a record beside it.
-        records = {path.split(b"/")[0] for path in history if b"/" in path and not path.split(b"/")[1].startswith(b"conflicts")}
+        inside = [path.split(b"/") for path in history if b"/" in path]
+        records = {names[0] for names in inside if not names[1].startswith(b"conflicts")}
         if leftovers or len(records) > 1:
             fail("leftover", f"{sorted(leftovers)} {sorted(records)}")
 

@@ -66,9 +66,9 @@ def difference(left, right):
     return "equal"
 
 
-def manifest_error(target, tree):
+def manifest_error(state, tree):
     """What the manifest of a target says that the tree does not, or the other way round; None when they agree."""
-    path = os.path.join(target, ".fsync-lite", "manifest.json")
+    path = os.path.join(state, "manifest.json")
     if not os.path.exists(path):
         return None if set(tree) <= {b"."} else "there is a tree and no manifest"
     with open(path, "rb") as file:

@@ -74,6 +74,20 @@ package final class Commit {
         }
     }
 
+    /// Does all of it on a copy of the target that nobody sees yet, without a way back.
+    func runOnCopy() throws {
+        try unlockDirectories()
+        for operation in transaction.operations { try perform(operation) }
+        try setAttributes(.forward)
+    }
+
+    /// Locks the tree of an exchange that does not stand at the target's name, and might before this is over.
+    func lockOtherTree() throws {
+        for tree in [Layout.newTree, Layout.oldTree] where locations[tree] == .slot {
+            try handle(tree).lock()
+        }
+    }
+
     private func perform(_ operation: Layout.Operation) throws {
         switch operation {
         case .detach(let object): try move(object, from: .old, to: .slot)
@@ -198,17 +212,9 @@ package final class Commit {
                 .pending, path: directory.path(of: name),
                 "something that is not ours took this place during the commit")
         }
-        let holder = try handle(Layout.transaction)
-        if try holder.status(of: TargetState.Name.conflicts) == nil {
-            try holder.makeDirectory(TargetState.Name.conflicts)
-        }
-        let conflicts = try holder.directory(TargetState.Name.conflicts)
-        self.conflicts.append(
+        conflicts.append(
             SyncError(.failed, path: directory.path(of: name), "moved out of the way, to the history"))
-        // A recovery that was cut short may have put some there already.
-        var number = 1
-        while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }
-        try directory.rename(name, to: conflicts, FileName(number: number), .noReplace)
+        _ = try handle(Layout.transaction).takeConflict(name, from: directory)
     }
 
     // MARK: Attributes

@@ -4,17 +4,20 @@ extension Commit {
     /// Makes the transaction of a layout: every object is looked at once more, right before the commit, and
     /// must still be what the plan saw. Its identity goes to the journal.
     ///
+    /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is to be changed.
     /// - Throws: `SyncError` when somebody changed the target meanwhile. Nothing has been touched then.
     package static func prepare(
-        _ layout: Layout, id: String, root: Directory, state: TargetState
+        _ layout: Layout, id: String, root: Directory, state: TargetState, isCopy: Bool = false
     ) throws -> Transaction {
         var transaction = Transaction(
             id: id, root: try root.status().identity, began: .now, objects: layout.objects,
-            operations: layout.operations, attributes: [])
+            operations: isCopy ? layout.treeOperations : layout.operations, attributes: [])
+        // The directories of a copy are others.
+        if isCopy { for index in layout.objects.indices { transaction.objects[index].identity = nil } }
         let commit = Commit(transaction, root: root, state: state)
         for index in layout.objects.indices where index > Layout.state {
             let (status, path) = try commit.look(index)
-            if let seen = layout.objects[index].seen, !seen.isSameState(as: status) {
+            if let seen = layout.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
                 throw SyncError(
                     .failed, path: path, "somebody changed this in the target since it was looked at")
             }
@@ -54,8 +57,8 @@ extension Commit {
 extension FileStatus {
     /// The same object in the same state, as far as an apply cares. The change time is left out: a rename
     /// moves it.
-    fileprivate func isSameState(as other: FileStatus) -> Bool {
-        identity == other.identity && type == other.type && permissions == other.permissions
+    fileprivate func isSameState(as other: FileStatus, orCopy mayBeCopy: Bool) -> Bool {
+        (mayBeCopy || identity == other.identity) && type == other.type && permissions == other.permissions
             && owner == other.owner && group == other.group && modified == other.modified
             && (type != .file || size == other.size)
     }

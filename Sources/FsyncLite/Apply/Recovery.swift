@@ -2,8 +2,15 @@ import FileSystem
 
 /// Ends a commit that was begun: forward or back, until the journal's removal is durable.
 struct Recovery {
+    /// The target's root; of an exchange, the directory that holds it.
     let root: Directory
     let state: TargetState
+    private var isExchange = false
+
+    init(root: Directory, state: TargetState) {
+        self.root = root
+        self.state = state
+    }
 
     /// Finishes or takes back what a crash left; does nothing without a journal.
     ///
@@ -14,6 +21,11 @@ struct Recovery {
     /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
     func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
         guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
+        if !isExchange, transaction.root != (try root.status().identity), state.isBeside {
+            var recovery = Recovery(root: try root.parent(.read), state: state)
+            recovery.isExchange = true
+            return try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
+        }
         let path = state.directory.path(of: TargetState.Name.journal)
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
@@ -27,6 +39,7 @@ struct Recovery {
         let commit = try Commit(
             recovering: transaction, undo ? .backward : direction, root: root, state: state,
             displacingConflicts: displacingConflicts)
+        if isExchange { try commit.lockOtherTree() }
         if undo, direction == .forward {
             try turnRound()
             direction = .backward
@@ -39,6 +52,7 @@ struct Recovery {
             throw pending(error)
         }
         // How much the run that was cut short would have kept nobody knows here; the next apply says.
+        try DisplacedTree.collect(in: state)
         var policy = RetentionPolicy()
         policy.keepLast = .max
         try Retention(state).apply(policy)

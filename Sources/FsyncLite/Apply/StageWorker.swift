@@ -73,16 +73,11 @@ final class StageWorker {
 
     /// Makes what has no content, unless it is a directory.
     private func make(_ file: File, _ name: FileName, in parent: Directory) throws -> Problem? {
-        switch file.kind {
-        case .directory, .file: break
-        case .symlink(let destination): try parent.makeSymlink(name, to: destination)
-        case .fifo, .socket: try parent.makeFIFO(name)
-        case .characterDevice, .blockDevice:
-            do {
-                try parent.makeDevice(name, type: file.status.type, file.status.represents)
-            } catch  where error.errno == .notPermitted {
-                return Problem(path: file.path, code: .unsupported, message: "only root makes device nodes")
-            }
+        do throws(SystemError) {
+            try parent.make(file, name)
+        } catch {
+            guard error.call == "mknodat", error.errno == .notPermitted else { throw error }
+            return Problem(path: file.path, code: .unsupported, message: "only root makes device nodes")
         }
         return nil
     }
@@ -285,6 +280,19 @@ final class StageWorker {
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
         Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}
+
+extension Directory {
+    /// Makes what has no content, unless it is a directory.
+    func make(_ file: File, _ name: FileName) throws(SystemError) {
+        switch file.kind {
+        case .directory, .file: break
+        case .symlink(let destination): try makeSymlink(name, to: destination)
+        case .fifo, .socket: try makeFIFO(name)
+        case .characterDevice, .blockDevice:
+            try makeDevice(name, type: file.status.type, file.status.represents)
+        }
     }
 }
 

@@ -11,13 +11,48 @@ struct TargetRoot {
     /// Where this run made it; removed again if it comes to nothing.
     private var made: LocalFile.Place?
     private var stateWasMade = false
+    private let stateWasBeside: Bool
 
+    /// - Throws: `SyncError`, `refused` for a state that is not ours, or another directory's.
     init(_ path: [UInt8]) throws {
+        var (attempt, isSettled) = (0, false)
+        repeat {
+            attempt += 1
+            directory = try TargetRoot.openIfPresent(path)
+            state = try directory.flatMap { try TargetState(of: $0) }
+            // RACE: an exchange may have put another directory here meanwhile, of which the state tells.
+            isSettled =
+                try TargetRoot.openIfPresent(path)?.status().identity == directory?.status().identity
+                && TargetRoot.belongs(state, to: directory)
+        } while !isSettled && attempt < 5
         self.path = path
-        let directory = try TargetRoot.openIfPresent(path)
-        self.directory = directory
         original = try directory?.status()
-        state = try directory.flatMap { try TargetState(of: $0) }
+        stateWasBeside = state?.isBeside ?? false
+        if directory == nil { state = try TargetRoot.orphan(path) }
+        guard isSettled, directory != nil || state == nil else {
+            throw SyncError(
+                .refused, path: state?.directory.path ?? path,
+                "this is the state of another directory, which stood where the target is; put that one back, or move this away"
+            )
+        }
+    }
+
+    /// A state beside a target is told by the manifest from one that another directory left; while a commit is
+    /// unfinished, by the journal.
+    private static func belongs(_ state: TargetState?, to directory: Directory?) throws -> Bool {
+        guard let state, state.isBeside, try !state.hasJournal() else { return true }
+        guard let identity = try state.manifest()?.header.rootIdentity else { return true }
+        return try directory?.status().identity == identity
+    }
+
+    /// The state beside a directory that is not there.
+    private static func orphan(_ path: [UInt8]) throws -> TargetState? {
+        let file = LocalFile(bytes: path)
+        guard try file.parent.isDirectory else { return nil }
+        let place = try file.place()
+        return try TargetState.Name.beside(place.name).flatMap {
+            try TargetState($0, in: place.directory, isBeside: true)
+        }
     }
 
     private static func openIfPresent(_ path: [UInt8]) throws(SyncError) -> Directory? {
@@ -59,6 +94,13 @@ struct TargetRoot {
         }
     }
 
+    /// Ends what an earlier run left. True where there was something: another directory may have the target's name
+    /// after.
+    func recover() throws -> Bool {
+        guard let directory, let state else { return false }
+        return try Recovery(root: directory, state: state).run() != nil
+    }
+
     /// Makes the target where it is missing, locked.
     mutating func make(parents: Bool) throws {
         guard directory == nil else { return }
@@ -96,6 +138,45 @@ struct TargetRoot {
         return made
     }
 
+    /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
+    mutating func moveState(beside: Bool) throws {
+        guard let directory, let state, state.isBeside != beside else { return }
+        guard let (parent, name) = try directory.place(.read), let sibling = TargetState.Name.beside(name)
+        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
+        let handle = try ObjectHandle(of: directory)
+        let modified = try handle.status().modified
+        if beside {
+            try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
+        } else {
+            try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+        }
+        try handle.setModified(modified)
+        try parent.sync()
+        try directory.sync()
+        self.state = try TargetState(of: directory)
+    }
+
+    /// Why the target cannot be exchanged as a whole.
+    func exchangeRefusals() throws -> [Refusal] {
+        guard let directory, let original else { return [] }
+        guard !original.isMountRoot else {
+            return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
+        }
+        guard let (parent, name) = try directory.place(), TargetState.Name.beside(name) != nil else {
+            return [Refusal("the target has no name, or too long a one for a second tree beside it")]
+        }
+        guard try parent.status().device == original.device else {
+            return [Refusal("the target is a subvolume, which nothing can be linked into from beside it")]
+        }
+        return parent.isWritable
+            ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
+    }
+
+    /// After an exchange: the directory that has the target's name now.
+    mutating func becomes(_ tree: Directory) {
+        directory = tree
+    }
+
     /// Takes the state away when all is done: what is left is a directory like any other.
     func leaveBare() throws {
         guard let directory, let state else { return }
@@ -107,8 +188,9 @@ struct TargetRoot {
     }
 
     /// Takes back what this run made before its commit: the old target stands as it was.
-    func withdraw() throws {
+    mutating func withdraw() throws {
         guard let directory else { return }
+        try moveState(beside: stateWasBeside)
         if let state, stateWasMade {
             try state.removeAll(from: directory)
         } else {

@@ -1,11 +1,14 @@
 import FileSystem
 
-/// The directory `.fsync-lite` of a target, and what lies in it.
+/// The directory `.fsync-lite` of a target, and what lies in it. After an exchange it stands beside the target, as
+/// `.NAME.fsync-lite`.
 ///
 /// It must belong to whoever runs this, and nobody else may write to it: a journal that somebody planted
 /// would make root write.
 package struct TargetState: Sendable {
     package let directory: Directory
+    /// It is not in the target but beside it.
+    package let isBeside: Bool
 
     package enum Name {
         static let manifest = FileName("manifest.json")
@@ -22,12 +25,44 @@ package struct TargetState: Sendable {
         static let ballast = FileName("ballast")
         static let conflicts = FileName("conflicts")
         static let syncFailed = FileName("sync-failed")
+        static let tree = FileName("tree")
+        static let trees = FileName("trees")
+        static let linked = FileName("linked")
+
+        /// What the state is called beside a target; nil where that would be too long.
+        static func beside(_ target: FileName) -> FileName? {
+            let name = Array(".".utf8) + target.bytes + TreeScan.reservedName.bytes
+            return name.count <= 255 ? FileName(name) : nil
+        }
     }
 
     /// The state of a target; nil when it has none.
     package init?(of root: Directory) throws {
-        guard let status = try root.status(of: TreeScan.reservedName) else { return nil }
-        let path = root.path(of: TreeScan.reservedName)
+        let inside = try TargetState(TreeScan.reservedName, in: root, isBeside: false)
+        var beside: TargetState?
+        if let place = try root.place(), let name = Name.beside(place.name) {
+            beside = try TargetState(name, in: place.parent, isBeside: true)
+        }
+        if let inside, let beside {
+            // RACE: it may have been moved between the two looks.
+            guard try inside.directory.status().inode == beside.directory.status().inode else {
+                throw SyncError(
+                    .refused, path: beside.directory.path,
+                    "this is the target's state, and so is \(escapedText(inside.directory.path)); move away the one that is not"
+                )
+            }
+        }
+        guard
+            let found = try beside ?? inside ?? TargetState(TreeScan.reservedName, in: root, isBeside: false)
+        else { return nil }
+        self = found
+    }
+
+    /// nil where nothing has the name.
+    init?(_ name: FileName, in parent: Directory, isBeside: Bool) throws {
+        self.isBeside = isBeside
+        guard let status = try parent.status(of: name) else { return nil }
+        let path = parent.path(of: name)
         guard status.type == .directory else {
             throw SyncError(.refused, path: path, "the name is reserved for a directory; move this away")
         }
@@ -35,7 +70,7 @@ package struct TargetState: Sendable {
             throw SyncError(.refused, path: path, "something is mounted here; unmount it")
         }
         try TargetState.checkOwner(status, path)
-        directory = try root.directory(TreeScan.reservedName)
+        directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "somebody is replacing this directory")
         }
@@ -53,10 +88,10 @@ package struct TargetState: Sendable {
 
     /// What lies in the state is of the right kind, and nobody else may write to it.
     private func checkEntries() throws {
-        let directories = [Name.stage, Name.history, Name.trash]
+        let directories = [Name.stage, Name.history, Name.trash, Name.trees]
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.settingsPropertyList, Name.journal,
-            Name.journalBack, Name.syncFailed,
+            Name.journalBack, Name.syncFailed, Name.linked,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -159,8 +194,20 @@ package struct TargetState: Sendable {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
             scanned: header.created.fileTime,
-            verified: try directory.status(of: Name.lastRun)?.modified,
-            committed: mark.changed, sharesClock: sharesClock)
+            verified: try lastRun(), committed: mark.changed, linked: try linkedUntil(header),
+            sharesClock: sharesClock)
+    }
+
+    /// When the scan of the last run that read everything and ended well began.
+    func lastRun() throws -> FileTime? { try directory.status(of: Name.lastRun)?.modified }
+
+    /// Until when every change of a file that an exchange linked is accounted for.
+    func linkedUntil(_ header: ManifestHeader?) throws -> FileTime? {
+        let own = try directory.status(of: Name.linked)?.changed
+        // The links are made before the commit begins.
+        let committed =
+            header?.rootIdentity == nil ? nil : try directory.status(of: Name.mark)?.modified
+        return [own, committed].compactMap(\.self).max()
     }
 
     /// Writes down that a commit that began then has done its last operation.
@@ -172,6 +219,17 @@ package struct TargetState: Sendable {
     /// beginning: what changed later was not looked at.
     package func markRun(scanned: FileTime) throws {
         try touch(Name.lastRun, modified: scanned)
+    }
+
+    /// Writes down that until now only an exchange has changed the files that it linked, as far as their change times
+    /// tell. Returns when the clock that files are stamped with has gone on: a later change has a later time.
+    package func markLinked() throws {
+        func touched() throws -> FileTime? {
+            try touch(Name.linked, modified: .now)
+            return try directory.status(of: Name.linked)?.changed
+        }
+        let first = try touched()
+        while let time = try touched(), let first, time <= first {}
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {
@@ -210,7 +268,8 @@ package struct TargetState: Sendable {
         guard try directory.status(of: Name.stage) != nil else { return 0 }
         let scan = try TreeScan(directory.directory(Name.stage), TreeScan.Options())
         var bytes: Int64 = 0
-        while try scan.advance() { bytes += scan.status.allocated }
+        // What has other names is not freed with this one.
+        while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
         return bytes
     }
 
@@ -247,5 +306,16 @@ package struct TargetState: Sendable {
         where name == Name.trash || name == Name.syncFailed || PendingFile.isTemporary(name) {
             try TreeRemoval.remove(name, in: directory)
         }
+    }
+}
+
+extension Directory {
+    /// The state of this target where it is not in it, so that paths in the state lead there all the same.
+    func stateBeside() throws(SystemError) -> Directory? {
+        guard try status(of: TreeScan.reservedName) == nil, let place = try place(),
+            let name = TargetState.Name.beside(place.name),
+            try place.parent.status(of: name)?.type == .directory
+        else { return nil }
+        return try place.parent.directory(name)
     }
 }

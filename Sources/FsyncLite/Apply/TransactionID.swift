@@ -18,6 +18,14 @@ enum TransactionID {
     /// Whether a name has the form of ours.
     static func isName(_ name: FileName) -> Bool { time(of: name.description) != nil }
 
+    /// When a transaction got its name, which is before it did anything; nil for another name.
+    static func time(of name: FileName) -> FileTime? {
+        time(of: name.description).map {
+            let (seconds, fraction) = $0.quotientAndRemainder(dividingBy: 1_000_000)
+            return FileTime(seconds: seconds, nanoseconds: Int32(fraction) * 1000)
+        }
+    }
+
     /// Microseconds since 1970 in a name of ours; nil for another name.
     private static func time(of name: String) -> Int64? {
         var text = Array(name.utf8.prefix { $0 != UInt8(ascii: "-") })

@@ -11,23 +11,29 @@ package struct Trust: Sendable {
     package var verified: FileTime
     /// When the last commit had done its last operation.
     package var committed: FileTime
+    /// Until when every change of a file that an exchange linked is accounted for.
+    package var linked: FileTime?
     /// The source's change times come from this machine's clock, as those of a network's file system do not.
     package var sharesClock: Bool
 
-    package init(scanned: FileTime, verified: FileTime?, committed: FileTime, sharesClock: Bool = false) {
+    package init(
+        scanned: FileTime, verified: FileTime?, committed: FileTime, linked: FileTime? = nil,
+        sharesClock: Bool = false
+    ) {
         self.scanned = scanned
         self.verified = max(scanned, verified ?? scanned)
         self.committed = committed
+        self.linked = linked
         self.sharesClock = sharesClock
     }
 
     /// A change of the target since somebody last looked, unless the last commit made it: by its operations,
-    /// or by staging the file (born after the scan began).
+    /// or by staging the file (born after the scan began), or an exchange by linking it.
     package func suspectsTarget(_ status: FileStatus) -> Bool {
         guard status.changed >= verified else { return false }
         // What the commit moved or gave attributes is compared once more: somebody may have edited it then.
         let isOurs = status.created.map { $0 >= scanned } ?? false
-        return status.changed >= committed || !isOurs
+        return isOurs ? status.changed >= committed : linked.map { status.changed >= $0 } ?? true
     }
 
     /// The change time in the record of a file that the last run could not look at: no file has it, and nothing

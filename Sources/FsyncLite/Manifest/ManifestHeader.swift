@@ -18,6 +18,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The change time of the source's root then, where that is so.
     package var rootChanged: Timestamp?
 
+    /// Which directory the mirror's root is, where the state stands beside it.
+    package var rootIdentity: FileIdentity?
+
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
         /// Its root as it was given, for people.
@@ -52,6 +55,10 @@ public struct ManifestHeader: Hashable, Sendable {
         text.field("source_file_system", source.fileSystem)
         text.words("filters", filters.lines)
         text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
+        if let rootIdentity {
+            text.field("root_inode", rootIdentity.inode)
+            if let created = rootIdentity.created { text.field("root_created", created) }
+        }
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -85,6 +92,14 @@ public struct ManifestHeader: Hashable, Sendable {
                 attributes.remove(MirroredAttributes.names[$0].0)
             }
             try reader.expect(",")
+        }
+        if source != nil, try reader.key("root_inode") {
+            rootIdentity = FileIdentity(inode: try reader.integer(), created: nil)
+            try reader.expect(",")
+            if try reader.key("root_created") {
+                rootIdentity?.created = try reader.timestamp()
+                try reader.expect(",")
+            }
         }
         if source != nil, try reader.key("root_omitted") {
             rootOmitted = try reader.omissions()

@@ -17,6 +17,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false
 
+    /// Build the complete new tree beside the target and swap it in with one rename.
+    public var exchanges = false
+    /// Then share blocks of unchanged files instead of linking them.
+    public var clonesUnchanged = false
+
     /// What is mirrored besides content, kind, mode and modification time.
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.

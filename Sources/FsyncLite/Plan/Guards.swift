@@ -138,6 +138,8 @@ struct GuardFacts {
         var locked = locked
         if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
         guard !locked.isEmpty else { return [] }
+        // An exchange would link them all.
+        if options.exchanges { return locked.keys.sorted().compactMap { lockRefusal($0, locked) } }
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
         let moves = MoveMap(difference)
@@ -149,12 +151,14 @@ struct GuardFacts {
             touched.formUnion([file.path, file.path.parent ?? .root])
         }
         for (file, _) in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
-        return touched.sorted().compactMap { path in
-            guard let status = locked[path] else { return nil }
-            let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
-            let name = path.isRoot ? "the target's root" : "\(path) in the target"
-            return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
-        }
+        return touched.sorted().compactMap { lockRefusal($0, locked) }
+    }
+
+    private func lockRefusal(_ path: RelativePath, _ locked: [RelativePath: FileStatus]) -> Refusal? {
+        guard let status = locked[path] else { return nil }
+        let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
+        let name = path.isRoot ? "the target's root" : "\(path) in the target"
+        return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
     }
 
     private var staged: [File] {
@@ -166,6 +170,12 @@ struct GuardFacts {
     var neededBytes: Int64 {
         let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
         return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
+            + copiedDirectories * facts.blockSize
+    }
+
+    /// An exchange makes every directory anew, a block each.
+    private var copiedDirectories: Int64 {
+        options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
     }
 
     private func capacityRefusals() -> [Refusal] {
@@ -187,9 +197,10 @@ struct GuardFacts {
                     "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
                 ))
         }
-        if let inodes = facts.availableInodes, Int64(staged.count) + 16 > inodes {
+        let objects = Int64(staged.count) + copiedDirectories + 16
+        if let inodes = facts.availableInodes, objects > inodes {
             found.append(
-                Refusal("\(staged.count + 16) inodes are needed and \(inodes) are free in the target"))
+                Refusal("\(objects) inodes are needed and \(inodes) are free in the target"))
         }
         return found
     }

@@ -69,6 +69,9 @@ package struct Layout: Sendable {
     package static let stage = 2
     package static let history = 3
     package static let transaction = 4
+    /// Of an exchange.
+    package static let newTree = 5
+    package static let oldTree = 6
     package static let slotsPerDirectory = 10_000
 
     package private(set) var objects: [Object]
@@ -116,6 +119,32 @@ package struct Layout: Sendable {
         addManifest(replacing: replacesManifest)
         operations.append(.rename(Layout.transaction))
     }
+
+    /// An exchange of the target as a whole: the object `root` is the directory that holds it.
+    ///
+    /// - Parameters:
+    ///   - root: the attributes of both trees' roots, which the rename may disturb.
+    ///   - seen: the target's.
+    package init(
+        exchanging target: FileName, root: (old: Attributes, new: Attributes), seen: FileStatus,
+        transaction: FileName, replacesManifest: Bool
+    ) {
+        slotNumbers = [:]
+        let slot = Place(parent: Layout.transaction, name: TargetState.Name.tree)
+        let place = Place(parent: Layout.root, name: target)
+        objects = Layout.ownObjects(transaction)
+        objects += [Object(slot: slot, new: place), Object(old: place, slot: slot, seen: seen)]
+        operations = [.exchange(Layout.newTree, with: Layout.oldTree)]
+        attributes = [
+            AttributeChange(object: Layout.newTree, old: root.new, new: root.new),
+            AttributeChange(object: Layout.oldTree, old: root.old, new: root.old),
+        ]
+        addManifest(replacing: replacesManifest)
+        operations.append(.rename(Layout.transaction))
+    }
+
+    /// The operations on the tree alone: the last two are the manifest's and the history's.
+    var treeOperations: [Operation] { operations.dropLast(2) }
 
     // MARK: Objects
 

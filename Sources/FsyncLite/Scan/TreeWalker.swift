@@ -24,7 +24,11 @@ package final class TreeWalker {
         last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
         for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
-            try chain.descend(name)
+            if chain.depth == 0, name == TreeScan.reservedName, let state = try chain.root.stateBeside() {
+                chain.push(state, name, inode: try state.status().inode)
+            } else {
+                try chain.descend(name)
+            }
             last = (last.path.appending(name), try chain.current())
         }
         return last.directory

@@ -13,6 +13,11 @@ extension SyncOptions {
         filters = try Filters(invocation)
         deletesExcluded = invocation.has("--delete-excluded")
         comparesContent = invocation.has("--checksum")
+        exchanges = invocation.has("--exchange")
+        clonesUnchanged = invocation.has("--reflink")
+        guard exchanges || !clonesUnchanged else {
+            throw UsageError("--reflink is for an exchange", wayOut: "add --exchange, or leave it away")
+        }
         recordsDigests = invocation.has("--digest")
         verifiesCopies = invocation.has("--verify")
         trustsSource = invocation.has("--trust-source")

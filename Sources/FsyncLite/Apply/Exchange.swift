@@ -1,0 +1,123 @@
+import FileSystem
+
+/// The complete new tree beside the target, swapped in with one rename: whoever reads sees one tree.
+///
+/// It is a copy of the old one, made of links, on which the ordinary operations of a commit are carried out; so what
+/// they displace lies in the stage's slots as ever. The transaction then has one operation on the target.
+struct Exchange {
+    private let root: Directory
+    /// The new tree, locked.
+    let tree: Directory
+    /// The directory that holds the target, opened before anything was staged, and the target's name in it.
+    private let place: (parent: Directory, name: FileName)
+    private let replica: Replica
+    /// When the first file was linked. Later changes of the old tree would be lost.
+    private let began: FileTime
+    private let comparesFiles: Bool
+    private let monitor: any Monitor
+
+    /// Copies the target into the stage.
+    init(
+        of root: Directory, at place: (parent: Directory, name: FileName), in stage: Directory,
+        for plan: Plan, scanned: FileTime, options: SyncOptions, monitor: any Monitor
+    ) throws {
+        self.root = root
+        self.place = place
+        self.monitor = monitor
+        comparesFiles = options.clonesUnchanged
+        try stage.makeDirectory(TargetState.Name.tree)
+        tree = try stage.directory(TargetState.Name.tree)
+        try tree.lock()
+        began = try tree.status().changed
+        replica = try Replica(
+            of: root, in: tree, for: plan.difference, clones: options.clonesUnchanged, scanned: scanned,
+            monitor: monitor)
+        try replica.fill()
+    }
+
+    /// Makes the copy the new tree.
+    func change(by layout: Layout, id: String, state: TargetState) throws {
+        do {
+            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state, isCopy: true)
+            try Commit(transaction, root: tree, state: state).runOnCopy()
+        } catch let error as SyncError where error.code == .pending {
+            // No commit has begun.
+            throw SyncError(.failed, path: error.path, error.message)
+        }
+    }
+
+    /// The plan as the history tells it: what was displaced are the copies.
+    func asCopied(_ plan: Plan) -> Plan {
+        func asCopied(_ file: File) -> File {
+            guard let copy = replica.copied[file.path] else { return file }
+            var status = file.status
+            (status.inode, status.created) = (copy.inode, copy.created)
+            return file.with(status)
+        }
+        var difference = plan.difference
+        for index in difference.deleted.indices {
+            difference.deleted[index].file = asCopied(difference.deleted[index].file)
+        }
+        for index in difference.pairs.indices {
+            difference.pairs[index].target = asCopied(difference.pairs[index].target)
+        }
+        return Plan(difference, root: plan.root)
+    }
+
+    /// Writes the staged manifest anew, with the inodes of the new tree.
+    func renumber(_ header: ManifestHeader, in stage: Directory) throws {
+        let name = TargetState.Name.manifest
+        let staged = try ManifestReader(stage.open(name, [.read, .noFollow]), path: stage.path(of: name))
+        var header = header
+        header.rootIdentity = try tree.status().identity
+        var file = try PendingFile(name, in: stage)
+        var writer = ManifestWriter(header)
+        let scan = try TreeScan(tree, TreeScan.Options(), monitor: monitor)
+        while try staged.advance() {
+            while scan.path < staged.path, try scan.advance() {}
+            let isThere = scan.path == staged.path
+            var status = staged.status
+            if isThere, replica.changed.contains(scan.status.inode) { status.changed = Trust.unexamined }
+            writer.append(
+                path: staged.path, status: status, destination: staged.destination, extended: staged.extended,
+                omitted: staged.omitted, targetInode: isThere ? scan.status.inode : staged.targetInode,
+                digest: staged.digest)
+            try writer.drain(to: &file)
+        }
+        writer.end()
+        try writer.drain(to: &file, all: true)
+        try file.commit(durably: false)
+    }
+
+    /// The transaction that swaps the trees.
+    ///
+    /// - Throws: `SyncError` when names came or went in the old tree since it was copied.
+    func transaction(
+        id: String, _ transaction: FileName, _ rootAttributes: (old: Attributes, new: Attributes),
+        replacesManifest: Bool, state: TargetState
+    ) throws -> Transaction {
+        try checkUnchanged()
+        let layout = Layout(
+            exchanging: place.name, root: rootAttributes, seen: try root.status(), transaction: transaction,
+            replacesManifest: replacesManifest)
+        return try Commit.prepare(layout, id: id, root: place.parent, state: state)
+    }
+
+    /// What carries the transaction out.
+    func recovery(_ state: TargetState) -> Recovery { Recovery(root: place.parent, state: state) }
+
+    /// RACE: what comes into the old tree between this and the swap is not in the new one; it is found in the old one
+    /// and kept in the history. See `DisplacedTree`.
+    private func checkUnchanged() throws {
+        let scan = try TreeScan(root, .target, monitor: monitor)
+        while try scan.advance() {
+            // Links move the change times of files.
+            guard scan.status.type == .directory || comparesFiles, scan.status.changed > began else {
+                continue
+            }
+            throw SyncError(
+                .failed, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
+                "somebody changed this in the target while the new tree was made; run again")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import FileSystem
+
+/// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
+/// more name, or is copied where it is to change.
+final class Replica {
+    private let root: Directory
+    private let old: TreeWalker
+    private let new: TreeWalker
+    private let scan: TreeScan
+    /// What is going to have other attributes, which the first tree must not get.
+    private let changing: Set<RelativePath>
+    /// What the plan names, for which it matters that a copy is another object.
+    private let named: Set<RelativePath>
+    /// The copies among these.
+    private(set) var copied: [RelativePath: FileStatus] = [:]
+    /// Files are cloned instead of linked.
+    private let clones: Bool
+    private let linkLimit: UInt32?
+    private let scanned: FileTime
+    private var copier = FileCopier()
+    /// The copies of files with several names, where those are names of the copy.
+    private var copies: [UInt64: RelativePath] = [:]
+    /// Files with several names that were linked: each name makes them more, and moves their change time.
+    private var linked: Set<UInt64> = []
+    /// Files that somebody changed after the scan began: nobody has compared what they hold by now.
+    private(set) var changed: Set<UInt64> = []
+
+    private static let everything = ExtendedAttributes.Selection(
+        plain: true, acls: true, privileged: Account.isRoot)
+
+    /// - Parameters:
+    ///   - tree: empty.
+    ///   - scanned: when the scan of this run began.
+    init(
+        of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
+        monitor: any Monitor
+    ) throws {
+        self.root = root
+        changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
+        named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
+        self.clones = clones
+        self.scanned = scanned
+        old = TreeWalker(root)
+        new = TreeWalker(tree)
+        scan = try TreeScan(root, .target, monitor: monitor)
+        linkLimit = try FileSystemFacts(of: root).linkLimit
+    }
+
+    /// Makes all of it.
+    ///
+    /// - Throws: `SyncError`, `refused` for what cannot be in a second tree. The target is as it was.
+    func fill() throws {
+        // The directories on the way to the present entry: each gets its attributes when it is full.
+        var open = [RelativePath.root]
+        while try scan.advance() {
+            while let last = open.last, !scan.path.isBelow(last) {
+                try finish(last)
+                open.removeLast()
+            }
+            if let mount = scan.findings.mounts.first {
+                throw refusal(mount.path, "something is mounted here")
+            }
+            guard let (holder, name) = try old.place(of: scan.path),
+                let (parent, _) = try new.place(of: scan.path)
+            else { continue }
+            if scan.status.type == .directory {
+                try parent.makeDirectory(name)
+                open.append(scan.path)
+            } else {
+                try carry(name, from: holder, to: parent)
+            }
+            if named.contains(scan.path), let copy = try parent.status(of: name),
+                copy.identity != scan.status.identity
+            {
+                copied[scan.path] = copy
+            }
+        }
+        while let last = open.popLast() { try finish(last) }
+    }
+
+    private func finish(_ path: RelativePath) throws {
+        let (original, copy) = (try old.directory(path), try new.directory(path))
+        try giveAttributes(of: ObjectHandle(of: original), to: ObjectHandle(of: copy), path)
+    }
+
+    private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let status = scan.status
+        if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
+        let isGroup = status.links > 1
+        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
+            return try directory.link(firstName, to: parent, name)
+        }
+        let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
+        guard !changing.contains(scan.path), !clones || status.type != .file,
+            !hasManyNames || linked.contains(status.inode)
+        else { return try copy(name, from: holder, to: parent) }
+        do throws(SystemError) {
+            try holder.link(name, to: parent, name)
+        } catch {
+            switch error.errno {
+            case .manyLinks: return try copy(name, from: holder, to: parent)
+            case .notPermitted, .accessDenied:
+                throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
+            default: throw error
+            }
+        }
+        if isGroup { linked.insert(status.inode) }
+    }
+
+    private func copy(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let status = scan.status
+        if status.type == .file {
+            try copyContent(name, from: holder, to: parent)
+        } else {
+            try parent.make(scan.file, name)
+        }
+        try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
+        if status.links > 1 { copies[status.inode] = scan.path }
+    }
+
+    private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let source = try holder.open(name, [.read, .noFollow, .nonBlocking])
+        let copy = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        do throws(Errno) {
+            if clones {
+                try FileCopier.clone(source, to: copy)
+            } else {
+                _ = try copier.copy(
+                    source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
+            }
+        } catch {
+            guard clones, error != .noSpace, error != .quotaExceeded else {
+                throw SystemError("write", parent.path(of: name), error)
+            }
+            throw SyncError(
+                .refused, path: parent.path(of: name),
+                "this file system cannot clone (\(error)); leave --reflink away")
+        }
+    }
+
+    private func giveAttributes(
+        of original: borrowing ObjectHandle, to copy: borrowing ObjectHandle, _ path: RelativePath
+    ) throws {
+        let status = try original.status()
+        let wanted = Attributes(status, extended: try original.extendedAttributes(Replica.everything))
+        do {
+            let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, Replica.everything)
+            if let first = refused.attributes.first {
+                throw refusal(path, "its attribute \(escapedText(first.name)) cannot be set on a copy")
+            }
+        } catch let error as SystemError where error.call == "fchownat" {
+            throw refusal(path, "only root can copy it: it belongs to \(status.owner):\(status.group)")
+        }
+    }
+
+    private func refusal(_ path: RelativePath, _ reason: String) -> SyncError {
+        SyncError(
+            .refused, path: root.path + [UInt8(ascii: "/")] + path.bytes, "\(reason); nothing was exchanged")
+    }
+}

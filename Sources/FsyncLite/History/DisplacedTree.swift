@@ -1,0 +1,65 @@
+import FileSystem
+
+/// The old tree after an exchange, `trees/TX` in the state: it stays whole for a while, for those who still read it.
+/// Everything in it has another name, in the new tree or in the slots of the history, but for what somebody put there
+/// at the last moment.
+enum DisplacedTree {
+    /// Seconds that it stays.
+    static let respite: Int64 = 60
+
+    /// Takes the old trees out of the history, which is then what every other commit leaves.
+    static func collect(in state: TargetState) throws {
+        for name in try state.transactions() {
+            let history = try state.directory.directory(TargetState.Name.history)
+            guard try history.status(of: name)?.type == .directory else { continue }
+            let transaction = try history.directory(name)
+            guard try transaction.status(of: TargetState.Name.tree) != nil else { continue }
+            try transaction.rename(
+                TargetState.Name.tree, to: state.subdirectory(TargetState.Name.trees), name, .noReplace)
+        }
+    }
+
+    /// Takes away the trees whose time is over.
+    ///
+    /// - Parameter displaced: those that were displaced before.
+    /// - Returns: where is kept what has no other name.
+    static func reduce(in state: TargetState, displaced: FileTime) throws -> [[UInt8]] {
+        guard try state.directory.status(of: TargetState.Name.trees) != nil else { return [] }
+        let trees = try state.directory.directory(TargetState.Name.trees)
+        let names = try DirectoryListing.names(in: trees).sorted().filter { name in
+            guard let status = try trees.status(of: name) else { return false }
+            return status.changed < displaced
+        }
+        guard !names.isEmpty else { return [] }
+        let verified = [try state.linkedUntil(state.manifest()?.header), try state.lastRun()]
+            .compactMap(\.self).max()
+        var removed: Set<UInt64> = []
+        for name in names {
+            try TreeRemoval.remove(name, in: trees) { status in
+                guard let verified, status.links > 1,
+                    status.changed < verified || removed.contains(status.inode)
+                else { return false }
+                if status.links > 2 { removed.insert(status.inode) }
+                return true
+            }
+        }
+        try state.markLinked()
+        // What somebody changed loses its name only now: the next run finds a change that nobody vouches for, and
+        // compares it.
+        return try names.compactMap { try removeRest($0, in: trees, state) }
+    }
+
+    /// What has one name is the original of a copy, or came after everything was linked: it may be the only one.
+    private static func removeRest(
+        _ name: FileName, in trees: Directory, _ state: TargetState
+    ) throws -> [UInt8]? {
+        let began = TransactionID.time(of: name)
+        try TreeRemoval.remove(name, in: trees) { status in
+            status.links > 1 || began.map { status.changed < $0 } ?? false
+        }
+        guard try trees.status(of: name) != nil else { return nil }
+        let history = try state.subdirectory(TargetState.Name.history)
+        if try history.status(of: name) == nil { try history.makeDirectory(name) }
+        return try history.directory(name).takeConflict(name, from: trees)
+    }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("An exchange: who reads the target sees one whole tree")
+struct ExchangeTests {
+    private static let strace = Comment(rawValue: PausedCommand.unavailable)
+    private static let mounts = Comment(rawValue: TestDisk.unavailable)
+
+    /// Mirrored by an exchange; then with a change of every kind.
+    private func changedScene() throws -> MirrorScene {
+        let time = TreeTime(1_600_000_000, 7)
+        let scene = try MirrorScene(
+            [
+                "edited": "one", "stays": .file("stays", modified: time), "mode": "two", "one": "linked",
+                "gone": ["moves out": "three", "goes": "four"],
+                "moved": ["with": .file("five", modified: time), "mode": "six"], "link": .symlink("stays"),
+                "flip": ["x": "x"], "flop": "f",
+            ], inMemory: true)
+        try scene.link("source/two", to: "source/one")
+        try scene.mirror("--exchange")
+        try scene.append(" more", to: "source/edited")
+        for name in ["mode", "moved/mode"] { try scene.setMode(0o600, of: "source/\(name)") }
+        try scene.move("source/gone/moves out", to: "source/out")
+        try scene.remove("source/gone")
+        try scene.move("source/moved", to: "source/elsewhere")
+        try scene.build(["deep": ["new": "seven"]], at: "source/new")
+        try scene.swap("source/flip", "source/flop")
+        try scene.setMode(0o700, of: "source/elsewhere")
+        try scene.link("source/elsewhere/three", to: "source/one")
+        return scene
+    }
+
+    /// Stops the command after each of its renames, as long as `body` does not say that it is over.
+    private func renames(
+        of arguments: [String], in scene: MirrorScene, _ body: () throws -> Void
+    ) throws -> CommandRun {
+        let command = try PausedCommand(arguments, in: scene.directory.path, at: .every("renameat2"))
+        while try command.waitForPause() {
+            try body()
+            command.resume()
+        }
+        return try command.finish()
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func oneTreeAfterEveryRename() throws {
+        let scene = try changedScene()
+        let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
+        var seen: [TreeSnapshot] = []
+        let run = try renames(of: ["apply", "source", "target", "--exchange"], in: scene) {
+            seen.append(try TreeSnapshot(scene.target))
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(seen.contains(old) && seen.contains(new))
+        #expect(seen.allSatisfy { $0 == old || $0 == new })
+        try scene.expectMirrored()
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func withoutItAMixtureShows() throws {
+        let scene = try changedScene()
+        let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
+        var hasMixture = false
+        let run = try renames(of: ["apply", "source", "target"], in: scene) {
+            let found = try TreeSnapshot(scene.target)
+            hasMixture = hasMixture || (found != old && found != new)
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(hasMixture)
+    }
+
+    @Test func whoHasOpenedTheOldRootReadsTheOldTree() throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        let root = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(root) }
+        try scene.mirror("--exchange")
+        #expect(try TreeSnapshot("/proc/self/fd/\(root)/.") == old)
+        try scene.append(" and more", to: "source/edited")
+        try scene.mirror("--exchange")
+        #expect(try TreeSnapshot("/proc/self/fd/\(root)/.") == old)
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace), arguments: [true, false])
+    func killedAtAnyRenameItIsOneTreeAndStaysOne(goesBack: Bool) throws {
+        var number = 0
+        var hasBeenPending = false
+        while true {
+            number += 1
+            let scene = try changedScene()
+            let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
+            do {
+                let command = try PausedCommand(
+                    ["apply", "source", "target", "--exchange"], in: scene.directory.path,
+                    at: .after("renameat2", number: number))
+                guard try command.waitForPause() else { break }
+            }
+            let found = try TreeSnapshot(scene.target)
+            #expect(found == old || found == new, "rename \(number)")
+            let isPending = scene.exists(".target.fsync-lite/journal")
+            #expect(try scene.run("status", "target").code == (isPending ? 6 : 0))
+            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
+            #expect(recovery.code == 0, "\(recovery.errors)")
+            if isPending {
+                hasBeenPending = true
+                #expect(try TreeSnapshot(scene.target) == (goesBack ? old : new), "rename \(number)")
+            }
+            try scene.mirror(number.isMultiple(of: 2) ? "--checksum" : "--exchange")
+            #expect(try scene.mirror().output.contains("nothing to do"))
+        }
+        #expect(hasBeenPending)
+    }
+
+    @Test func theStateGoesBesideTheTargetAndBack() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
+        try scene.mirror()
+        for round in 0..<4 {
+            let exchanges = round.isMultiple(of: 2)
+            try scene.append(" \(round)", to: "source/a")
+            try scene.apply(exchanges ? "--exchange" : "--checksum").expectDone()
+            try scene.expectMirrored()
+            #expect(scene.exists(".target.fsync-lite") == exchanges)
+            #expect(scene.exists("target/.fsync-lite") != exchanges)
+            for command in [["status"], ["manifest", "show"], ["recover"]] {
+                try scene.run(command + ["target"]).expectDone()
+            }
+            #expect(try scene.plan("--exit-code").code == 0)
+        }
+    }
+
+    /// Nothing tells which kind of commit made a snapshot.
+    @Test(arguments: [["--exchange"], []]) func snapshotsAndUndoAfterCommitsOfBothKinds(last: [String]) throws
+    {
+        let scene = try changedScene()
+        var trees: [TreeSnapshot] = [try TreeSnapshot(scene.target)]
+        for round in 0..<5 {
+            let kind = round == 4 ? last : round.isMultiple(of: 2) ? ["--exchange"] : []
+            try scene.run(["apply", "source", "target", "--keep-last", "9"] + kind).expectDone()
+            try scene.expectMirrored()
+            trees.append(try TreeSnapshot(scene.target))
+            try scene.append("\(round)", to: "source/edited")
+            try scene.move("source/new\(round == 0 ? "" : " \(round)")", to: "source/new \(round + 1)")
+            try scene.build(["round": "in"], at: "source/new \(round + 1)")
+            try scene.append("\(round)", to: "source/new \(round + 1)/round")
+            try scene.build(["deep": ["file": "text"], "link": .symlink("deep")], at: "source/goes \(round)")
+            if round > 0 { try scene.remove("source/goes \(round - 1)") }
+            try scene.setMode(round.isMultiple(of: 2) ? 0o640 : 0o600, of: "source/mode")
+        }
+        try scene.run("snapshot", "verify", "target").expectDone()
+        for (age, tree) in trees.reversed().enumerated() {
+            let name = age == 0 ? "latest" : "latest~\(age)"
+            try scene.run("snapshot", "restore", "target", name, "--to", "back \(age)").expectDone()
+            #expect(try TreeSnapshot(scene.path("back \(age)")).differences(from: tree) == [], "\(name)")
+        }
+        try scene.run("undo", "target").expectDone()
+        #expect(try TreeSnapshot(scene.target).differences(from: trees[trees.count - 2]) == [])
+        try scene.mirror("--exchange")
+    }
+
+    @Test func whatIsUnchangedIsTheSameObjectAndNothingIsReadAgain() throws {
+        let scene = try changedScene()
+        let kept = try TreeSnapshot(scene.target).inode("stays")
+        let inode = try TreeSnapshot(scene.target).inode("mode")
+        try scene.link("other name", to: "target/mode")
+        try scene.mirror("--exchange")
+        #expect(try TreeSnapshot(scene.target).inode("stays") == kept)
+        // Somebody else's name of an object keeps what it had.
+        #expect(try TreeSnapshot(scene.target).inode("mode") != inode)
+        #expect(try TreeSnapshot(scene.directory.path).entry("other name")?.mode != 0o600)
+        for _ in 0..<2 { #expect(try scene.mirror("--exchange").output.contains("nothing to do")) }
+    }
+
+    @Test func aSecretEditAfterAnExchangeIsCaught() throws {
+        let scene = try changedScene()
+        for round in 0..<4 {
+            try scene.append("\(round)", to: "source/edited")
+            try scene.mirror("--exchange")
+            try scene.editInSecret("target/stays", "STAYS")
+            if round > 1 { try scene.apply(round == 2 ? "--exchange" : "--checksum").expectDone() }
+            try scene.mirror("--exchange")
+            #expect(try scene.text("target/stays") == "stays")
+        }
+    }
+
+    @Test func excludedContentOfTheTargetGoesAlong() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
+        try scene.mirror()
+        try scene.build(["log": "theirs"], at: "target/d")
+        try scene.append("more", to: "source/a")
+        try scene.move("source/d", to: "source/e")
+        try scene.apply("--exchange", "--exclude", "log").expectDone()
+        #expect(try scene.text("target/e/log") == "theirs")
+        #expect(try scene.text("target/a") == "onemore")
+    }
+
+    @Test func theStateOfAnotherDirectoryIsRefused() throws {
+        let scene = try changedScene()
+        try scene.move("target", to: "aside")
+        for _ in 0..<2 {
+            for command in ["apply", "plan"] {
+                let run = try scene.run(command, "source", "target", "--adopt")
+                #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.errors)")
+            }
+            if !scene.exists("target") { try scene.build(["theirs": "kept"], at: "target") }
+        }
+        try scene.remove("target")
+        try scene.move("aside", to: "target")
+        try scene.mirror("--exchange")
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func whatArrivesAtTheLastMomentIsKept() throws {
+        let scene = try changedScene()
+        let run = try PausedCommand.run(
+            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
+            at: .after("fallocate")
+        ) { try scene.build(["late": "theirs"], at: "target/gone") }
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+        try scene.mirror("--exchange")
+        let state = try TreeSnapshot(scene.path(".target.fsync-lite"))
+        #expect(state.entries.values.contains { $0.content == Array("theirs".utf8) })
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func whatArrivesBeforeThatStopsIt() throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        let run = try PausedCommand.run(
+            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
+            at: .after("syncfs", number: 2)
+        ) { try scene.build(["late": "theirs"], at: "target/gone") }
+        #expect(run.code == 1 && run.errors.contains("target/gone"), "\(run.errors)")
+        #expect(try scene.text("target/gone/late") == "theirs")
+        try scene.remove("target/gone/late")
+        #expect(try TreeSnapshot(scene.target).paths == old.paths)
+        try scene.mirror("--exchange")
+    }
+
+    // MARK: Refusals
+
+    @Test(.enabled(if: TestDisk.isAvailable, mounts), arguments: ["target", "target/d", "target/d/excluded"])
+    func whereSomethingIsMountedItIsRefused(place: String) throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
+        try scene.mirror()
+        try scene.build(["excluded": [:]], at: "target/d")
+        try scene.append("more", to: "source/a")
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path(place)) {
+            let before = try scene.wholeTarget()
+            let run = try scene.apply("--exchange", "--adopt", "--exclude", "excluded")
+            #expect(run.code == 4 && run.errors.contains("mount"), "\(run.code) \(run.errors)")
+            #expect(
+                try scene.wholeTarget().differences(from: before).allSatisfy { $0.contains(".fsync-lite") })
+            #expect(!scene.exists(".target.fsync-lite"))
+        }
+    }
+
+    @Test func clonesWhereTheFileSystemHasNoneAreRefused() throws {
+        let scene = try changedScene()
+        let before = try TreeSnapshot(scene.target)
+        let run = try scene.apply("--exchange", "--reflink")
+        #expect(run.code == 4 && run.errors.contains("--reflink"), "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target) == before)
+        #expect(try scene.apply("--reflink").code == 64)
+        try scene.mirror("--exchange")
+    }
+}
+
+extension CommandRun {
+    fileprivate func expectDone(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(code == 0, "\(errors)", sourceLocation: sourceLocation)
+    }
+}
+
+extension TreeSnapshot {
+    fileprivate func entry(_ name: String) -> Entry? { entries[Array(name.utf8)] }
+    fileprivate func inode(_ name: String) -> UInt64? { identities[Array(name.utf8)]?.inode }
+}
