@@ -53,7 +53,7 @@ extension Difference {
             }
         }
         func confirm(_ file: inout File) throws(SystemError) -> Bool {
-            guard let status = try look(file.path), file.isDirectory || status.links == file.status.links,
+            guard let status = try look(file.path),
                 !Record(status: file.status, targetInode: file.status.inode).differs(from: status)
             else { return false }
             file = file.with(status)
@@ -62,14 +62,18 @@ extension Difference {
 
         var names: [RelativePath: Int] = [:]
         var leaving: [RelativePath] = []
+        /// Directories that names go from or come to, by where they are now.
         var parents: Set<RelativePath> = []
+        let moves = MoveMap(self)
         for index in pairs.indices.sorted(by: { pairs[$0].target.path < pairs[$1].target.path }) {
             guard try confirm(&pairs[index].target) else { return false }
             let pair = pairs[index]
             names[pair.target.path.parent ?? .root, default: 0] += 1
             if pair.isRenamed, pair.target.isDirectory { leaving.append(pair.target.path) }
-            if !pair.isUnchanged {
-                parents.formUnion([pair.target.path, pair.source.path].map { $0.parent ?? .root })
+            guard !pair.isUnchanged else { continue }
+            parents.insert(pair.target.path.parent ?? .root)
+            if let parent = pair.source.path.parent, !moves.isCreated(parent) {
+                parents.insert(moves.oldPath(of: parent))
             }
         }
         for index in deleted.indices {
@@ -84,33 +88,24 @@ extension Difference {
             let present = try DirectoryListing.names(in: walker.directory(path))
             guard present.count == names[path] ?? 0 else { return false }
         }
+        // The history may have names of a file, which no record tells of.
+        joinLinks()
         for (path, link) in links {
             guard case .kept(var file) = link else { continue }
             guard try confirm(&file) else { return false }
             links[path] = .kept(file)
         }
-        return try haveRoom(created.map(\.file.path), parents, look)
-    }
-
-    /// Whether new entries find their directories, and their names free.
-    private func haveRoom(
-        _ created: [RelativePath], _ parents: Set<RelativePath>,
-        _ look: (RelativePath) throws -> FileStatus?
-    ) throws -> Bool {
-        let moves = MoveMap(self)
-        let new = Set(created)
-        let leaving = Set(deleted.map(\.file.path)).union(pairs.lazy.filter(\.isRenamed).map(\.target.path))
-        let arriving = pairs.lazy.filter(\.isRenamed).map(\.source.path)
-        for path in Array(arriving) + created {
-            let parent = path.parent ?? .root
-            guard !new.contains(parent), let name = path.fileName else { continue }
-            let place = moves.oldPath(of: parent).appending(name)
-            if !leaving.contains(place), try look(place) != nil { return false }
+        // New names are free, unless what has them leaves.
+        let gone = Set(deleted.map(\.file.path)).union(pairs.lazy.filter(\.isRenamed).map(\.target.path))
+        for path in pairs.lazy.filter(\.isRenamed).map(\.source.path) + created.map(\.file.path) {
+            guard let parent = path.parent, let name = path.fileName, !moves.isCreated(parent) else {
+                continue
+            }
+            let directory = moves.oldPath(of: parent)
+            parents.insert(directory)
+            let place = directory.appending(name)
+            if !gone.contains(place), try look(place) != nil { return false }
         }
-        for parent in parents.union(created.map { $0.parent ?? .root }) where !new.contains(parent) {
-            let place = moves.oldPath(of: parent)
-            if !place.isRoot, try look(place)?.type != .directory { return false }
-        }
-        return true
+        return try parents.allSatisfy { try $0.isRoot || look($0)?.type == .directory }
     }
 }
