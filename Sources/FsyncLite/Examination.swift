@@ -84,7 +84,7 @@ struct Examination {
         let isRecorded = recorded.map { Examination.isKnown($0.header, policy, options) } ?? false
         let trees = isRecorded || root.directory == nil ? 1 : 2
         let sourceScan = try ScanAhead {
-            try TreeScan(
+            try TreeCursor(
                 own, .source.apart(from: original).helped(trees: trees),
                 filter: FilteredWalk(filters, source: own),
                 monitor: monitor)
@@ -98,7 +98,7 @@ struct Examination {
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
             let scan = try ScanAhead {
-                try TreeScan(
+                try TreeCursor(
                     directory, .target.apart(from: status).helped(trees: trees),
                     filter: FilteredWalk(filters, source: own),
                     monitor: monitor)

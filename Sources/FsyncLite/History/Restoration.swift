@@ -64,7 +64,7 @@ extension Examination {
         var scan: ScanAhead?
         if let present = root.directory {
             scan = try ScanAhead {
-                try TreeScan(present, .target.apart(from: nil), filter: nil, monitor: monitor)
+                try TreeCursor(present, .target.apart(from: nil), filter: nil, monitor: monitor)
             }
         }
         if isInPlace, let scan {

@@ -155,8 +155,9 @@ extension RelativePath: Comparable {
     package func order(comparedTo other: RelativePath) -> Int {
         let (left, right) = (bytes.span, other.bytes.span)
         let shared = min(left.count, right.count)
-        var index = 0
-        while index < shared, left[index] == right[index] { index += 1 }
+        let index = bytes.withUnsafeBytes { left in
+            other.bytes.withUnsafeBytes { firstDifference(left, $0, shared) }
+        }
         guard index < shared else { return left.count - right.count }
         // NUL is no byte of a path, so the separator takes its place before all others.
         let (first, second) = (left[index], right[index])

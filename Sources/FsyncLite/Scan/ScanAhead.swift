@@ -36,7 +36,7 @@ package final class ScanAhead: EntryStream {
     private static let batchSize = 256
 
     /// - Parameter begin: begins the scan, on its thread.
-    package init(_ begin: @escaping @Sendable () throws -> TreeScan) throws {
+    init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
         status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         let queue = queue
         try thread.start {
@@ -52,7 +52,8 @@ package final class ScanAhead: EntryStream {
         queue.close()
     }
 
-    private static func run(_ scan: TreeScan, into queue: BoundedQueue<Message>) throws {
+    private static func run(_ begun: TreeCursor, into queue: BoundedQueue<Message>) throws {
+        var scan = begun
         var batch = Batch()
         // The first batch is small: who waits for it begins at once.
         var size = 16
