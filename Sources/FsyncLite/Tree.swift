@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A tree to look at: a manifest file, a target (by its manifest), or a live directory.
+/// A tree to look at: a manifest file, a target (by its manifest), a snapshot of one, or a live directory.
 public struct Tree: Sendable {
     /// The path as it was given.
     public let path: [UInt8]
@@ -9,36 +9,61 @@ public struct Tree: Sendable {
     private enum Kind: Sendable {
         case manifest
         case target(TargetState)
+        case snapshot(TargetState, Snapshot, InverseChanges)
         case directory
     }
 
+    /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
     /// - Throws: `SyncError`: `inputMissing` where nothing is, `pending` for a target whose commit is
     ///   unfinished.
     public init(path: [UInt8]) throws {
         self.path = path
         let file = LocalFile(bytes: path)
         guard try file.exists else {
-            throw SyncError(.inputMissing, path: path, "there is no such file or directory")
+            kind = try Tree.snapshot(path)
+            return
         }
         guard try file.isDirectory else {
             kind = .manifest
             return
         }
-        guard let state = try TargetState(of: try file.directory()) else {
+        guard let state = try Tree.state(of: path) else {
             kind = .directory
             return
-        }
-        if try state.hasJournal() {
-            throw SyncError(
-                .pending, path: path,
-                "a commit was begun and not ended; run: fsync-lite recover \(escapedText(path))")
         }
         kind = try state.manifest() == nil ? .directory : .target(state)
     }
 
-    /// What the manifest says before its entries; nil for a live directory.
+    private static func snapshot(_ path: [UInt8]) throws -> Kind {
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")),
+            let id = String(validating: path[(at + 1)...], as: UTF8.self),
+            try LocalFile(bytes: Array(path[..<at])).isDirectory
+        else { throw SyncError(.inputMissing, path: path, "there is no such file or directory") }
+        guard let state = try state(of: Array(path[..<at])) else {
+            throw SyncError(.inputMissing, path: path, "no target of fsync-lite has this snapshot")
+        }
+        let history = try History(state)
+        let index = try history.index(of: id)
+        return .snapshot(state, try history.snapshots()[index], try history.changes(to: index))
+    }
+
+    /// The state of a target in which no commit is under way; nil for any other directory.
+    private static func state(of path: [UInt8]) throws -> TargetState? {
+        guard let state = try TargetState(of: try LocalFile(bytes: path).directory()) else { return nil }
+        guard try !state.hasJournal() else { throw Synchronizer.pendingCommit(path) }
+        return state
+    }
+
+    /// What the manifest says before its entries; nil for a live directory, and for what the first apply found.
+    /// What took part in a snapshot is taken to be what takes part now.
     public func header() throws -> ManifestHeader? {
-        try (stream() as? ManifestReader)?.header
+        guard case .snapshot(let state, let snapshot, _) = kind else {
+            return try (stream() as? ManifestReader)?.header
+        }
+        guard let created = snapshot.created else { return nil }
+        var header = try manifest(of: state).header
+        (header.id, header.created) = (snapshot.id, created)
+        return header
     }
 
     /// The entries in order. Errors in a manifest can come as late as its last line.
@@ -62,8 +87,10 @@ public struct Tree: Sendable {
         policy.knowsExtended = true
         policy.isRecordItself = true
         // Between a tree and a copy of it, inodes say nothing.
+        let isOfOneTarget = try isOfOneTarget(with: other)
         let origin = try origin()
-        policy.followsIdentity = try origin?.created != nil && origin == other.origin()
+        policy.followsIdentity = try isOfOneTarget || origin?.created != nil && origin == other.origin()
+        policy.identityTellsContent = isOfOneTarget
         var merge = TreeMerge(policy)
         try merge.run(
             source: other.stream(withExtended: true), target: stream(withExtended: true),
@@ -71,23 +98,38 @@ public struct Tree: Sendable {
         return Plan(try Difference(matching: merge), root: nil)
     }
 
-    /// The directory that the inodes of the entries belong to; nil where a manifest does not say.
+    /// The directory that the inodes of the entries belong to; nil where a manifest does not say, and for a snapshot:
+    /// what was displaced has the inodes of the target.
     private func origin() throws -> FileIdentity? {
-        guard case .directory = kind else { return try header()?.source?.identity }
-        return try LocalFile(bytes: path).directory().status().identity
+        switch kind {
+        case .directory: try LocalFile(bytes: path).directory().status().identity
+        case .manifest, .target: try header()?.source?.identity
+        case .snapshot: nil
+        }
     }
 
-    /// The directory whose files can be read; nil for a manifest file.
+    private var state: TargetState? {
+        switch kind {
+        case .target(let state), .snapshot(let state, _, _): state
+        case .manifest, .directory: nil
+        }
+    }
+
+    private func isOfOneTarget(with other: Tree) throws -> Bool {
+        guard let state, let second = other.state else { return false }
+        return try state.directory.status().identity == second.directory.status().identity
+    }
+
+    /// The directory whose files can be read; nil for a manifest file and a snapshot.
     func directory() throws -> Directory? {
-        if case .manifest = kind { return nil }
-        return try LocalFile(bytes: path).directory()
+        switch kind {
+        case .manifest, .snapshot: nil
+        case .target, .directory: try LocalFile(bytes: path).directory()
+        }
     }
 
     /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
-    func manifestInode() throws -> UInt64? {
-        guard case .target(let state) = kind else { return nil }
-        return try state.manifestInode()
-    }
+    func manifestInode() throws -> UInt64? { try state?.manifestInode() }
 
     /// Writes a manifest of a live directory.
     ///
@@ -142,14 +184,21 @@ public struct Tree: Sendable {
             let place = try file.place()
             return try ManifestReader(place.directory.open(place.name, [.read, .nonBlocking]), path: path)
         case .target(let state):
-            guard let manifest = try state.manifest() else {
-                throw SyncError(.inputMissing, path: path, "the manifest is gone")
-            }
-            return manifest
+            return try manifest(of: state)
+        case .snapshot(let state, _, let changes):
+            return try EarlierTree(changes, present: manifest(of: state))
+                .entries(over: try manifest(of: state))
         case .directory:
             let options = TreeScan.Options(omitsSockets: true)
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }
+    }
+
+    private func manifest(of state: TargetState) throws -> ManifestReader {
+        guard let manifest = try state.manifest() else {
+            throw SyncError(.inputMissing, path: path, "the manifest is gone")
+        }
+        return manifest
     }
 }

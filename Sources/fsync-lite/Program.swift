@@ -234,7 +234,8 @@ extension CommandDescription {
         ],
         examples: [CommandExample("fsync-lite manifest create src -o before.json", "Record a directory")])
 
-    private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
+    private static let manifest = ArgumentDescription(
+        "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
 
     static let manifestShow = CommandDescription(
         "manifest show",
@@ -252,7 +253,8 @@ extension CommandDescription {
         discussion: """
             A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
             What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
-            matches. An entry has to meet all conditions. Days and times are in UTC.
+            matches. An entry has to meet all conditions. Days and times are in UTC; ages are such as 12h, 7d, 2w \
+            or 1y6m, m being a month of 30 days.
             """,
         arguments: [
             manifest,
@@ -269,7 +271,8 @@ extension CommandDescription {
                 section: "Conditions"),
             .value("--newer", "TIME", "only what was modified at this time or later", section: "Conditions"),
             .value(
-                "--older", "TIME", "only what was modified before this time, such as 2026-11-20",
+                "--older", "TIME",
+                "only what was modified before this time, such as 2026-11-20 or, seven days ago, 7d",
                 section: "Conditions"),
             .flag("--long", short: "-l", "with type, mode, owner, size and time", section: "Output"),
             .flag("--json", "one JSON object per line", section: "Output"),
@@ -289,7 +292,7 @@ extension CommandDescription {
             the same directory; between a tree and a copy of it, it is gone from one path and new at another.
             """,
         arguments: [
-            ArgumentDescription("A", "a manifest file, a target, or a directory"),
+            ArgumentDescription("A", "a manifest file, a target, a snapshot (TARGET@ID), or a directory"),
             ArgumentDescription("B", "another"),
         ],
         options: [
@@ -300,6 +303,8 @@ extension CommandDescription {
             CommandExample(
                 "fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
             CommandExample("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+            CommandExample(
+                "fsync-lite manifest diff mirror@2026-11-20 src", "What happened since a day in November"),
         ])
 
     static let manifestExport = CommandDescription(

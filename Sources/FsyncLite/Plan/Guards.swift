@@ -75,14 +75,16 @@ struct GuardFacts {
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
-        if difference.sourceCount == 0, let recorded, recorded.summary.entries > 0, !options.allowEmptySource
-        {
+        let emptied = difference.sourceCount == 0 && recorded.map { $0.summary.entries > 0 } ?? false
+        if emptied, let recorded, !options.allowEmptySource {
             found.append(
                 Refusal(
                     "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
                     option: "--allow-empty-source"))
         }
-        if !options.deleteLimit.allows(plan.summary.delete, of: difference.targetCount) {
+        // That an empty source deletes everything was asked already; a limit that somebody named holds all the same.
+        let limit = emptied && options.deleteLimit == .half ? .unlimited : options.deleteLimit
+        if !limit.allows(plan.summary.delete, of: difference.targetCount) {
             found.append(
                 Refusal(
                     "\(plan.summary.delete) of the target's \(difference.targetCount) entries would be deleted",

@@ -72,7 +72,7 @@ public struct Verification: Sendable {
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
         let inode = try manifest.manifestInode()
         let recorded = try manifest.stream()
-        let header = (recorded as? ManifestReader)?.header
+        let header = try manifest.header()
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all

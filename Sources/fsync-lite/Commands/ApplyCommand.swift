@@ -43,7 +43,7 @@ enum ApplyCommand {
         if report.outcome == .failed, report.error?.code != .interrupted {
             command.complain("the target is unchanged")
             if report.error == nil {
-                command.complain("to mirror the rest: \(command.command(adding: "--keep-going"))")
+                command.complain("to mirror the rest: \(command.command(adding: ["--keep-going"]))")
             }
         }
         do {

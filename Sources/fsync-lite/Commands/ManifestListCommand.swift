@@ -43,15 +43,14 @@ extension EntrySelection {
         end = try EntrySelection.time("--older", invocation)
     }
 
-    /// A day is its first moment, in UTC like every time that is printed.
     private static func time(_ option: String, _ invocation: Invocation) throws -> Timestamp? {
         guard let value = invocation.value(option) else { return nil }
-        guard
-            let time = Timestamp(iso8601: value[...]) ?? Timestamp(iso8601: (value + "T00:00:00Z".utf8)[...])
-        else {
+        guard let time = Timestamp(condition: value) else {
             throw UsageError(
                 "\(QuotedBytes(value)) is not a time for \(option)",
-                wayOut: "give a day such as 2026-11-20, or a time such as 2026-11-20T10:00:00Z, in UTC")
+                wayOut:
+                    "give a day such as 2026-11-20, a time such as 2026-11-20T10:00:00Z, in UTC, or an age such as 7d"
+            )
         }
         return time
     }

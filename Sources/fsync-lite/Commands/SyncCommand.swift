@@ -63,11 +63,11 @@ struct SyncCommand {
     }
 
     /// The command that would go ahead.
-    func command(adding option: String) -> String {
+    func command(adding options: [String]) -> String {
         let words =
             job.map { ["run", SyncCommand.quoted(Array($0.utf8))] }
             ?? ["apply"] + [source, target].map(SyncCommand.quoted)
-        return (["fsync-lite"] + words + [option]).joined(separator: " ")
+        return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 
     static func quoted(_ path: [UInt8]) -> String {
@@ -95,11 +95,10 @@ struct SyncCommand {
         for problem in problems {
             complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
         }
-        for refusal in refusals {
-            complain("refused: \(refusal.reason)")
-            if let option = refusal.option, saved == nil {
-                complain("to go ahead: \(command(adding: option))")
-            }
+        for refusal in refusals { complain("refused: \(refusal.reason)") }
+        let options = refusals.compactMap(\.option)
+        if saved == nil, !options.isEmpty, options.count == refusals.count {
+            complain("to go ahead: \(command(adding: options))")
         }
         if saved != nil, !refusals.isEmpty {
             let paths = [source, target].map(SyncCommand.quoted).joined(separator: " ")

@@ -36,6 +36,15 @@ struct SettingsSources {
         return LocalFile(home) + ".config" + "fsync-lite"
     }
 
+    /// A path that means the same from any working directory: from `/`, or from `~/`, which is `HOME`; nil for others.
+    static func path(_ text: String) -> [UInt8]? {
+        if text.hasPrefix("/") { return Array(text.utf8) }
+        guard text.hasPrefix("~/"), let home = HostProcess.environment("HOME"), home.hasPrefix("/") else {
+            return nil
+        }
+        return (LocalFile(home) + String(text.dropFirst(2))).bytes
+    }
+
     /// A home that is another user's, or none, as a daemon's `/dev/null`, holds no settings of ours.
     private static func isReachable(_ directory: LocalFile) throws -> Bool {
         do {
