@@ -35,7 +35,7 @@ public struct Tree: Sendable {
     }
 
     private static func snapshot(_ path: [UInt8]) throws -> Kind {
-        guard let at = path.lastIndex(of: UInt8(ascii: "@")),
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")), at > 0,
             let id = String(validating: path[(at + 1)...], as: UTF8.self),
             try LocalFile(bytes: Array(path[..<at])).isDirectory
         else { throw SyncError(.inputMissing, path: path, "there is no such file or directory") }
@@ -106,6 +106,11 @@ public struct Tree: Sendable {
         case .manifest, .target: try header()?.source?.identity
         case .snapshot: nil
         }
+    }
+
+    /// What was displaced since lies somewhere in the target.
+    var isSnapshot: Bool {
+        if case .snapshot = kind { true } else { false }
     }
 
     private var state: TargetState? {
