@@ -42,11 +42,11 @@ let sample = ProgramDescription(
                 .init("PATH", "what in it", optional: true, repeated: true),
             ],
             options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
-            examples: [CommandExample("sample list --sort date store", "List the newest first")]),
+            examples: [("sample list --sort date store", "List the newest first")]),
         CommandDescription("manifest create", summary: "Record a directory's contents"),
         CommandDescription("manifest verify", summary: "Compare a directory with its manifest"),
     ],
-    exitCodes: [.init(0, "done"), .init(64, "the command line is wrong")])
+    exitCodes: [(0, "done"), (64, "the command line is wrong")])
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -32,12 +32,6 @@ struct ChecksumExport {
         default: nil
         }
     }
-
-    /// Hands over what there is so far.
-    mutating func drain(to sink: inout some ByteSink & ~Copyable) throws {
-        try sink.write(text)
-        text.removeAll(keepingCapacity: true)
-    }
 }
 
 extension Tree {

@@ -55,13 +55,12 @@ package struct EntrySelection: Sendable {
 extension Timestamp {
     /// A time as somebody writes a condition: a moment (`2026-11-20T10:00:00Z`), a day, which is its first moment in
     /// UTC, or an age before now (`12h`, `7d`, `1y6m`); nil for anything else.
-    package init?(condition text: [UInt8], now: Timestamp = .now) {
-        if let time = Timestamp(iso8601: text[...]) ?? Timestamp(iso8601: (text + "T00:00:00Z".utf8)[...]) {
-            self = time
-        } else if let age = RetentionPolicy.Age(String(decoding: text, as: UTF8.self)) {
+    package init?(condition text: String) {
+        if let age = RetentionPolicy.Age(text) {
+            let now = Timestamp.now
             self.init(seconds: now.seconds - age.seconds, nanoseconds: now.nanoseconds)
         } else {
-            return nil
+            self.init(iso8601: Array((text.contains("T") ? text : text + "T00:00:00Z").utf8)[...])
         }
     }
 }

@@ -30,14 +30,14 @@ struct CommandLookup: Sendable {
         }
         if first.count > 1, first.first == UInt8(ascii: "-") {
             return UsageError(
-                "\(QuotedBytes(first)) comes before the command",
+                "\(quoted(first)) comes before the command",
                 wayOut: didYouMean(first, program.options.map(\.name))
                     ?? "options go after the command; \(seeHelp)")
         }
         let names = program.commands.map(\.name)
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
-            "unknown command \(QuotedBytes(first))",
+            "unknown command \(quoted(first))",
             wayOut: didYouMean(firstTwo, names.filter { $0.contains(" ") })
                 ?? didYouMean(first, program.commands.map { $0.words[0] } + ["help"])
                 // The second word alone.
@@ -51,13 +51,13 @@ struct CommandLookup: Sendable {
     ) -> UsageError {
         let list = "use one of: " + commands.map(\.name).joined(separator: ", ")
         guard let typed, typed.first != UInt8(ascii: "-") else {
-            return UsageError("\(QuotedBytes(group)) needs a subcommand", wayOut: list)
+            return UsageError("\(quoted(group)) needs a subcommand", wayOut: list)
         }
         let wholeName = group + [UInt8(ascii: " ")] + typed
         let closest = EditDistance.closest(to: typed, among: commands.map { $0.words[1] })
         let suggestion = closest.flatMap { word in commands.first { $0.words[1] == word } }
         return UsageError(
-            "unknown command \(QuotedBytes(wholeName))",
+            "unknown command \(quoted(wholeName))",
             wayOut: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
     }
 

@@ -26,7 +26,7 @@ enum ValueKind: Equatable, Sendable {
         guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
         let closest = EditDistance.closest(to: value, among: words)
         throw UsageError(
-            "\(QuotedBytes(value)) is not a value for \(name)",
+            "\(quoted(value)) is not a value for \(name)",
             wayOut: closest.map { "did you mean '\($0)'?" } ?? "use one of: \(words.joined(separator: ", "))")
     }
 }

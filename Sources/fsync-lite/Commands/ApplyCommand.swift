@@ -18,12 +18,11 @@ enum ApplyCommand {
     static func run(
         _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
     ) throws -> Report {
-        let display = command.isQuiet ? nil : TerminalMonitor()
-        let synchronizer = synchronizer(RunMonitor(display: display))
+        let monitor = RunMonitor(isQuiet: command.isQuiet)
         let report: Report
         do {
-            defer { display?.clear() }
-            report = try synchronizer.apply(exactly: command.saved)
+            defer { monitor.clear() }
+            report = try synchronizer(monitor).apply(exactly: command.saved)
         } catch {
             try command.log("failed: \(error)", [])
             throw error

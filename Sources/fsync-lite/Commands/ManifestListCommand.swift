@@ -39,19 +39,9 @@ extension EntrySelection {
             if let type = FileType(documentName: name) { types.insert(type) }
         }
         sizes = try SizeLimits(invocation)
-        earliest = try EntrySelection.time("--newer", invocation)
-        end = try EntrySelection.time("--older", invocation)
-    }
-
-    private static func time(_ option: String, _ invocation: Invocation) throws -> Timestamp? {
-        guard let value = invocation.value(option) else { return nil }
-        guard let time = Timestamp(condition: value) else {
-            throw UsageError(
-                "\(QuotedBytes(value)) is not a time for \(option)",
-                wayOut:
-                    "give a day such as 2026-11-20, a time such as 2026-11-20T10:00:00Z, in UTC, or an age such as 7d"
-            )
-        }
-        return time
+        let wayOut =
+            "give a day such as 2026-11-20, a time such as 2026-11-20T10:00:00Z, in UTC, or an age such as 7d"
+        earliest = try invocation.value("--newer", wayOut) { Timestamp(condition: $0) }
+        end = try invocation.value("--older", wayOut) { Timestamp(condition: $0) }
     }
 }

@@ -20,11 +20,11 @@ enum PlanCommand {
         _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
     ) throws -> ExitCode {
         let invocation = command.invocation
-        let display = command.isQuiet ? nil : TerminalMonitor()
+        let monitor = RunMonitor(isQuiet: command.isQuiet)
         let plan: Plan
         do {
-            defer { display?.clear() }
-            plan = try synchronizer(RunMonitor(display: display)).plan()
+            defer { monitor.clear() }
+            plan = try synchronizer(monitor).plan()
         }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
@@ -41,7 +41,7 @@ enum PlanCommand {
                 .write(to: LocalFile(bytes: file))
             if !command.isQuiet {
                 Console.complain(
-                    "saved; to do just this: fsync-lite apply --plan \(SyncCommand.quoted(file))")
+                    "saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
             }
         }
         return invocation.has("--exit-code") && plan.summary.actions > 0 ? .different : .done
@@ -71,7 +71,7 @@ enum PlanCommand {
     ) throws -> ExitCode {
         guard let path = RelativePath(given.last == UInt8(ascii: "/") ? given.dropLast() : given[...]) else {
             throw UsageError(
-                "\(QuotedBytes(given)) is no path below the source",
+                "\(quoted(given)) is no path below the source",
                 wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
         }
         let decision = try command.options.filters.explain(

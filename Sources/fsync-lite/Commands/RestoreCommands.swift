@@ -49,7 +49,7 @@ enum RestoreCommand {
             !path.isRoot
         else {
             throw UsageError(
-                "\(QuotedBytes(given)) is no path in the target",
+                "\(quoted(given)) is no path in the target",
                 wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
         }
         return path

@@ -131,14 +131,7 @@ extension RetentionPolicy {
         keepWeekly = try invocation.integer("--keep-weekly")
         keepMonthly = try invocation.integer("--keep-monthly")
         keepYearly = try invocation.integer("--keep-yearly")
-        if let text = try invocation.text("--keep-within") {
-            guard let age = Age(text) else {
-                throw UsageError(
-                    "\"\(text)\" is no length of time for --keep-within",
-                    wayOut: "give one such as 30d or 1y6m")
-            }
-            keepWithin = age
-        }
+        keepWithin = try invocation.value("--keep-within", "give one such as 30d or 1y6m") { Age($0) }
         let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
         if !labels.isEmpty { keepLabels = labels }
     }

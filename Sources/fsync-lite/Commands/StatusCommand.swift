@@ -2,7 +2,8 @@ import FsyncLite
 
 enum StatusCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let limit = try maximumAge(invocation)
+        let limit = try invocation.value(
+            "--max-age", "give a number of s, m, h, d or w, such as 26h", { Age($0) })
         let target = Target(path: try invocation.argument("TARGET"))
         let status = try target.status()
         if invocation.has("--json") {
@@ -12,7 +13,7 @@ enum StatusCommand {
         }
         if status.isPending {
             Console.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(SyncCommand.quoted(target.path))"
+                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(target.path))"
             )
         }
         if status.isPending { return .pending }
@@ -25,16 +26,6 @@ enum StatusCommand {
         guard age > limit else { return .done }
         Console.complain("the last good run began \(age) ago, at \(last)")
         return .different
-    }
-
-    private static func maximumAge(_ invocation: Invocation) throws -> Age? {
-        guard let text = try invocation.text("--max-age") else { return nil }
-        guard let age = Age(text) else {
-            throw UsageError(
-                "\"\(text)\" is not a value for --max-age",
-                wayOut: "give a number of s, m, h, d or w, such as 26h")
-        }
-        return age
     }
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {

@@ -56,7 +56,7 @@ struct SyncCommand {
         }
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
-                "\(QuotedBytes(path)) names another machine, which does not work yet",
+                "\(quoted(path)) names another machine, which does not work yet",
                 wayOut: "for a local directory of that name, write ./ before it")
         }
         return path
@@ -65,18 +65,9 @@ struct SyncCommand {
     /// The command that would go ahead.
     func command(adding options: [String]) -> String {
         let words =
-            job.map { ["run", SyncCommand.quoted(Array($0.utf8))] }
-            ?? ["apply"] + [source, target].map(SyncCommand.quoted)
+            job.map { ["run", Shell.word(Array($0.utf8))] }
+            ?? ["apply"] + [source, target].map(Shell.word)
         return (["fsync-lite"] + words + options).joined(separator: " ")
-    }
-
-    static func quoted(_ path: [UInt8]) -> String {
-        let isPlain = path.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/._-+,@%=".utf8.contains(byte)
-        }
-        return isPlain ? String(decoding: path, as: UTF8.self) : "\(QuotedBytes(path))"
     }
 
     /// A line that tells which job it is about, where it is one.
@@ -101,7 +92,7 @@ struct SyncCommand {
             complain("to go ahead: \(command(adding: options))")
         }
         if saved != nil, !refusals.isEmpty {
-            let paths = [source, target].map(SyncCommand.quoted).joined(separator: " ")
+            let paths = [source, target].map(Shell.word).joined(separator: " ")
             complain("to look again: fsync-lite plan \(paths) --out FILE")
         }
     }

@@ -82,7 +82,7 @@ struct SettingsSources {
             let closest = EditDistance.closest(to: name[...], among: jobs.map(\.name))
             let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
-                "no job \(QuotedBytes(name)) in \(file ?? "the settings: there are none")",
+                "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
                 wayOut: closest.map { "did you mean '\($0)'?" } ?? "fsync-lite settings show lists the jobs")
         }
     }
