@@ -140,8 +140,10 @@ struct InspectionTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
         #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "copy").code == 0)
         #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "target").code == 2)
-        #expect(
-            try scene.run("manifest", "export", "target@latest~1", "--format", "sha256sum").lines.count == 4)
+        // Of what was displaced no digest is kept.
+        let export = try scene.run("manifest", "export", "target@latest~1", "--format", "sha256sum")
+        #expect(export.code == 66)
+        #expect(export.errors.contains("fsync-lite snapshot restore"))
     }
 
     @Test(arguments: [
