@@ -8,21 +8,11 @@ enum ApplyCommand {
     }
 
     static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
-        try run(command, &console) { monitor in
-            Synchronizer(
-                source: command.source, target: command.target, options: command.options, monitor: monitor)
-        }
-    }
-
-    /// - Parameter synchronizer: what is carried out.
-    static func run(
-        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
-    ) throws -> Report {
         let monitor = RunMonitor(isQuiet: command.isQuiet)
         let report: Report
         do {
             defer { monitor.clear() }
-            report = try synchronizer(monitor).apply(exactly: command.saved)
+            report = try command.synchronizer(monitor).apply(exactly: command.saved)
         } catch {
             try command.log("failed: \(error)", [])
             throw error

@@ -9,22 +9,16 @@ enum PlanCommand {
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
-        return try run(command, &console) { monitor in
-            Synchronizer(
-                source: command.source, target: command.target, options: command.options, monitor: monitor)
-        }
+        return try run(command, &console)
     }
 
-    /// - Parameter synchronizer: what is looked at.
-    static func run(
-        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
-    ) throws -> ExitCode {
+    static func run(_ command: SyncCommand, _ console: inout Console) throws -> ExitCode {
         let invocation = command.invocation
         let monitor = RunMonitor(isQuiet: command.isQuiet)
         let plan: Plan
         do {
             defer { monitor.clear() }
-            plan = try synchronizer(monitor).plan()
+            plan = try command.synchronizer(monitor).plan()
         }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
@@ -69,11 +63,7 @@ enum PlanCommand {
     private static func explain(
         _ given: [UInt8], _ command: SyncCommand, _ console: inout Console
     ) throws -> ExitCode {
-        guard let path = RelativePath(given.last == UInt8(ascii: "/") ? given.dropLast() : given[...]) else {
-            throw UsageError(
-                "\(quoted(given)) is no path below the source",
-                wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
-        }
+        let path = try RestoreCommand.path(given)
         let decision = try command.options.filters.explain(
             path, source: command.source, target: command.target)
         try console.line("\(path): \(decision)")

@@ -8,6 +8,8 @@ struct SyncCommand {
     let options: SyncOptions
     /// What `apply --plan` is to do.
     let saved: SavedPlan?
+    /// What is brought back instead of a source, and to which directory; nil for the target itself.
+    private var restoration: (tree: Restoration, directory: [UInt8]?)?
     /// The job that it is.
     private let job: String?
     var isQuiet: Bool { invocation.has("--quiet") }
@@ -16,6 +18,7 @@ struct SyncCommand {
     /// - Parameter directory: where a snapshot goes; nil for the target itself.
     init(_ invocation: Invocation, _ restoration: Restoration, to directory: [UInt8]?) {
         self.invocation = invocation
+        self.restoration = (restoration, directory)
         source = restoration.target
         target = directory ?? restoration.target
         options = SyncOptions()
@@ -62,6 +65,13 @@ struct SyncCommand {
         return path
     }
 
+    func synchronizer(_ monitor: any Monitor) -> Synchronizer {
+        guard let (tree, directory) = restoration else {
+            return Synchronizer(source: source, target: target, options: options, monitor: monitor)
+        }
+        return Synchronizer(tree, to: directory, monitor: monitor)
+    }
+
     /// The command that would go ahead.
     func command(adding options: [String]) -> String {
         let words =
@@ -87,8 +97,11 @@ struct SyncCommand {
             complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
         }
         for refusal in refusals { complain("refused: \(refusal.reason)") }
-        let options = refusals.compactMap(\.option)
-        if saved == nil, !options.isEmpty, options.count == refusals.count {
+        if saved == nil, !refusals.isEmpty, refusals.allSatisfy({ $0.option != nil }) {
+            var options: [String] = []
+            for case let option? in refusals.map(\.option) where !options.contains(option) {
+                options.append(option)
+            }
             complain("to go ahead: \(command(adding: options))")
         }
         if saved != nil, !refusals.isEmpty {

@@ -79,11 +79,11 @@ struct SettingsSources {
         let jobs = try jobs()
         return try names.map { name in
             if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
-            let closest = EditDistance.closest(to: name[...], among: jobs.map(\.name))
             let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
                 "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
-                wayOut: closest.map { "did you mean '\($0)'?" } ?? "fsync-lite settings show lists the jobs")
+                wayOut: EditDistance.suggestion(for: name, among: jobs.map(\.name))
+                    ?? "fsync-lite settings show lists the jobs")
         }
     }
 }
