@@ -16,20 +16,21 @@ let sample = ProgramDescription(
             arguments: [
                 .init("SOURCE", "the directory to mirror"), .init("TARGET", "the directory to change"),
             ],
-            options: [
-                .flag("--json", short: "-j", "Print JSON", section: "Output"),
-                .flag("--quiet", short: "-q", "Print errors only", section: "Output"),
-                .value("--out", short: "-o", "FILE", "Write the plan to FILE", section: "Output"),
-                .value(
-                    "--max-delete", "N",
-                    "Refuse a plan that deletes more than N files, counting every file below "
-                        + "a deleted directory",
-                    section: "Guards"),
-                .value("--exclude", "PATTERN", "Leave out matching paths", repeatable: true),
-                .value(
-                    "--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label",
-                    section: "Guards"),
-            ]),
+            options: .section(
+                "Output",
+                .flag("--json", short: "-j", "Print JSON"),
+                .flag("--quiet", short: "-q", "Print errors only"),
+                .value("--out", short: "-o", "FILE", "Write the plan to FILE"))
+                + .section(
+                    "Guards",
+                    .value(
+                        "--max-delete", "N",
+                        "Refuse a plan that deletes more than N files, counting every file below "
+                            + "a deleted directory"))
+                + [.value("--exclude", "PATTERN", "Leave out matching paths", repeatable: true)]
+                + .section(
+                    "Guards",
+                    .value("--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label"))),
         CommandDescription(
             "copy", summary: "Copy files",
             arguments: [
