@@ -63,7 +63,7 @@ import Testing
         #expect(plan.value("--out") == path)
         #expect(plan.values("--exclude") == [path])
         let error = #expect(throws: UsageError.self) { try plan.text("--out") }
-        #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xff\x0a\xc3'"#)
+        #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xFF\n\xC3'"#)
     }
 
     @Test func sharesArgumentsBetweenRequiredOptionalAndRepeated() throws {

@@ -107,7 +107,6 @@ private struct VerificationOutput {
         }
         document?.text.field("bytes_read", summary.bytesRead)
         document?.text.endObject()
-        document?.end(withChecksum: false)
-        try document?.drain(to: &console, all: true)
+        try document?.end(to: &console)
     }
 }

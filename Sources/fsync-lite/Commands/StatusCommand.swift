@@ -7,7 +7,7 @@ enum StatusCommand {
         let target = Target(path: try invocation.argument("TARGET"))
         let status = try target.status()
         if invocation.has("--json") {
-            try console.write(StatusDocument(target, status).bytes)
+            try StatusDocument.write(target, status, to: &console)
         } else {
             try write(status, to: &console)
         }
@@ -46,35 +46,27 @@ enum StatusCommand {
 }
 
 /// `status --json`.
-struct StatusDocument {
-    let bytes: [UInt8]
-
-    init(_ target: Target, _ status: Target.Status) {
-        var text = JSONText()
-        text.beginObject()
-        text.field("format", "fsync-lite-status")
-        text.field("version", 1)
-        text.field("target", "target_base64", target.path[...])
-        text.field("state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
+enum StatusDocument {
+    static func write(_ target: Target, _ status: Target.Status, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-status")
+        document.text.field("target", "target_base64", target.path[...])
+        document.text.field(
+            "state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
         if let (header, summary) = status.manifest {
-            text.field("manifest", header.id)
-            text.field("created", header.created)
-            if let source = header.source { text.field("source", "source_base64", source.path[...]) }
-            text.key("summary")
-            text.summary(summary)
+            document.text.field("manifest", header.id)
+            document.text.field("created", header.created)
+            if let source = header.source {
+                document.text.field("source", "source_base64", source.path[...])
+            }
+            document.text.key("summary")
+            document.text.summary(summary)
         }
-        if let lastRun = status.lastRun { text.field("last_run", lastRun) }
-        text.key("history")
-        text.beginArray()
-        for applied in status.history {
-            text.beginObject()
+        if let lastRun = status.lastRun { document.text.field("last_run", lastRun) }
+        try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
             text.field("created", applied.created)
             text.field("bytes_held", applied.bytesHeld)
-            text.endObject()
         }
-        text.endArray()
-        text.endObject()
-        bytes = text.bytes + [UInt8(ascii: "\n")]
+        try document.end(to: &console)
     }
 }
