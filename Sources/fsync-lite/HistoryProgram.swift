@@ -2,10 +2,9 @@
 extension CommandDescription {
     private static let dryRun = OptionDescription.flag(
         "--dry-run", "show what would be done, and write nothing")
-    private static let json = OptionDescription.flag("--json", "write one JSON document to standard output")
-    private static let all = OptionDescription.flag("--all", "list every entry, however many")
-    private static let quiet = OptionDescription.flag(
-        "--quiet", short: "-q", "say nothing when all went well")
+    static let json = OptionDescription.flag("--json", "write one JSON document to standard output")
+    static let all = OptionDescription.flag("--all", "list every entry, however many")
+    static let quiet = OptionDescription.flag("--quiet", short: "-q", "say nothing when all went well")
     private static let snapshot = ArgumentDescription(
         "ID",
         "a snapshot: its id or the beginning, latest, latest~1, or a date such as 2026-11-20T14:00 (UTC)")

@@ -98,8 +98,8 @@ extension CommandDescription {
 
     static let output: [OptionDescription] = .section(
         "Output",
-        .flag("--json", "write one JSON document to standard output"),
-        .flag("--quiet", short: "-q", "say nothing when all went well"),
+        json,
+        quiet,
         .flag("--verbose", short: "-v", "list the actions, also of an apply"),
         .value("--log-file", "FILE", "append a line for this run, and one per problem"))
 
@@ -207,7 +207,7 @@ extension CommandDescription {
     static let status = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
         options: [
-            .flag("--json", "write one JSON document to standard output"),
+            json,
             .value("--max-age", "AGE", "exit 2 when the last good run is older; AGE is such as 26h or 7d"),
         ],
         examples: [
@@ -234,7 +234,7 @@ extension CommandDescription {
         arguments: [manifest],
         options: [
             .value("--top", "N", "name so many files in each list (default: 5)"),
-            .flag("--json", "write one JSON document to standard output"),
+            json,
         ],
         examples: [("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
@@ -285,8 +285,8 @@ extension CommandDescription {
             ArgumentDescription("B", "another"),
         ],
         options: [
-            .flag("--all", "list every entry, however many"), .flag("--summary", "write only the totals"),
-            .flag("--json", "write one JSON document to standard output"),
+            all, .flag("--summary", "write only the totals"),
+            json,
         ],
         examples: [
             ("fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
@@ -333,7 +333,7 @@ extension CommandDescription {
             .value("--part", "K/N", "read only the K-th of N parts of the files, such as 3/30"),
             .value("--source", "DIR", "read also the files of the directory that TREE is a mirror of"),
             .flag("--repair", "put the good copy in the place of a rotten one"),
-            .flag("--json", "write one JSON document to standard output"),
+            json,
         ],
         examples: [
             ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),

@@ -15,15 +15,15 @@ enum ManifestListCommand {
                 json.raw("\n")
                 return try console.write(json.bytes)
             }
-            text.clear()
+            text.bytes.removeAll(keepingCapacity: true)
             if endsWithNUL {
-                text.append(contentsOf: entry.path.bytes)
+                text.bytes += entry.path.bytes
             } else if isLong {
                 text.appendLong(entry)
             } else {
                 text.appendEscaped(entry.path.bytes)
             }
-            text.append(endsWithNUL ? 0 : UInt8(ascii: "\n"))
+            text.bytes.append(endsWithNUL ? 0 : UInt8(ascii: "\n"))
             try console.write(text.bytes)
         }
         return .done
