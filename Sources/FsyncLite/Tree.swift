@@ -9,8 +9,17 @@ public struct Tree: Sendable {
     private enum Kind: Sendable {
         case manifest
         case target(TargetState)
-        case snapshot(TargetState, Snapshot, InverseChanges)
+        case snapshot(Earlier)
         case directory
+    }
+
+    /// A snapshot by what leads to it from the present manifest.
+    private struct Earlier: Sendable {
+        let state: TargetState
+        let snapshot: Snapshot
+        let changes: InverseChanges
+        /// The inode of that manifest.
+        let manifest: UInt64?
     }
 
     /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
@@ -42,9 +51,19 @@ public struct Tree: Sendable {
         guard let state = try state(of: Array(path[..<at])) else {
             throw SyncError(.inputMissing, path: path, "no target of fsync-lite has this snapshot")
         }
-        let history = try History(state)
-        let index = try history.index(of: id)
-        return .snapshot(state, try history.snapshots()[index], try history.changes(to: index))
+        let inode = try state.manifestInode()
+        do {
+            let history = try History(state)
+            let index = try history.index(of: id)
+            return .snapshot(
+                Earlier(
+                    state: state, snapshot: try history.snapshots()[index],
+                    changes: try history.changes(to: index), manifest: inode))
+        } catch {
+            // A record can go with an apply.
+            guard try state.manifestInode() == inode else { throw Tree.overtaken(path) }
+            throw error
+        }
     }
 
     /// The state of a target in which no commit is under way; nil for any other directory.
@@ -57,12 +76,15 @@ public struct Tree: Sendable {
     /// What the manifest says before its entries; nil for a live directory, and for what the first apply found.
     /// What took part in a snapshot is taken to be what takes part now.
     public func header() throws -> ManifestHeader? {
-        guard case .snapshot(let state, let snapshot, _) = kind else {
-            return try (stream() as? ManifestReader)?.header
-        }
-        guard let created = snapshot.created else { return nil }
-        var header = try manifest(of: state).header
-        (header.id, header.created) = (snapshot.id, created)
+        try header(of: stream())
+    }
+
+    /// The same, of the manifest that a stream reads: an apply may have put another in its place.
+    func header(of stream: some EntryStream) throws -> ManifestHeader? {
+        guard case .snapshot(let earlier) = kind else { return (stream as? ManifestReader)?.header }
+        guard let created = earlier.snapshot.created else { return nil }
+        var header = try manifest(of: earlier).header
+        (header.id, header.created) = (earlier.snapshot.id, created)
         return header
     }
 
@@ -115,7 +137,8 @@ public struct Tree: Sendable {
 
     private var state: TargetState? {
         switch kind {
-        case .target(let state), .snapshot(let state, _, _): state
+        case .target(let state): state
+        case .snapshot(let earlier): earlier.state
         case .manifest, .directory: nil
         }
     }
@@ -190,14 +213,29 @@ public struct Tree: Sendable {
             return try ManifestReader(place.directory.open(place.name, [.read, .nonBlocking]), path: path)
         case .target(let state):
             return try manifest(of: state)
-        case .snapshot(let state, _, let changes):
-            return try EarlierTree(changes, present: manifest(of: state))
-                .entries(over: try manifest(of: state))
+        case .snapshot(let earlier):
+            return try EarlierTree(earlier.changes, present: manifest(of: earlier))
+                .entries(over: try manifest(of: earlier))
         case .directory:
             let options = TreeScan.Options(omitsSockets: true)
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }
+    }
+
+    private func manifest(of earlier: Earlier) throws -> ManifestReader {
+        let manifest = try manifest(of: earlier.state)
+        try checkManifest(is: earlier.manifest)
+        return manifest
+    }
+
+    /// - Throws: `SyncError` with code `pending` where an apply has put another manifest in its place.
+    func checkManifest(is inode: UInt64?) throws {
+        guard try manifestInode() == inode else { throw Tree.overtaken(path) }
+    }
+
+    private static func overtaken(_ path: [UInt8]) -> SyncError {
+        SyncError(.pending, path: path, "an apply has changed it meanwhile; run the command once more")
     }
 
     private func manifest(of state: TargetState) throws -> ManifestReader {
