@@ -201,7 +201,7 @@ struct OverlappingRunsTests {
     @Test(
         .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
         arguments: [
-            "statx manifest.json", "openat header.json", "openat actions.json", "openat manifest.json",
+            "openat header.json", "openat actions.json", "openat manifest.json",
         ])
     func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
         let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true)
