@@ -70,6 +70,7 @@ extension CommandDescription {
     private static let comparison: [OptionDescription] = .section(
         "Comparison",
         .flag("--checksum", "compare the content of files whose size and time agree"),
+        .flag("--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed"),
         .flag("--no-owner", "leave owners and groups alone"),
         .flag("--no-xattrs", "leave extended attributes alone"),
         .flag("--no-acls", "leave ACLs alone"),
