@@ -80,24 +80,27 @@ struct Examination {
         let policy = try Examination.policy(
             manifest?.header, source, root, options, sourceFacts: sourceFacts)
         let (filters, original, own) = (options.filters, root.original, sourceRoot)
+        let recorded = trusting ? manifest : nil
+        let isRecorded = recorded.map { Examination.isKnown($0.header, policy, options) } ?? false
+        let trees = isRecorded || root.directory == nil ? 1 : 2
         let sourceScan = try ScanAhead {
             try TreeScan(
-                own, .source.apart(from: original), filter: FilteredWalk(filters, source: own),
+                own, .source.apart(from: original).helped(trees: trees),
+                filter: FilteredWalk(filters, source: own),
                 monitor: monitor)
         }
         var targetScan: ScanAhead?
         var targetSeen: FileTime?
         var merge = TreeMerge(policy)
-        if trusting, let manifest, let state = root.state,
-            Examination.isKnown(manifest.header, policy, options)
-        {
-            targetSeen = try state.targetSeen(manifest.header)
-            try merge.run(source: sourceScan, target: RecordedTarget(manifest), manifest: nil as FileList?)
+        if isRecorded, let recorded, let state = root.state {
+            targetSeen = try state.targetSeen(recorded.header)
+            try merge.run(source: sourceScan, target: RecordedTarget(recorded), manifest: nil as FileList?)
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
             let scan = try ScanAhead {
                 try TreeScan(
-                    directory, .target.apart(from: status), filter: FilteredWalk(filters, source: own),
+                    directory, .target.apart(from: status).helped(trees: trees),
+                    filter: FilteredWalk(filters, source: own),
                     monitor: monitor)
             }
             targetScan = scan
