@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A tree to look at: a manifest file, a target (by its manifest), or a live directory.
+/// A tree to look at: a manifest file, a target (by its manifest), a snapshot of one, or a live directory.
 public struct Tree: Sendable {
     /// The path as it was given.
     public let path: [UInt8]
@@ -9,36 +9,83 @@ public struct Tree: Sendable {
     private enum Kind: Sendable {
         case manifest
         case target(TargetState)
+        case snapshot(Earlier)
         case directory
     }
 
+    /// A snapshot by what leads to it from the present manifest.
+    private struct Earlier: Sendable {
+        let state: TargetState
+        let snapshot: Snapshot
+        let changes: InverseChanges
+        /// The inode of that manifest.
+        let manifest: UInt64?
+    }
+
+    /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
     /// - Throws: `SyncError`: `inputMissing` where nothing is, `pending` for a target whose commit is
     ///   unfinished.
     public init(path: [UInt8]) throws {
         self.path = path
         let file = LocalFile(bytes: path)
         guard try file.exists else {
-            throw SyncError(.inputMissing, path: path, "there is no such file or directory")
+            kind = try Tree.snapshot(path)
+            return
         }
         guard try file.isDirectory else {
             kind = .manifest
             return
         }
-        guard let state = try TargetState(of: try file.directory()) else {
+        guard let state = try Tree.state(of: path) else {
             kind = .directory
             return
-        }
-        if try state.hasJournal() {
-            throw SyncError(
-                .pending, path: path,
-                "a commit was begun and not ended; run: fsync-lite recover \(escapedText(path))")
         }
         kind = try state.manifest() == nil ? .directory : .target(state)
     }
 
-    /// What the manifest says before its entries; nil for a live directory.
+    private static func snapshot(_ path: [UInt8]) throws -> Kind {
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")), at > 0,
+            let id = String(validating: path[(at + 1)...], as: UTF8.self),
+            try LocalFile(bytes: Array(path[..<at])).isDirectory
+        else { throw SyncError(.inputMissing, path: path, "there is no such file or directory") }
+        guard let state = try state(of: Array(path[..<at])) else {
+            throw SyncError(.inputMissing, path: path, "no target of fsync-lite has this snapshot")
+        }
+        let inode = try state.manifestInode()
+        do {
+            let history = try History(state)
+            let index = try history.index(of: id)
+            return .snapshot(
+                Earlier(
+                    state: state, snapshot: try history.snapshots()[index],
+                    changes: try history.changes(to: index), manifest: inode))
+        } catch {
+            // A record can go with an apply.
+            guard try state.manifestInode() == inode else { throw Tree.overtaken(path) }
+            throw error
+        }
+    }
+
+    /// The state of a target in which no commit is under way; nil for any other directory.
+    private static func state(of path: [UInt8]) throws -> TargetState? {
+        guard let state = try TargetState(of: try LocalFile(bytes: path).directory()) else { return nil }
+        guard try !state.hasJournal() else { throw Synchronizer.pendingCommit(path) }
+        return state
+    }
+
+    /// What the manifest says before its entries; nil for a live directory, and for what the first apply found.
+    /// What took part in a snapshot is taken to be what takes part now.
     public func header() throws -> ManifestHeader? {
-        try (stream() as? ManifestReader)?.header
+        try header(of: stream())
+    }
+
+    /// The same, of the manifest that a stream reads: an apply may have put another in its place.
+    func header(of stream: some EntryStream) throws -> ManifestHeader? {
+        guard case .snapshot(let earlier) = kind else { return (stream as? ManifestReader)?.header }
+        guard let created = earlier.snapshot.created else { return nil }
+        var header = try manifest(of: earlier).header
+        (header.id, header.created) = (earlier.snapshot.id, created)
+        return header
     }
 
     /// The entries in order. Errors in a manifest can come as late as its last line.
@@ -62,8 +109,10 @@ public struct Tree: Sendable {
         policy.knowsExtended = true
         policy.isRecordItself = true
         // Between a tree and a copy of it, inodes say nothing.
+        let isOfOneTarget = try isOfOneTarget(with: other)
         let origin = try origin()
-        policy.followsIdentity = try origin?.created != nil && origin == other.origin()
+        policy.followsIdentity = try isOfOneTarget || origin?.created != nil && origin == other.origin()
+        policy.identityTellsContent = isOfOneTarget
         var merge = TreeMerge(policy)
         try merge.run(
             source: other.stream(withExtended: true), target: stream(withExtended: true),
@@ -71,23 +120,44 @@ public struct Tree: Sendable {
         return Plan(try Difference(matching: merge), root: nil)
     }
 
-    /// The directory that the inodes of the entries belong to; nil where a manifest does not say.
+    /// The directory that the inodes of the entries belong to; nil where a manifest does not say, and for a snapshot:
+    /// what was displaced has the inodes of the target.
     private func origin() throws -> FileIdentity? {
-        guard case .directory = kind else { return try header()?.source?.identity }
-        return try LocalFile(bytes: path).directory().status().identity
+        switch kind {
+        case .directory: try LocalFile(bytes: path).directory().status().identity
+        case .manifest, .target: try header()?.source?.identity
+        case .snapshot: nil
+        }
     }
 
-    /// The directory whose files can be read; nil for a manifest file.
+    /// What was displaced since lies somewhere in the target.
+    var isSnapshot: Bool {
+        if case .snapshot = kind { true } else { false }
+    }
+
+    private var state: TargetState? {
+        switch kind {
+        case .target(let state): state
+        case .snapshot(let earlier): earlier.state
+        case .manifest, .directory: nil
+        }
+    }
+
+    private func isOfOneTarget(with other: Tree) throws -> Bool {
+        guard let state, let second = other.state else { return false }
+        return try state.directory.status().identity == second.directory.status().identity
+    }
+
+    /// The directory whose files can be read; nil for a manifest file and a snapshot.
     func directory() throws -> Directory? {
-        if case .manifest = kind { return nil }
-        return try LocalFile(bytes: path).directory()
+        switch kind {
+        case .manifest, .snapshot: nil
+        case .target, .directory: try LocalFile(bytes: path).directory()
+        }
     }
 
     /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
-    func manifestInode() throws -> UInt64? {
-        guard case .target(let state) = kind else { return nil }
-        return try state.manifestInode()
-    }
+    func manifestInode() throws -> UInt64? { try state?.manifestInode() }
 
     /// Writes a manifest of a live directory.
     ///
@@ -142,14 +212,36 @@ public struct Tree: Sendable {
             let place = try file.place()
             return try ManifestReader(place.directory.open(place.name, [.read, .nonBlocking]), path: path)
         case .target(let state):
-            guard let manifest = try state.manifest() else {
-                throw SyncError(.inputMissing, path: path, "the manifest is gone")
-            }
-            return manifest
+            return try manifest(of: state)
+        case .snapshot(let earlier):
+            return try EarlierTree(earlier.changes, present: manifest(of: earlier))
+                .entries(over: try manifest(of: earlier))
         case .directory:
             let options = TreeScan.Options(omitsSockets: true)
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }
+    }
+
+    private func manifest(of earlier: Earlier) throws -> ManifestReader {
+        let manifest = try manifest(of: earlier.state)
+        try checkManifest(is: earlier.manifest)
+        return manifest
+    }
+
+    /// - Throws: `SyncError` with code `pending` where an apply has put another manifest in its place.
+    func checkManifest(is inode: UInt64?) throws {
+        guard try manifestInode() == inode else { throw Tree.overtaken(path) }
+    }
+
+    private static func overtaken(_ path: [UInt8]) -> SyncError {
+        SyncError(.pending, path: path, "an apply has changed it meanwhile; run the command once more")
+    }
+
+    private func manifest(of state: TargetState) throws -> ManifestReader {
+        guard let manifest = try state.manifest() else {
+            throw SyncError(.inputMissing, path: path, "the manifest is gone")
+        }
+        return manifest
     }
 }

@@ -2,10 +2,9 @@
 extension CommandDescription {
     private static let dryRun = OptionDescription.flag(
         "--dry-run", "show what would be done, and write nothing")
-    private static let json = OptionDescription.flag("--json", "write one JSON document to standard output")
-    private static let all = OptionDescription.flag("--all", "list every entry, however many")
-    private static let quiet = OptionDescription.flag(
-        "--quiet", short: "-q", "say nothing when all went well")
+    static let json = OptionDescription.flag("--json", "write one JSON document to standard output")
+    static let all = OptionDescription.flag("--all", "list every entry, however many")
+    static let quiet = OptionDescription.flag("--quiet", short: "-q", "say nothing when all went well")
     private static let snapshot = ArgumentDescription(
         "ID",
         "a snapshot: its id or the beginning, latest, latest~1, or a date such as 2026-11-20T14:00 (UTC)")
@@ -18,22 +17,22 @@ extension CommandDescription {
             """,
         arguments: [target], options: [dryRun] + output,
         examples: [
-            CommandExample("fsync-lite undo --dry-run mirror", "What would come back"),
-            CommandExample("fsync-lite undo mirror", "Take the last apply back"),
+            ("fsync-lite undo --dry-run mirror", "What would come back"),
+            ("fsync-lite undo mirror", "Take the last apply back"),
         ])
 
     static let snapshotList = CommandDescription(
         "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [target],
         options: [json],
         examples: [
-            CommandExample("fsync-lite snapshot list mirror", "What there is, and why it stays")
+            ("fsync-lite snapshot list mirror", "What there is, and why it stays")
         ])
 
     static let snapshotShow = CommandDescription(
         "snapshot show", summary: "Show what the apply that made a snapshot changed.",
         arguments: [target, snapshot], options: [all, json],
         examples: [
-            CommandExample("fsync-lite snapshot show mirror latest", "What the last apply changed")
+            ("fsync-lite snapshot show mirror latest", "What the last apply changed")
         ])
 
     static let snapshotDiff = CommandDescription(
@@ -44,16 +43,14 @@ extension CommandDescription {
             ArgumentDescription("B", "another"),
         ], options: [all, json],
         examples: [
-            CommandExample(
-                "fsync-lite snapshot diff mirror 2026-11-01 latest",
-                "What happened since the first of November")
+            ("fsync-lite snapshot diff mirror 2026-11-01 latest", "What happened since the first of November")
         ])
 
     static let snapshotLog = CommandDescription(
         "snapshot log", summary: "Show what happened to a path, the newest first.",
         arguments: [target, ArgumentDescription("PATH", "a path in the target as it is now")],
         examples: [
-            CommandExample("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file")
+            ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file")
         ])
 
     static let snapshotRestore = CommandDescription(
@@ -73,19 +70,18 @@ extension CommandDescription {
             dryRun,
         ] + output,
         examples: [
-            CommandExample(
-                "fsync-lite snapshot restore mirror latest~1 notes.txt --to old", "Get a file back as it was"),
-            CommandExample(
+            ("fsync-lite snapshot restore mirror latest~1 notes.txt --to old", "Get a file back as it was"),
+            (
                 "fsync-lite snapshot restore mirror 2026-11-20 --in-place --dry-run",
-                "Look at what going back would do"),
+                "Look at what going back would do"
+            ),
         ])
 
     static let snapshotCreate = CommandDescription(
         "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
         arguments: [target], options: [.value("--label", "L", "what to call it")],
         examples: [
-            CommandExample(
-                "fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")
+            ("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")
         ])
 
     static let snapshotPrune = CommandDescription(
@@ -104,15 +100,16 @@ extension CommandDescription {
             .value("--keep-label", "L", "those with this label", repeatable: true), dryRun, json, quiet,
         ],
         examples: [
-            CommandExample(
+            (
                 "fsync-lite snapshot prune mirror --keep-last 3 --keep-daily 14 --dry-run",
-                "What such rules would let go of")
+                "What such rules would let go of"
+            )
         ])
 
     static let snapshotVerify = CommandDescription(
         "snapshot verify", summary: "Check that every snapshot's records and displaced files are there.",
         arguments: [target], options: [quiet],
         examples: [
-            CommandExample("fsync-lite snapshot verify mirror", "After a disk had errors")
+            ("fsync-lite snapshot verify mirror", "After a disk had errors")
         ])
 }

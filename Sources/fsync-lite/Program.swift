@@ -23,7 +23,7 @@ extension ProgramDescription {
             .undo, .snapshotList, .snapshotShow, .snapshotDiff, .snapshotLog, .snapshotRestore,
             .snapshotCreate, .snapshotPrune, .snapshotVerify, .help,
         ],
-        exitCodes: ExitCode.allCases.map { ExitCodeDescription($0.rawValue, $0.meaning) })
+        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) })
 }
 
 extension CommandDescription {
@@ -33,93 +33,79 @@ extension CommandDescription {
     ]
     static let target = ArgumentDescription("TARGET", "a directory that fsync-lite writes to")
 
-    private static let guards: [OptionDescription] = [
-        .flag("--adopt", "take over a target that holds files of somebody", section: "Guards"),
-        .flag("--allow-empty-source", "mirror an empty source over a target with entries", section: "Guards"),
-        .flag("--change-source", "accept another source than last time", section: "Guards"),
-        .flag("--create-parents", "make the directories that lead to the target", section: "Guards"),
+    private static let guards: [OptionDescription] = .section(
+        "Guards",
+        .flag("--adopt", "take over a target that holds files of somebody"),
+        .flag("--allow-empty-source", "mirror an empty source over a target with entries"),
+        .flag("--change-source", "accept another source than last time"),
+        .flag("--create-parents", "make the directories that lead to the target"),
         .value(
             "--max-delete", "N",
-            "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
-            section: "Guards"),
-        .flag("--no-delete", "delete nothing", section: "Guards"),
-        .flag(
-            "--trust-source", "copy also what is not as recorded although its size and time are",
-            section: "Guards"),
-        .flag("--keep-going", "commit what can be mirrored and list the rest", section: "Guards"),
-    ]
+            "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)"
+        ),
+        .flag("--no-delete", "delete nothing"),
+        .flag("--trust-source", "copy also what is not as recorded although its size and time are"),
+        .flag("--keep-going", "commit what can be mirrored and list the rest"))
 
-    private static let filters: [OptionDescription] = [
+    private static let filters: [OptionDescription] = .section(
+        "Filters",
         .value(
             "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",
-            repeatable: true, section: "Filters"),
+            repeatable: true),
         .value(
             "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
-            repeatable: true, section: "Filters"),
+            repeatable: true),
         .value(
             "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore",
-            repeatable: true, section: "Filters"),
+            repeatable: true),
         .value(
-            "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source",
-            section: "Filters"),
-        .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG", section: "Filters"),
-        .flag("--one-file-system", "leave out what is on other file systems", section: "Filters"),
-        .value("--max-size", "SIZE", "leave out larger files; SIZE is such as 10M", section: "Filters"),
-        .value("--min-size", "SIZE", "leave out smaller files", section: "Filters"),
-        .flag("--delete-excluded", "delete from the target what is left out", section: "Filters"),
-    ]
+            "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source"
+        ),
+        .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG"),
+        .flag("--one-file-system", "leave out what is on other file systems"),
+        .value("--max-size", "SIZE", "leave out larger files; SIZE is such as 10M"),
+        .value("--min-size", "SIZE", "leave out smaller files"),
+        .flag("--delete-excluded", "delete from the target what is left out"))
 
-    private static let comparison: [OptionDescription] = [
-        .flag(
-            "--checksum", "compare the content of files whose size and time agree", section: "Comparison"),
-        .flag(
-            "--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed",
-            section: "Comparison"),
-        .flag("--no-owner", "leave owners and groups alone", section: "Comparison"),
-        .flag("--no-xattrs", "leave extended attributes alone", section: "Comparison"),
-        .flag("--no-acls", "leave ACLs alone", section: "Comparison"),
-        .flag("--no-hard-links", "copy each name of a file by itself", section: "Comparison"),
-        .flag("--no-sparse", "write holes as zeros", section: "Comparison"),
-    ]
+    private static let comparison: [OptionDescription] = .section(
+        "Comparison",
+        .flag("--checksum", "compare the content of files whose size and time agree"),
+        .flag("--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed"),
+        .flag("--no-owner", "leave owners and groups alone"),
+        .flag("--no-xattrs", "leave extended attributes alone"),
+        .flag("--no-acls", "leave ACLs alone"),
+        .flag("--no-hard-links", "copy each name of a file by itself"),
+        .flag("--no-sparse", "write holes as zeros"))
 
-    private static let exchange: [OptionDescription] = [
-        .flag(
-            "--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree",
-            section: "Exchange"),
-        .flag(
-            "--reflink", "for an exchange, clone unchanged files instead of linking them",
-            section: "Exchange"),
-    ]
+    private static let exchange: [OptionDescription] = .section(
+        "Exchange",
+        .flag("--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree"),
+        .flag("--reflink", "for an exchange, clone unchanged files instead of linking them"))
 
-    private static let speed: [OptionDescription] = [
+    private static let speed: [OptionDescription] = .section(
+        "Speed",
         .value(
-            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)",
-            section: "Speed"),
-        .value(
-            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
-            section: "Speed"),
-    ]
+            "--threads", "N", "work on N files at a time (default: one per processor, at most 8)"),
+        .value("--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M"))
 
-    private static let integrity: [OptionDescription] = [
-        .flag("--digest", "record the SHA-256 of every file in the manifest", section: "Integrity"),
-        .flag(
-            "--verify", "read back what was written, from the disk, before it is committed",
-            section: "Integrity"),
-    ]
+    private static let integrity: [OptionDescription] = .section(
+        "Integrity",
+        .flag("--digest", "record the SHA-256 of every file in the manifest"),
+        .flag("--verify", "read back what was written, from the disk, before it is committed"))
 
-    private static let retention: [OptionDescription] = [
-        .value("--keep-last", "N", "let the last N applies be undone (default: 1)", section: "Retention")
-    ]
+    private static let retention: [OptionDescription] = .section(
+        "Retention",
+        .value("--keep-last", "N", "let the last N applies be undone (default: 1)"))
 
-    static let output: [OptionDescription] = [
-        .flag("--json", "write one JSON document to standard output", section: "Output"),
-        .flag("--quiet", short: "-q", "say nothing when all went well", section: "Output"),
-        .flag("--verbose", short: "-v", "list the actions, also of an apply", section: "Output"),
-        .value("--log-file", "FILE", "append a line for this run, and one per problem", section: "Output"),
-    ]
+    static let output: [OptionDescription] = .section(
+        "Output",
+        json,
+        quiet,
+        .flag("--verbose", short: "-v", "list the actions, also of an apply"),
+        .value("--log-file", "FILE", "append a line for this run, and one per problem"))
 
-    private static let listing = OptionDescription.flag(
-        "--all", "list every action, however many", section: "Output")
+    private static let listing = [OptionDescription].section(
+        "Output", .flag("--all", "list every action, however many"))
 
     private static let settingsFile = OptionDescription.value(
         "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
@@ -141,15 +127,15 @@ extension CommandDescription {
             .value("--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET")
                 .replacingArguments(),
             settingsFile,
-        ] + settings + [listing],
+        ] + settings + listing,
         examples: [
-            CommandExample("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
-            CommandExample(
-                "fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
-            CommandExample("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
-            CommandExample(
+            ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            ("fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
+            ("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
+            (
                 "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
-                "Which pattern decides about a path"),
+                "Which pattern decides about a path"
+            ),
         ])
 
     static let apply = CommandDescription(
@@ -164,16 +150,18 @@ extension CommandDescription {
             .value("--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET")
                 .replacingArguments(),
             settingsFile,
-        ] + settings + [listing],
+        ] + settings + listing,
         examples: [
-            CommandExample("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
-            CommandExample(
+            ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
+            (
                 "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
-                "From cron: silent unless somebody has to look"),
-            CommandExample("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
-            CommandExample(
+                "From cron: silent unless somebody has to look"
+            ),
+            ("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
+            (
                 "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
-                "Leave out what can be made again"),
+                "Leave out what can be made again"
+            ),
         ])
 
     static let run = CommandDescription(
@@ -189,20 +177,20 @@ extension CommandDescription {
         ]
             + settings,
         examples: [
-            CommandExample("fsync-lite run photos", "Run one job"),
-            CommandExample("fsync-lite run --all --quiet", "All of them, from cron"),
+            ("fsync-lite run photos", "Run one job"),
+            ("fsync-lite run --all --quiet", "All of them, from cron"),
         ])
 
     static let settingsShow = CommandDescription(
         "settings show", summary: "Show what the settings say, and where each value comes from.",
         arguments: [ArgumentDescription("JOB", "what holds for this job", optional: true)],
         options: [settingsFile],
-        examples: [CommandExample("fsync-lite settings show photos", "What holds for a job, and why")])
+        examples: [("fsync-lite settings show photos", "What holds for a job, and why")])
 
     static let settingsInit = CommandDescription(
         "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
         options: [.flag("--plist", "as a property list, not as JSON"), settingsFile],
-        examples: [CommandExample("fsync-lite settings init", "Begin a file of settings")])
+        examples: [("fsync-lite settings init", "Begin a file of settings")])
 
     static let recover = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
@@ -213,19 +201,19 @@ extension CommandDescription {
             .flag("--displace", "move what others put in the way to the history"),
         ],
         examples: [
-            CommandExample("fsync-lite recover mirror", "Finish an interrupted commit"),
-            CommandExample("fsync-lite recover --back mirror", "Go back to the old tree"),
+            ("fsync-lite recover mirror", "Finish an interrupted commit"),
+            ("fsync-lite recover --back mirror", "Go back to the old tree"),
         ])
 
     static let status = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
         options: [
-            .flag("--json", "write one JSON document to standard output"),
+            json,
             .value("--max-age", "AGE", "exit 2 when the last good run is older; AGE is such as 26h or 7d"),
         ],
         examples: [
-            CommandExample("fsync-lite status mirror", "See how a mirror stands"),
-            CommandExample("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+            ("fsync-lite status mirror", "See how a mirror stands"),
+            ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
         ])
 
     static let manifestCreate = CommandDescription(
@@ -235,9 +223,10 @@ extension CommandDescription {
             .value("--output", short: "-o", "FILE", "write it to this file"),
             .flag("--digest", "with the SHA-256 of every file"),
         ],
-        examples: [CommandExample("fsync-lite manifest create src -o before.json", "Record a directory")])
+        examples: [("fsync-lite manifest create src -o before.json", "Record a directory")])
 
-    private static let manifest = ArgumentDescription("MANIFEST", "a manifest file, a target, or a directory")
+    private static let manifest = ArgumentDescription(
+        "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
 
     static let manifestShow = CommandDescription(
         "manifest show",
@@ -246,43 +235,44 @@ extension CommandDescription {
         arguments: [manifest],
         options: [
             .value("--top", "N", "name so many files in each list (default: 5)"),
-            .flag("--json", "write one JSON document to standard output"),
+            json,
         ],
-        examples: [CommandExample("fsync-lite manifest show --top 20 mirror", "What takes the space")])
+        examples: [("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
     static let manifestList = CommandDescription(
         "manifest list", summary: "List the entries of a manifest.",
         discussion: """
             A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
             What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
-            matches. An entry has to meet all conditions. Days and times are in UTC.
+            matches. An entry has to meet all conditions. Days and times are in UTC; ages are such as 12h, 7d, 2w \
+            or 1y6m, m being a month of 30 days.
             """,
         arguments: [
             manifest,
             ArgumentDescription("PATTERN", "only what matches one of these", optional: true, repeated: true),
         ],
-        options: [
+        options: .section(
+            "Conditions",
             .value(
                 "--type", "TYPE", "only entries of this type", repeatable: true,
-                choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" },
-                section: "Conditions"),
-            .value("--min-size", "SIZE", "only files of this size or larger", section: "Conditions"),
+                choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" }),
+            .value("--min-size", "SIZE", "only files of this size or larger"),
+            .value("--max-size", "SIZE", "only files of this size or smaller; SIZE is such as 10M"),
+            .value("--newer", "TIME", "only what was modified at this time or later"),
             .value(
-                "--max-size", "SIZE", "only files of this size or smaller; SIZE is such as 10M",
-                section: "Conditions"),
-            .value("--newer", "TIME", "only what was modified at this time or later", section: "Conditions"),
-            .value(
-                "--older", "TIME", "only what was modified before this time, such as 2026-11-20",
-                section: "Conditions"),
-            .flag("--long", short: "-l", "with type, mode, owner, size and time", section: "Output"),
-            .flag("--json", "one JSON object per line", section: "Output"),
-            .flag("--null", short: "-0", "end each path with NUL, as it is", section: "Output"),
-        ],
+                "--older", "TIME",
+                "only what was modified before this time, such as 2026-11-20 or, seven days ago, 7d"))
+            + .section(
+                "Output",
+                .flag("--long", short: "-l", "with type, mode, owner, size and time"),
+                .flag("--json", "one JSON object per line"),
+                .flag("--null", short: "-0", "end each path with NUL, as it is")),
         examples: [
-            CommandExample("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
-            CommandExample(
+            ("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
+            (
                 "fsync-lite manifest list src --older 2020-01-01 --type file -0 | xargs -0 ls -d",
-                "Hand old files to another command"),
+                "Hand old files to another command"
+            ),
         ])
 
     static let manifestDiff = CommandDescription(
@@ -292,17 +282,17 @@ extension CommandDescription {
             the same directory; between a tree and a copy of it, it is gone from one path and new at another.
             """,
         arguments: [
-            ArgumentDescription("A", "a manifest file, a target, or a directory"),
+            ArgumentDescription("A", "a manifest file, a target, a snapshot (TARGET@ID), or a directory"),
             ArgumentDescription("B", "another"),
         ],
         options: [
-            .flag("--all", "list every entry, however many"), .flag("--summary", "write only the totals"),
-            .flag("--json", "write one JSON document to standard output"),
+            all, .flag("--summary", "write only the totals"),
+            json,
         ],
         examples: [
-            CommandExample(
-                "fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
-            CommandExample("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+            ("fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            ("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+            ("fsync-lite manifest diff mirror@2026-11-20 src", "What happened since a day in November"),
         ])
 
     static let manifestExport = CommandDescription(
@@ -314,8 +304,7 @@ extension CommandDescription {
         arguments: [manifest],
         options: [.value("--format", "FORMAT", "for which tool", choices: ["mtree", "sha256sum"])],
         examples: [
-            CommandExample(
-                "fsync-lite manifest export src --format mtree | mtree -p copy", "Let mtree compare a copy")
+            ("fsync-lite manifest export src --format mtree | mtree -p copy", "Let mtree compare a copy")
         ])
 
     static let completions = CommandDescription(
@@ -325,10 +314,8 @@ extension CommandDescription {
             ArgumentDescription("SHELL", "for which shell", choices: Shell.allCases.map(\.rawValue))
         ],
         examples: [
-            CommandExample("source <(fsync-lite completions bash)", "In bash, for this session"),
-            CommandExample(
-                "fsync-lite completions fish > ~/.config/fish/completions/fsync-lite.fish",
-                "In fish, for good"),
+            ("source <(fsync-lite completions bash)", "In bash, for this session"),
+            ("fsync-lite completions fish > ~/.config/fish/completions/fsync-lite.fish", "In fish, for good"),
         ])
 
     static let manifestVerify = CommandDescription(
@@ -347,14 +334,14 @@ extension CommandDescription {
             .value("--part", "K/N", "read only the K-th of N parts of the files, such as 3/30"),
             .value("--source", "DIR", "read also the files of the directory that TREE is a mirror of"),
             .flag("--repair", "put the good copy in the place of a rotten one"),
-            .flag("--json", "write one JSON document to standard output"),
+            json,
         ],
         examples: [
-            CommandExample(
-                "fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
-            CommandExample(
+            ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
+            (
                 "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
-                "Mend what has rotted on either side"),
+                "Mend what has rotted on either side"
+            ),
         ])
 
     static let help = CommandDescription(
@@ -362,7 +349,7 @@ extension CommandDescription {
         arguments: [ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)],
         options: [.manualOption],
         examples: [
-            CommandExample("fsync-lite help manifest list", "What a command takes"),
-            CommandExample("fsync-lite help --man | man -l -", "Read it as a manual page"),
+            ("fsync-lite help manifest list", "What a command takes"),
+            ("fsync-lite help --man | man -l -", "Read it as a manual page"),
         ])
 }

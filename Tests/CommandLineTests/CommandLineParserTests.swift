@@ -63,7 +63,7 @@ import Testing
         #expect(plan.value("--out") == path)
         #expect(plan.values("--exclude") == [path])
         let error = #expect(throws: UsageError.self) { try plan.text("--out") }
-        #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xff\x0a\xc3'"#)
+        #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xFF\n\xC3'"#)
     }
 
     @Test func sharesArgumentsBetweenRequiredOptionalAndRepeated() throws {
@@ -179,6 +179,6 @@ import Testing
 
     @Test func escapesWhatATerminalShouldNotSee() {
         let typed: [UInt8] = [0x1b, 0x5b, 0x5c, 0xff] + bytes("é\u{202e}")
-        #expect(error([typed])?.message == #"unknown command '\x1b[\\\xffé\xe2\x80\xae'"#)
+        #expect(error([typed])?.message == #"unknown command '\x1B[\\\xFFé\xE2\x80\xAE'"#)
     }
 }

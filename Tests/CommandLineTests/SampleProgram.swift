@@ -16,20 +16,21 @@ let sample = ProgramDescription(
             arguments: [
                 .init("SOURCE", "the directory to mirror"), .init("TARGET", "the directory to change"),
             ],
-            options: [
-                .flag("--json", short: "-j", "Print JSON", section: "Output"),
-                .flag("--quiet", short: "-q", "Print errors only", section: "Output"),
-                .value("--out", short: "-o", "FILE", "Write the plan to FILE", section: "Output"),
-                .value(
-                    "--max-delete", "N",
-                    "Refuse a plan that deletes more than N files, counting every file below "
-                        + "a deleted directory",
-                    section: "Guards"),
-                .value("--exclude", "PATTERN", "Leave out matching paths", repeatable: true),
-                .value(
-                    "--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label",
-                    section: "Guards"),
-            ]),
+            options: .section(
+                "Output",
+                .flag("--json", short: "-j", "Print JSON"),
+                .flag("--quiet", short: "-q", "Print errors only"),
+                .value("--out", short: "-o", "FILE", "Write the plan to FILE"))
+                + .section(
+                    "Guards",
+                    .value(
+                        "--max-delete", "N",
+                        "Refuse a plan that deletes more than N files, counting every file below "
+                            + "a deleted directory"))
+                + [.value("--exclude", "PATTERN", "Leave out matching paths", repeatable: true)]
+                + .section(
+                    "Guards",
+                    .value("--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label"))),
         CommandDescription(
             "copy", summary: "Copy files",
             arguments: [
@@ -42,11 +43,11 @@ let sample = ProgramDescription(
                 .init("PATH", "what in it", optional: true, repeated: true),
             ],
             options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
-            examples: [CommandExample("sample list --sort date store", "List the newest first")]),
+            examples: [("sample list --sort date store", "List the newest first")]),
         CommandDescription("manifest create", summary: "Record a directory's contents"),
         CommandDescription("manifest verify", summary: "Compare a directory with its manifest"),
     ],
-    exitCodes: [.init(0, "done"), .init(64, "the command line is wrong")])
+    exitCodes: [(0, "done"), (64, "the command line is wrong")])
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -72,7 +72,7 @@ package final class RunningCommand {
         process.arguments = words
         // Whoever runs the tests may have settings of their own.
         process.environment = ProcessInfo.processInfo.environment
-            .merging(["XDG_CONFIG_HOME": files.path]) { $1 }
+            .merging(["XDG_CONFIG_HOME": files.path]) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let files = [
             try RunningCommand.handle("\(files.path)/output"),
@@ -80,7 +80,6 @@ package final class RunningCommand {
         ]
         process.standardOutput = output?.device ?? files[0]
         process.standardError = errors?.device ?? files[1]
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = URL(fileURLWithPath: directory ?? self.files.path)
         try process.run()
     }

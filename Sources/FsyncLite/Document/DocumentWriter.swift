@@ -74,6 +74,21 @@ package struct DocumentWriter: Sendable {
         text.raw(isFirstElement ? "]" : "\n]")
     }
 
+    /// Writes a whole array, of one object for each value.
+    package mutating func array<Values: Sequence>(
+        _ name: StaticString, of values: Values, to sink: inout some ByteSink & ~Copyable,
+        _ fields: (inout JSONText, Values.Element) -> Void
+    ) throws {
+        beginArray(name)
+        for value in values {
+            beginElement()
+            fields(&text, value)
+            endElement()
+            try drain(to: &sink)
+        }
+        endArray()
+    }
+
     /// Begins the closing fields after the last array.
     package mutating func beginTrailer() {
         text.raw(",\n")
@@ -88,6 +103,14 @@ package struct DocumentWriter: Sendable {
         }
         text.endObject()
         text.raw("\n")
+    }
+
+    /// Closes the document and hands over the rest.
+    package mutating func end(
+        withChecksum: Bool = false, to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        end(withChecksum: withChecksum)
+        try drain(to: &sink, all: true)
     }
 
     /// Hands over what has been written, when it is worth a call or `all` of it is wanted.

@@ -73,6 +73,13 @@ package struct JSONText: Sendable {
         value(text)
     }
 
+    package mutating func field(_ key: StaticString, _ texts: [String]) {
+        self.key(key)
+        beginArray()
+        for text in texts { value(text) }
+        endArray()
+    }
+
     package mutating func field(_ key: StaticString, _ number: some BinaryInteger) {
         self.key(key)
         value(number)

@@ -32,12 +32,6 @@ struct ChecksumExport {
         default: nil
         }
     }
-
-    /// Hands over what there is so far.
-    mutating func drain(to sink: inout some ByteSink & ~Copyable) throws {
-        try sink.write(text)
-        text.removeAll(keepingCapacity: true)
-    }
 }
 
 extension Tree {
@@ -55,10 +49,12 @@ extension Tree {
             var digest = stream.digest
             if digest == nil {
                 guard let contents else {
+                    let wayOut =
+                        isSnapshot
+                        ? "export a copy, which is made with: fsync-lite snapshot restore"
+                        : "make it with: fsync-lite manifest create --digest"
                     throw SyncError(
-                        .inputMissing, path: path,
-                        "the digest of \(stream.path) is not in it; make it with: fsync-lite manifest create --digest"
-                    )
+                        .inputMissing, path: path, "the digest of \(stream.path) is not in it; \(wayOut)")
                 }
                 digest = try contents.digest(of: stream.path, problems: &problems)?.digest
             }

@@ -51,3 +51,16 @@ package struct EntrySelection: Sendable {
         return isSelected
     }
 }
+
+extension Timestamp {
+    /// A time as somebody writes a condition: a moment (`2026-11-20T10:00:00Z`), a day, which is its first moment in
+    /// UTC, or an age before now (`12h`, `7d`, `1y6m`); nil for anything else.
+    package init?(condition text: String) {
+        if let age = RetentionPolicy.Age(text) {
+            let now = Timestamp.now
+            self.init(seconds: now.seconds - age.seconds, nanoseconds: now.nanoseconds)
+        } else {
+            self.init(iso8601: Array((text.contains("T") ? text : text + "T00:00:00Z").utf8)[...])
+        }
+    }
+}

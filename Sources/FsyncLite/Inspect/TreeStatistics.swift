@@ -62,7 +62,7 @@ extension Tree {
         let stream = try stream()
         var statistics = TreeStatistics(limit: limit)
         while try stream.advance() { statistics.count(stream) }
-        statistics.header = (stream as? ManifestReader)?.header
+        statistics.header = try header(of: stream)
         return statistics
     }
 }

@@ -75,58 +75,53 @@ struct GuardFacts {
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
-        if difference.sourceCount == 0, let recorded, recorded.summary.entries > 0, !options.allowEmptySource
-        {
-            found.append(
-                Refusal(
-                    "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
-                    option: "--allow-empty-source"))
+        func refuse(_ reason: String, option: String? = nil) { found.append(Refusal(reason, option: option)) }
+        let emptied = difference.sourceCount == 0 && recorded.map { $0.summary.entries > 0 } ?? false
+        if emptied, let recorded, !options.allowEmptySource {
+            refuse(
+                "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
+                option: "--allow-empty-source")
         }
-        if !options.deleteLimit.allows(plan.summary.delete, of: difference.targetCount) {
-            found.append(
-                Refusal(
-                    "\(plan.summary.delete) of the target's \(difference.targetCount) entries would be deleted",
-                    option: "--max-delete \(plan.summary.delete)"))
+        // That an empty source deletes everything was asked already; a limit that somebody named holds all the same.
+        let limit = emptied && options.deleteLimit == .half ? .unlimited : options.deleteLimit
+        if !limit.allows(plan.summary.delete, of: difference.targetCount) {
+            refuse(
+                "\(plan.summary.delete) of the target's \(difference.targetCount) entries would be deleted",
+                option: "--max-delete \(plan.summary.delete)")
         }
         if recorded == nil, difference.targetCount > 0, !options.adopt {
-            found.append(
-                Refusal(
-                    "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
-                    option: "--adopt"))
+            refuse(
+                "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
+                option: "--adopt")
         }
         if let last = recorded?.header.source, !options.changeSource, last.fileSystem != source.fileSystem,
             last.identity != source.identity
         {
-            found.append(
-                Refusal(
-                    "the source is another directory, on another file system, than last time (\(escapedText(last.path)))",
-                    option: "--change-source"))
+            refuse(
+                "the source is another directory, on another file system, than last time (\(escapedText(last.path)))",
+                option: "--change-source")
         }
         for (path, isMountPoint) in mounts {
-            found.append(
-                Refusal(
-                    isMountPoint
-                        ? "something is mounted in the target, at \(path); unmount it"
-                        : "another file system or subvolume begins in the target, at \(path); move it away"))
+            refuse(
+                isMountPoint
+                    ? "something is mounted in the target, at \(path); unmount it"
+                    : "another file system or subvolume begins in the target, at \(path); move it away")
         }
         for (first, second) in collisions {
-            found.append(
-                Refusal(
-                    "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
-                    option: "--exclude"))
+            refuse(
+                "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
+                option: "--exclude")
         }
         for path in difference.collisions {
-            found.append(
-                Refusal(
-                    "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
-                    option: options.deletesExcluded ? nil : "--delete-excluded"))
+            refuse(
+                "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
+                option: options.deletesExcluded ? nil : "--delete-excluded")
         }
         for path in rotten {
-            found.append(
-                Refusal(
-                    "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                        + "it has rotted, or somebody put its time back; manifest verify --source tells the good copy",
-                    option: "--trust-source"))
+            refuse(
+                "\(path) in the source is not what was recorded of it, although its size and modification time are: "
+                    + "it has rotted, or somebody put its time back; manifest verify --source tells the good copy",
+                option: "--trust-source")
         }
         return found + lockRefusals() + capacityRefusals()
     }
@@ -181,26 +176,24 @@ struct GuardFacts {
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
+        func refuse(_ reason: String) { found.append(Refusal(reason)) }
         if !GuardFacts.trusted.contains(facts.name), !GuardFacts.probed.contains(facts.name) {
-            found.append(
-                Refusal(
-                    "the target's file system, \(facts.name), cannot keep the promise of all or nothing; "
-                        + "use ext4, xfs, btrfs or tmpfs"))
+            refuse(
+                "the target's file system, \(facts.name), cannot keep the promise of all or nothing; "
+                    + "use ext4, xfs, btrfs or tmpfs")
         }
-        if facts.isReadOnly { found.append(Refusal("the target's file system is mounted read-only")) }
+        if facts.isReadOnly { refuse("the target's file system is mounted read-only") }
         if neededBytes > facts.availableBytes {
             let held =
                 heldBytes > 0
                 ? "; its history holds \(heldBytes), which snapshot prune --keep-last 0 frees" : ""
-            found.append(
-                Refusal(
-                    "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
-                ))
+            refuse(
+                "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
+            )
         }
         let objects = Int64(staged.count) + copiedDirectories + 16
         if let inodes = facts.availableInodes, objects > inodes {
-            found.append(
-                Refusal("\(objects) inodes are needed and \(inodes) are free in the target"))
+            refuse("\(objects) inodes are needed and \(inodes) are free in the target")
         }
         return found
     }

@@ -9,70 +9,46 @@ package struct PlanDocument {
     }
 
     package func write(_ plan: Plan, to sink: inout some ByteSink & ~Copyable) throws {
-        var document = begin("fsync-lite-plan", outcome: nil)
-        try write(plan.actions, &document, to: &sink)
-        end(&document, plan.summary, plan.notes, plan.problems, plan.refusals, error: nil)
-        try document.drain(to: &sink, all: true)
+        var document = begin("fsync-lite-plan")
+        try document.array("actions", of: plan.actions, to: &sink) { $0.action($1) }
+        try end(&document, plan.summary, plan.notes, plan.problems, plan.refusals, to: &sink)
     }
 
     package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
-        var document = begin("fsync-lite-report", outcome: report.outcome)
-        try write(report.actions, &document, to: &sink)
-        end(&document, report.summary, report.notes, report.problems, report.refusals, error: report.error)
-        try document.drain(to: &sink, all: true)
+        var document = begin("fsync-lite-report")
+        document.text.field("outcome", report.outcome.rawValue)
+        try document.array("actions", of: report.actions, to: &sink) { $0.action($1) }
+        try end(
+            &document, report.summary, report.notes, report.problems, report.refusals, error: report.error,
+            to: &sink)
     }
 
-    private func begin(_ format: String, outcome: Report.Outcome?) -> DocumentWriter {
+    private func begin(_ format: String) -> DocumentWriter {
         var document = DocumentWriter(format: format)
         document.text.field("source", "source_base64", source[...])
         document.text.field("target", "target_base64", target[...])
-        if let outcome { document.text.field("outcome", outcome.rawValue) }
         return document
-    }
-
-    private func write(
-        _ actions: [Action], _ document: inout DocumentWriter, to sink: inout some ByteSink & ~Copyable
-    ) throws {
-        document.beginArray("actions")
-        for action in actions {
-            document.beginElement()
-            document.text.action(action)
-            document.endElement()
-            try document.drain(to: &sink)
-        }
-        document.endArray()
     }
 
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
-        _ refusals: [Refusal], error: SyncError?
-    ) {
-        document.beginArray("problems")
-        for problem in problems {
-            document.beginElement()
-            document.text.path(problem.path)
-            document.text.field("code", problem.code.rawValue)
-            document.text.field("message", problem.message)
-            document.endElement()
+        _ refusals: [Refusal], error: SyncError? = nil, to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        try document.array("problems", of: problems, to: &sink) { text, problem in
+            text.path(problem.path)
+            text.field("code", problem.code.rawValue)
+            text.field("message", problem.message)
         }
-        document.endArray()
-        document.beginArray("refusals")
-        for refusal in refusals {
-            document.beginElement()
-            document.text.field("reason", refusal.reason)
-            if let option = refusal.option { document.text.field("option", option) }
-            document.endElement()
+        try document.array("refusals", of: refusals, to: &sink) { text, refusal in
+            text.field("reason", refusal.reason)
+            if let option = refusal.option { text.field("option", option) }
         }
-        document.endArray()
         document.beginTrailer()
-        document.text.key("notes")
-        document.text.beginArray()
-        for note in notes { document.text.value(note) }
-        document.text.endArray()
+        document.text.field("notes", notes)
         if let error { document.text.field("error", error.description) }
         document.text.key("summary")
         document.text.summary(summary)
-        document.end(withChecksum: false)
+        try document.end(to: &sink)
     }
 }
 
@@ -86,21 +62,23 @@ extension JSONText {
         if let size = action.size { field("size", size) }
         if let link = action.link { field("link", "link_base64", link.bytes[...]) }
         if let entries = action.entries { field("entries", entries) }
-        key("causes")
-        beginArray()
-        for cause in action.causes.names { value(cause) }
-        endArray()
+        field("causes", action.causes.names)
     }
 
     mutating func summary(_ summary: ActionSummary) {
         beginObject()
+        counts(summary)
+        field("unchanged", summary.unchanged)
+        field("bytes_to_copy", summary.bytesToCopy)
+        endObject()
+    }
+
+    /// How many actions of each verb there are.
+    package mutating func counts(_ summary: ActionSummary) {
         field("create", summary.create)
         field("update", summary.update)
         field("attributes", summary.attributes)
         field("move", summary.move)
         field("delete", summary.delete)
-        field("unchanged", summary.unchanged)
-        field("bytes_to_copy", summary.bytesToCopy)
-        endObject()
     }
 }

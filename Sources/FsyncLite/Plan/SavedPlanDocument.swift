@@ -26,27 +26,17 @@ extension SavedPlan {
         if let manifest = basis.manifest { document.text.field("manifest", manifest) }
         document.text.identity("source_root", basis.source)
         if let target = basis.target { document.text.identity("target_root", target) }
-        document.beginArray("options")
-        for option in options {
-            document.beginElement()
-            document.text.field("option", "option_base64", option[...])
-            document.endElement()
+        try document.array("options", of: options, to: &sink) {
+            $0.field("option", "option_base64", $1[...])
         }
-        document.endArray()
-        document.beginArray("actions")
-        for step in steps {
-            document.beginElement()
-            document.text.action(step.action)
-            if let source = step.source { document.text.state("source", source) }
-            if let target = step.target { document.text.state("target", target) }
-            document.endElement()
-            try document.drain(to: &sink)
+        try document.array("actions", of: steps, to: &sink) { text, step in
+            text.action(step.action)
+            if let source = step.source { text.state("source", source) }
+            if let target = step.target { text.state("target", target) }
         }
-        document.endArray()
         document.beginTrailer()
         document.text.field("unchanged", summary.unchanged)
-        document.end(withChecksum: true)
-        try document.drain(to: &sink, all: true)
+        try document.end(withChecksum: true, to: &sink)
     }
 
     /// Reads a file that somebody named.

@@ -72,7 +72,7 @@ public struct Verification: Sendable {
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
         let inode = try manifest.manifestInode()
         let recorded = try manifest.stream()
-        let header = (recorded as? ManifestReader)?.header
+        let header = try manifest.header(of: recorded)
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all
@@ -115,10 +115,7 @@ public struct Verification: Sendable {
             }
             if order >= 0 { hasEntry = try scan.advance() }
         }
-        guard try manifest.manifestInode() == inode else {
-            throw SyncError(
-                .pending, path: manifest.path, "an apply has changed it meanwhile; verify once more")
-        }
+        try manifest.checkManifest(is: inode)
         return summary
     }
 

@@ -9,7 +9,8 @@ struct CommandDescription: Sendable {
     let arguments: [ArgumentDescription]
     /// The command's own options. `--help` is added to every command: see `allOptions`.
     let options: [OptionDescription]
-    let examples: [CommandExample]
+    /// Command lines that do what somebody wants, and what that is.
+    let examples: [(line: String, purpose: String)]
 
     init(
         _ name: String,
@@ -17,7 +18,7 @@ struct CommandDescription: Sendable {
         discussion: String? = nil,
         arguments: [ArgumentDescription] = [],
         options: [OptionDescription] = [],
-        examples: [CommandExample] = []
+        examples: [(line: String, purpose: String)] = []
     ) {
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary

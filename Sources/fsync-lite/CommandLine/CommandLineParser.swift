@@ -75,7 +75,7 @@ struct CommandLineParser: Sendable {
         if let option {
             guard let first = values.first else { return [:] }
             throw UsageError(
-                "'\(command.name) \(option.name)' does not take an argument: \(QuotedBytes(first))",
+                "'\(command.name) \(option.name)' does not take an argument: \(quoted(first))",
                 wayOut: "write \(option.usage) alone")
         }
         let required = command.arguments.filter { !$0.isOptional }
@@ -101,7 +101,7 @@ struct CommandLineParser: Sendable {
         }
         if let unexpected = remaining.first {
             throw UsageError(
-                "'\(command.name)' does not take another argument: \(QuotedBytes(unexpected))",
+                "'\(command.name)' does not take another argument: \(quoted(unexpected))",
                 wayOut: "usage: \(program.usage(of: command))")
         }
         return bound

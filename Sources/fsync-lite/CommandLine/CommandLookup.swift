@@ -30,16 +30,16 @@ struct CommandLookup: Sendable {
         }
         if first.count > 1, first.first == UInt8(ascii: "-") {
             return UsageError(
-                "\(QuotedBytes(first)) comes before the command",
-                wayOut: didYouMean(first, program.options.map(\.name))
+                "\(quoted(first)) comes before the command",
+                wayOut: EditDistance.suggestion(for: first, among: program.options.map(\.name))
                     ?? "options go after the command; \(seeHelp)")
         }
         let names = program.commands.map(\.name)
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
-            "unknown command \(QuotedBytes(first))",
-            wayOut: didYouMean(firstTwo, names.filter { $0.contains(" ") })
-                ?? didYouMean(first, program.commands.map { $0.words[0] } + ["help"])
+            "unknown command \(quoted(first))",
+            wayOut: EditDistance.suggestion(for: firstTwo, among: names.filter { $0.contains(" ") })
+                ?? EditDistance.suggestion(for: first, among: program.commands.map { $0.words[0] } + ["help"])
                 // The second word alone.
                 ?? program.commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
                 .map { "did you mean '\($0.name)'?" }
@@ -51,18 +51,14 @@ struct CommandLookup: Sendable {
     ) -> UsageError {
         let list = "use one of: " + commands.map(\.name).joined(separator: ", ")
         guard let typed, typed.first != UInt8(ascii: "-") else {
-            return UsageError("\(QuotedBytes(group)) needs a subcommand", wayOut: list)
+            return UsageError("\(quoted(group)) needs a subcommand", wayOut: list)
         }
         let wholeName = group + [UInt8(ascii: " ")] + typed
         let closest = EditDistance.closest(to: typed, among: commands.map { $0.words[1] })
         let suggestion = closest.flatMap { word in commands.first { $0.words[1] == word } }
         return UsageError(
-            "unknown command \(QuotedBytes(wholeName))",
+            "unknown command \(quoted(wholeName))",
             wayOut: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
-    }
-
-    private func didYouMean(_ typed: [UInt8], _ candidates: [String]) -> String? {
-        EditDistance.closest(to: typed, among: candidates).map { "did you mean '\($0)'?" }
     }
 
     private var seeHelp: String { "see '\(program.name) --help' for the commands" }

@@ -40,6 +40,11 @@ enum EditDistance {
         return typed.count < 2 ? nil : candidates.first { withoutDashes($0.utf8).starts(with: typed) }
     }
 
+    /// What to say of the nearest candidate; nil where none is near.
+    static func suggestion(for typed: some Collection<UInt8>, among candidates: [String]) -> String? {
+        closest(to: typed, among: candidates).map { "did you mean '\($0)'?" }
+    }
+
     private static func withoutDashes(_ spelling: some Collection<UInt8>) -> [UInt8] {
         let upperCase = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return spelling.drop { $0 == UInt8(ascii: "-") }.map { upperCase.contains($0) ? $0 | 0x20 : $0 }

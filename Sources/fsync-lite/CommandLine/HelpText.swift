@@ -35,7 +35,7 @@ struct HelpText: Sendable {
     }
 
     /// Command lines are for copying, so they stay whole.
-    private func exampleLines(_ examples: [CommandExample]) -> [String] {
+    private func exampleLines(_ examples: [(line: String, purpose: String)]) -> [String] {
         guard !examples.isEmpty else { return [] }
         return ["", "Examples:"]
             + examples.flatMap { example in

@@ -29,19 +29,26 @@ struct Invocation: Sendable {
         return try Self.decode(value, of: option)
     }
 
-    func integer(_ option: String, in range: ClosedRange<Int> = 0...Int.max) throws(UsageError) -> Int? {
-        guard let value = value(option) else { return nil }
-        guard let text = String(validating: value, as: UTF8.self), let number = Int(text),
-            range.contains(number)
-        else {
-            let accepted =
-                range.upperBound == .max
-                ? "\(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw UsageError(
-                "\(QuotedBytes(value)) is not a value for \(option)",
-                wayOut: "give \(option) a whole number, \(accepted)")
+    /// The value of an option as `read` makes it out of the text; nil where the option was not given.
+    ///
+    /// - Throws: with the way out, where `read` makes nothing of it.
+    func value<Value>(
+        _ option: String, _ wayOut: String, _ read: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        guard let bytes = value(option) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self), let value = read(text) else {
+            throw UsageError("\(quoted(bytes)) is not a value for \(option)", wayOut: wayOut)
         }
-        return number
+        return value
+    }
+
+    func integer(_ option: String, in range: ClosedRange<Int> = 0...Int.max) throws(UsageError) -> Int? {
+        let limits =
+            range.upperBound == .max
+            ? "\(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
+        return try value(option, "give \(option) a whole number, \(limits)") { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
     }
 
     /// The value of a required argument.
@@ -71,7 +78,7 @@ struct Invocation: Sendable {
     private static func decode(_ value: [UInt8], of name: String) throws(UsageError) -> String {
         guard let text = String(validating: value, as: UTF8.self) else {
             throw UsageError(
-                "the value of \(name) is not valid UTF-8: \(QuotedBytes(value))",
+                "the value of \(name) is not valid UTF-8: \(quoted(value))",
                 wayOut: "give \(name) plain text")
         }
         return text

@@ -1,6 +1,5 @@
 /// One option: a flag, or a name that takes a value.
 struct OptionDescription: Sendable {
-    static let defaultSection = "Options"
     static let helpOption = flag("--help", short: "-h", "Show this help")
     static let manualOption = flag("--man", "Write the manual page, for man -l or a directory of man1")
     static let versionOption = flag("--version", "Show the version")
@@ -12,13 +11,19 @@ struct OptionDescription: Sendable {
     /// What the value is called in help; nil for a flag.
     let placeholder: String?
     let help: String
-    let isRepeatable: Bool
+    var isRepeatable = false
     /// The words that a value can be; empty where it can be anything.
-    let choices: [String]
+    var choices: [String] = []
     /// The heading that help lists the option under.
-    let section: String
+    private(set) var section = "Options"
     /// Given this, the command takes no arguments: what they would say is in the option's value.
     private(set) var replacesArguments = false
+
+    fileprivate func inSection(_ heading: String) -> OptionDescription {
+        var option = self
+        option.section = heading
+        return option
+    }
 
     /// The same option, in place of the command's arguments.
     func replacingArguments() -> OptionDescription {
@@ -27,26 +32,17 @@ struct OptionDescription: Sendable {
         return option
     }
 
-    static func flag(
-        _ name: String, short: String? = nil, _ help: String, section: String = defaultSection
-    ) -> OptionDescription {
-        OptionDescription(
-            name: name, short: short, placeholder: nil, help: help, isRepeatable: false, choices: [],
-            section: section)
+    static func flag(_ name: String, short: String? = nil, _ help: String) -> OptionDescription {
+        OptionDescription(name: name, short: short, placeholder: nil, help: help)
     }
 
     static func value(
-        _ name: String,
-        short: String? = nil,
-        _ placeholder: String,
-        _ help: String,
-        repeatable: Bool = false,
-        choices: [String] = [],
-        section: String = defaultSection
+        _ name: String, short: String? = nil, _ placeholder: String, _ help: String,
+        repeatable: Bool = false, choices: [String] = []
     ) -> OptionDescription {
         OptionDescription(
             name: name, short: short, placeholder: placeholder, help: help, isRepeatable: repeatable,
-            choices: choices, section: section)
+            choices: choices)
     }
 
     var takesValue: Bool { placeholder != nil }
@@ -59,4 +55,11 @@ struct OptionDescription: Sendable {
 
     /// The long spelling with its value, such as `--max-delete N`.
     var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+}
+
+extension [OptionDescription] {
+    /// The same options, under a heading of their own.
+    static func section(_ heading: String, _ options: OptionDescription...) -> [OptionDescription] {
+        options.map { $0.inSection(heading) }
+    }
 }

@@ -39,7 +39,7 @@ struct OptionScanner {
         let attached = name.count < argument.count ? Array(argument[(name.endIndex + 1)...]) : nil
         if let attached, !option.takesValue {
             throw UsageError(
-                "\(option.name) does not take a value, but was given \(QuotedBytes(attached))",
+                "\(option.name) does not take a value, but was given \(quoted(attached))",
                 wayOut: "write \(option.name) alone")
         }
         try record(option, attached: attached, spelling: option.name)
@@ -101,12 +101,11 @@ struct OptionScanner {
             other.allOptions.contains { typed.spells($0.name) || $0.short.map(typed.spells) == true }
         }
         let names = owners.map { "'\($0.name)'" }.joined(separator: ", ")
-        let suggestion = EditDistance.closest(to: typed, among: command.allOptions.map(\.name))
         return UsageError(
-            "unknown option \(QuotedBytes(typed)) for '\(command.name)'",
+            "unknown option \(quoted(typed)) for '\(command.name)'",
             wayOut: !owners.isEmpty
                 ? "it is an option of \(names)"
-                : suggestion.map { "did you mean '\($0)'?" }
+                : EditDistance.suggestion(for: typed, among: command.allOptions.map(\.name))
                     ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
         )
     }

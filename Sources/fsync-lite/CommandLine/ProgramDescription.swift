@@ -8,7 +8,7 @@ struct ProgramDescription: Sendable {
     /// The day of this version, in ISO 8601.
     let released: String
     let commands: [CommandDescription]
-    let exitCodes: [ExitCodeDescription]
+    let exitCodes: [(code: Int32, meaning: String)]
 
     /// The options understood before any command.
     var options: [OptionDescription] { [.helpOption, .versionOption] }
@@ -16,16 +16,5 @@ struct ProgramDescription: Sendable {
     /// The one-line shape of a command, such as `fsync-lite plan [OPTIONS] SOURCE TARGET`.
     func usage(of command: CommandDescription) -> String {
         ([name, command.name, "[OPTIONS]"] + command.arguments.map(\.usage)).joined(separator: " ")
-    }
-}
-
-/// One row of the exit code table.
-struct ExitCodeDescription: Sendable {
-    let code: Int32
-    let meaning: String
-
-    init(_ code: Int32, _ meaning: String) {
-        self.code = code
-        self.meaning = meaning
     }
 }

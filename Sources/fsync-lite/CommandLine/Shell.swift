@@ -1,3 +1,5 @@
+import FsyncLite
+
 /// A shell that completes command lines.
 enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
@@ -14,6 +16,16 @@ enum Shell: String, CaseIterable, Sendable {
     /// A word between single quotes, as every shell here understands it.
     static func quoted(_ text: String) -> String {
         "'\(text.replacing("'", with: "'\\''"))'"
+    }
+
+    /// An argument as somebody types it, quoted where that is needed; what no terminal shows, as bash and zsh read it.
+    static func word(_ bytes: [UInt8]) -> String {
+        let text = escapedText(bytes)
+        guard text.utf8.elementsEqual(bytes) else { return "$'\(text.replacing("'", with: "\\'"))'" }
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,@%=".unicodeScalars.contains($0))
+        }
+        return isPlain && !text.isEmpty ? text : quoted(text)
     }
 }
 

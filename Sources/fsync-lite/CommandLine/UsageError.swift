@@ -1,3 +1,5 @@
+import FsyncLite
+
 /// A command line that cannot be acted on: what is wrong, and what to do about it.
 ///
 /// Both lines are safe to print: bytes taken from the command line are escaped where a terminal
@@ -13,3 +15,6 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 
     var description: String { "\(message)\n\(wayOut)" }
 }
+
+/// Bytes from the command line in a message, with what a terminal should not see escaped.
+func quoted(_ bytes: some Collection<UInt8>) -> String { "'\(escapedText(bytes))'" }

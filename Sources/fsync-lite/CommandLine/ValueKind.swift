@@ -24,9 +24,9 @@ enum ValueKind: Equatable, Sendable {
     /// Refuses what is none of the words.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
         guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
-        let closest = EditDistance.closest(to: value, among: words)
         throw UsageError(
-            "\(QuotedBytes(value)) is not a value for \(name)",
-            wayOut: closest.map { "did you mean '\($0)'?" } ?? "use one of: \(words.joined(separator: ", "))")
+            "\(quoted(value)) is not a value for \(name)",
+            wayOut: EditDistance.suggestion(for: value, among: words)
+                ?? "use one of: \(words.joined(separator: ", "))")
     }
 }

@@ -8,22 +8,11 @@ enum ApplyCommand {
     }
 
     static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
-        try run(command, &console) { monitor in
-            Synchronizer(
-                source: command.source, target: command.target, options: command.options, monitor: monitor)
-        }
-    }
-
-    /// - Parameter synchronizer: what is carried out.
-    static func run(
-        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
-    ) throws -> Report {
-        let display = command.isQuiet ? nil : TerminalMonitor()
-        let synchronizer = synchronizer(RunMonitor(display: display))
+        let monitor = RunMonitor(isQuiet: command.isQuiet)
         let report: Report
         do {
-            defer { display?.clear() }
-            report = try synchronizer.apply(exactly: command.saved)
+            defer { monitor.clear() }
+            report = try command.synchronizer(monitor).apply(exactly: command.saved)
         } catch {
             try command.log("failed: \(error)", [])
             throw error
@@ -43,7 +32,7 @@ enum ApplyCommand {
         if report.outcome == .failed, report.error?.code != .interrupted {
             command.complain("the target is unchanged")
             if report.error == nil {
-                command.complain("to mirror the rest: \(command.command(adding: "--keep-going"))")
+                command.complain("to mirror the rest: \(command.command(adding: ["--keep-going"]))")
             }
         }
         do {

@@ -22,7 +22,7 @@ extension Filters {
         }
         if let name = invocation.value("--ignore-file"), !setIgnoreFile(named: name) {
             throw UsageError(
-                "\(QuotedBytes(name)) is not a name for --ignore-file",
+                "\(quoted(name)) is not a name for --ignore-file",
                 wayOut: "give the name of a file, without a directory")
         }
         excludesCaches = invocation.has("--exclude-caches")
@@ -33,18 +33,9 @@ extension Filters {
 
 extension SizeLimits {
     init(_ invocation: Invocation) throws {
+        let wayOut = "give a number of bytes, or one such as 10M"
         self.init(
-            minimum: try SizeLimits.size("--min-size", invocation),
-            maximum: try SizeLimits.size("--max-size", invocation))
-    }
-
-    private static func size(_ option: String, _ invocation: Invocation) throws -> Int64? {
-        guard let text = try invocation.text(option) else { return nil }
-        guard let size = Int64(byteCount: text) else {
-            throw UsageError(
-                "\"\(text)\" is not a size for \(option)",
-                wayOut: "give a number of bytes, or one such as 10M")
-        }
-        return size
+            minimum: try invocation.value("--min-size", wayOut) { Int64(byteCount: $0) },
+            maximum: try invocation.value("--max-size", wayOut) { Int64(byteCount: $0) })
     }
 }

@@ -15,15 +15,15 @@ enum ManifestListCommand {
                 json.raw("\n")
                 return try console.write(json.bytes)
             }
-            text.clear()
+            text.bytes.removeAll(keepingCapacity: true)
             if endsWithNUL {
-                text.append(contentsOf: entry.path.bytes)
+                text.bytes += entry.path.bytes
             } else if isLong {
                 text.appendLong(entry)
             } else {
                 text.appendEscaped(entry.path.bytes)
             }
-            text.append(endsWithNUL ? 0 : UInt8(ascii: "\n"))
+            text.bytes.append(endsWithNUL ? 0 : UInt8(ascii: "\n"))
             try console.write(text.bytes)
         }
         return .done
@@ -39,20 +39,9 @@ extension EntrySelection {
             if let type = FileType(documentName: name) { types.insert(type) }
         }
         sizes = try SizeLimits(invocation)
-        earliest = try EntrySelection.time("--newer", invocation)
-        end = try EntrySelection.time("--older", invocation)
-    }
-
-    /// A day is its first moment, in UTC like every time that is printed.
-    private static func time(_ option: String, _ invocation: Invocation) throws -> Timestamp? {
-        guard let value = invocation.value(option) else { return nil }
-        guard
-            let time = Timestamp(iso8601: value[...]) ?? Timestamp(iso8601: (value + "T00:00:00Z".utf8)[...])
-        else {
-            throw UsageError(
-                "\(QuotedBytes(value)) is not a time for \(option)",
-                wayOut: "give a day such as 2026-11-20, or a time such as 2026-11-20T10:00:00Z, in UTC")
-        }
-        return time
+        let wayOut =
+            "give a day such as 2026-11-20, a time such as 2026-11-20T10:00:00Z, in UTC, or an age such as 7d"
+        earliest = try invocation.value("--newer", wayOut) { Timestamp(condition: $0) }
+        end = try invocation.value("--older", wayOut) { Timestamp(condition: $0) }
     }
 }

@@ -10,7 +10,7 @@ enum ManifestShowCommand {
         let limit = try invocation.integer("--top", in: 0...1000) ?? usualLimit
         let statistics = try tree.statistics(limit: limit)
         if invocation.has("--json") {
-            try TreeStatisticsDocument(statistics).write(to: &console)
+            try TreeStatisticsDocument.write(statistics, to: &console)
         } else {
             try write(statistics, to: &console)
         }
@@ -62,10 +62,9 @@ enum ManifestShowCommand {
 }
 
 /// `manifest show --json`.
-struct TreeStatisticsDocument {
-    private var document = DocumentWriter(format: "fsync-lite-manifest-totals")
-
-    init(_ statistics: TreeStatistics) {
+enum TreeStatisticsDocument {
+    static func write(_ statistics: TreeStatistics, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-manifest-totals")
         if let header = statistics.header {
             document.text.field("id", header.id)
             document.text.field("root", "root_base64", header.root[...])
@@ -80,33 +79,16 @@ struct TreeStatisticsDocument {
         document.text.beginArray()
         for count in statistics.levels { document.text.value(count) }
         document.text.endArray()
-        document.beginArray("types")
-        for type in FileType.allCases {
-            guard let count = statistics.types[type] else { continue }
-            document.beginElement()
-            document.text.field("type", type.documentName)
-            document.text.field("entries", count)
-            document.endElement()
+        let types = FileType.allCases.compactMap { type in statistics.types[type].map { (type, $0) } }
+        try document.array("types", of: types, to: &console) { text, entry in
+            text.field("type", entry.0.documentName)
+            text.field("entries", entry.1)
         }
-        document.endArray()
-        write("largest", statistics.largest)
-        write("newest", statistics.newest)
-        write("oldest", statistics.oldest)
-        document.end(withChecksum: false)
-    }
-
-    func write(to sink: inout some ByteSink & ~Copyable) throws {
-        var document = document
-        try document.drain(to: &sink, all: true)
-    }
-
-    private mutating func write(_ name: StaticString, _ ranking: TreeStatistics.Ranking) {
-        document.beginArray(name)
-        for file in ranking.files {
-            document.beginElement()
-            document.text.fields(of: file)
-            document.endElement()
+        for (name, ranking) in [
+            ("largest", statistics.largest), ("newest", statistics.newest), ("oldest", statistics.oldest),
+        ] as [(StaticString, TreeStatistics.Ranking)] {
+            try document.array(name, of: ranking.files, to: &console) { $0.fields(of: $1) }
         }
-        document.endArray()
+        try document.end(to: &console)
     }
 }

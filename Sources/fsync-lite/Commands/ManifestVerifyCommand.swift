@@ -10,7 +10,7 @@ enum ManifestVerifyCommand {
         Interruption.watch()
         var verification = Verification(
             of: tree, by: try Tree(path: try invocation.argument("MANIFEST")),
-            monitor: RunMonitor(display: nil))
+            monitor: RunMonitor(isQuiet: true))
         verification.source = invocation.value("--source")
         verification.readsContent = invocation.has("--digest") || verification.source != nil
         let repairs = invocation.has("--repair")
@@ -18,11 +18,9 @@ enum ManifestVerifyCommand {
             throw UsageError(
                 "--repair needs another copy", wayOut: "give the mirror's source with --source DIR")
         }
-        if let text = try invocation.text("--part") {
-            guard let part = Verification.Part(text), verification.readsContent else {
-                throw UsageError(
-                    "\"\(text)\" is not a part, or nothing is read in parts",
-                    wayOut: "give --part such as 3/30, with --digest or --source")
+        if let part = try invocation.value("--part", "give --part such as 3/30", Verification.Part.init) {
+            guard verification.readsContent else {
+                throw UsageError("nothing is read in parts", wayOut: "add --digest or --source to --part")
             }
             verification.part = part
         }
@@ -109,7 +107,6 @@ private struct VerificationOutput {
         }
         document?.text.field("bytes_read", summary.bytesRead)
         document?.text.endObject()
-        document?.end(withChecksum: false)
-        try document?.drain(to: &console, all: true)
+        try document?.end(to: &console)
     }
 }

@@ -9,22 +9,16 @@ enum PlanCommand {
         if let path = invocation.value("--explain") {
             return try explain(path, command, &console)
         }
-        return try run(command, &console) { monitor in
-            Synchronizer(
-                source: command.source, target: command.target, options: command.options, monitor: monitor)
-        }
+        return try run(command, &console)
     }
 
-    /// - Parameter synchronizer: what is looked at.
-    static func run(
-        _ command: SyncCommand, _ console: inout Console, _ synchronizer: (any Monitor) -> Synchronizer
-    ) throws -> ExitCode {
+    static func run(_ command: SyncCommand, _ console: inout Console) throws -> ExitCode {
         let invocation = command.invocation
-        let display = command.isQuiet ? nil : TerminalMonitor()
+        let monitor = RunMonitor(isQuiet: command.isQuiet)
         let plan: Plan
         do {
-            defer { display?.clear() }
-            plan = try synchronizer(RunMonitor(display: display)).plan()
+            defer { monitor.clear() }
+            plan = try command.synchronizer(monitor).plan()
         }
         if command.isJSON {
             try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
@@ -41,7 +35,7 @@ enum PlanCommand {
                 .write(to: LocalFile(bytes: file))
             if !command.isQuiet {
                 Console.complain(
-                    "saved; to do just this: fsync-lite apply --plan \(SyncCommand.quoted(file))")
+                    "saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
             }
         }
         return invocation.has("--exit-code") && plan.summary.actions > 0 ? .different : .done
@@ -69,11 +63,7 @@ enum PlanCommand {
     private static func explain(
         _ given: [UInt8], _ command: SyncCommand, _ console: inout Console
     ) throws -> ExitCode {
-        guard let path = RelativePath(given.last == UInt8(ascii: "/") ? given.dropLast() : given[...]) else {
-            throw UsageError(
-                "\(QuotedBytes(given)) is no path below the source",
-                wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
-        }
+        let path = try RestoreCommand.path(given)
         let decision = try command.options.filters.explain(
             path, source: command.source, target: command.target)
         try console.line("\(path): \(decision)")

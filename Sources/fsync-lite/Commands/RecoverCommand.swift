@@ -21,7 +21,7 @@ enum RecoverCommand {
             Console.complain("\(error)")
             // Objects of others are in the way; where the kernel said no, these would not help.
             guard error.errno == nil else { return .pending }
-            let command = "fsync-lite recover \(SyncCommand.quoted(target.path))"
+            let command = "fsync-lite recover \(Shell.word(target.path))"
             Console.complain("to move what is in the way to the history and go on: \(command) --displace")
             Console.complain("to take the commit back: \(command) --back, or --back --displace")
             return .pending

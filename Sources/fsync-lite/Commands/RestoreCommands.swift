@@ -31,16 +31,9 @@ enum RestoreCommand {
         _ console: inout Console
     ) throws -> ExitCode {
         let command = SyncCommand(invocation, restoration, to: directory)
-        if invocation.has("--dry-run") {
-            return try PlanCommand.run(command, &console) { monitor in
-                Synchronizer(restoration, to: directory, monitor: monitor)
-            }
-        }
+        if invocation.has("--dry-run") { return try PlanCommand.run(command, &console) }
         Interruption.watch()
-        return ExitCode(
-            try ApplyCommand.run(command, &console) { monitor in
-                Synchronizer(restoration, to: directory, monitor: monitor)
-            })
+        return ExitCode(try ApplyCommand.run(command, &console))
     }
 
     /// A path in the tree, as people type it.
@@ -49,7 +42,7 @@ enum RestoreCommand {
             !path.isRoot
         else {
             throw UsageError(
-                "\(QuotedBytes(given)) is no path in the target",
+                "\(quoted(given)) is no path in the tree",
                 wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
         }
         return path

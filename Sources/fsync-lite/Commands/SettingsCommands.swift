@@ -34,7 +34,7 @@ enum SettingsShowCommand {
 
     private static func text(_ value: SettingsLayer.Value?, _ option: OptionDescription) -> String {
         guard option.takesValue else { return value?.values == nil ? "false" : "true" }
-        let words = (value?.values ?? []).map { SyncCommand.quoted($0) }
+        let words = (value?.values ?? []).map { Shell.word($0) }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 

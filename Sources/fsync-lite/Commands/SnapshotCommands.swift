@@ -5,7 +5,7 @@ enum SnapshotListCommand {
         let path = try invocation.argument("TARGET")
         let snapshots = try Target(path: path).snapshots()
         if invocation.has("--json") {
-            try console.write(SnapshotDocument.list(path, snapshots))
+            try SnapshotDocument.write(path, snapshots, to: &console)
         } else {
             for snapshot in snapshots { try console.line(line(snapshot)) }
         }
@@ -41,16 +41,8 @@ enum SnapshotShowCommand {
         if invocation.has("--json") {
             var document = DocumentWriter(format: "fsync-lite-snapshot-changes")
             document.text.field("target", "target_base64", target.path[...])
-            document.beginArray("actions")
-            for action in actions {
-                document.beginElement()
-                document.text.action(action)
-                document.endElement()
-                try document.drain(to: &console)
-            }
-            document.endArray()
-            document.end(withChecksum: false)
-            try document.drain(to: &console, all: true)
+            try document.array("actions", of: actions, to: &console) { $0.action($1) }
+            try document.end(to: &console)
         } else {
             try ActionText(invocation).write(actions, to: &console)
         }
@@ -112,7 +104,7 @@ enum SnapshotPruneCommand {
         let isDryRun = invocation.has("--dry-run")
         let snapshots = try Target(path: path).prune(policy, isDryRun: isDryRun)
         if invocation.has("--json") {
-            try console.write(SnapshotDocument.list(path, snapshots))
+            try SnapshotDocument.write(path, snapshots, to: &console)
         } else if !invocation.has("--quiet") {
             for snapshot in snapshots { try console.line(SnapshotListCommand.line(snapshot)) }
             let going = snapshots.count { $0.reasons.isEmpty }
@@ -131,14 +123,7 @@ extension RetentionPolicy {
         keepWeekly = try invocation.integer("--keep-weekly")
         keepMonthly = try invocation.integer("--keep-monthly")
         keepYearly = try invocation.integer("--keep-yearly")
-        if let text = try invocation.text("--keep-within") {
-            guard let age = Age(text) else {
-                throw UsageError(
-                    "\"\(text)\" is no length of time for --keep-within",
-                    wayOut: "give one such as 30d or 1y6m")
-            }
-            keepWithin = age
-        }
+        keepWithin = try invocation.value("--keep-within", "give one such as 30d or 1y6m") { Age($0) }
         let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
         if !labels.isEmpty { keepLabels = labels }
     }
@@ -157,34 +142,18 @@ enum SnapshotVerifyCommand {
 
 /// `snapshot list --json`.
 enum SnapshotDocument {
-    static func list(_ target: [UInt8], _ snapshots: [Snapshot]) throws -> [UInt8] {
+    static func write(_ target: [UInt8], _ snapshots: [Snapshot], to console: inout Console) throws {
         var document = DocumentWriter(format: "fsync-lite-snapshots")
         document.text.field("target", "target_base64", target[...])
-        document.beginArray("snapshots")
-        for snapshot in snapshots {
-            document.beginElement()
-            document.text.field("id", snapshot.id)
-            if let created = snapshot.created { document.text.field("created", created) }
-            if let label = snapshot.label { document.text.field("label", label) }
-            if let summary = snapshot.summary {
-                document.text.field("create", summary.create)
-                document.text.field("update", summary.update)
-                document.text.field("attributes", summary.attributes)
-                document.text.field("move", summary.move)
-                document.text.field("delete", summary.delete)
-            }
-            document.text.field("bytes_held", snapshot.bytesHeld)
-            document.text.key("kept")
-            document.text.beginArray()
-            for reason in snapshot.reasons { document.text.value(reason) }
-            document.text.endArray()
-            if let damage = snapshot.damage { document.text.field("damage", damage) }
-            document.endElement()
+        try document.array("snapshots", of: snapshots, to: &console) { text, snapshot in
+            text.field("id", snapshot.id)
+            if let created = snapshot.created { text.field("created", created) }
+            if let label = snapshot.label { text.field("label", label) }
+            if let summary = snapshot.summary { text.counts(summary) }
+            text.field("bytes_held", snapshot.bytesHeld)
+            text.field("kept", snapshot.reasons)
+            if let damage = snapshot.damage { text.field("damage", damage) }
         }
-        document.endArray()
-        document.end(withChecksum: false)
-        var bytes: [UInt8] = []
-        try document.drain(to: &bytes, all: true)
-        return bytes
+        try document.end(to: &console)
     }
 }

@@ -2,17 +2,18 @@ import FsyncLite
 
 enum StatusCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let limit = try maximumAge(invocation)
+        let limit = try invocation.value(
+            "--max-age", "give a number of s, m, h, d or w, such as 26h", { Age($0) })
         let target = Target(path: try invocation.argument("TARGET"))
         let status = try target.status()
         if invocation.has("--json") {
-            try console.write(StatusDocument(target, status).bytes)
+            try StatusDocument.write(target, status, to: &console)
         } else {
             try write(status, to: &console)
         }
         if status.isPending {
             Console.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(SyncCommand.quoted(target.path))"
+                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(target.path))"
             )
         }
         if status.isPending { return .pending }
@@ -25,16 +26,6 @@ enum StatusCommand {
         guard age > limit else { return .done }
         Console.complain("the last good run began \(age) ago, at \(last)")
         return .different
-    }
-
-    private static func maximumAge(_ invocation: Invocation) throws -> Age? {
-        guard let text = try invocation.text("--max-age") else { return nil }
-        guard let age = Age(text) else {
-            throw UsageError(
-                "\"\(text)\" is not a value for --max-age",
-                wayOut: "give a number of s, m, h, d or w, such as 26h")
-        }
-        return age
     }
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {
@@ -55,35 +46,27 @@ enum StatusCommand {
 }
 
 /// `status --json`.
-struct StatusDocument {
-    let bytes: [UInt8]
-
-    init(_ target: Target, _ status: Target.Status) {
-        var text = JSONText()
-        text.beginObject()
-        text.field("format", "fsync-lite-status")
-        text.field("version", 1)
-        text.field("target", "target_base64", target.path[...])
-        text.field("state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
+enum StatusDocument {
+    static func write(_ target: Target, _ status: Target.Status, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-status")
+        document.text.field("target", "target_base64", target.path[...])
+        document.text.field(
+            "state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
         if let (header, summary) = status.manifest {
-            text.field("manifest", header.id)
-            text.field("created", header.created)
-            if let source = header.source { text.field("source", "source_base64", source.path[...]) }
-            text.key("summary")
-            text.summary(summary)
+            document.text.field("manifest", header.id)
+            document.text.field("created", header.created)
+            if let source = header.source {
+                document.text.field("source", "source_base64", source.path[...])
+            }
+            document.text.key("summary")
+            document.text.summary(summary)
         }
-        if let lastRun = status.lastRun { text.field("last_run", lastRun) }
-        text.key("history")
-        text.beginArray()
-        for applied in status.history {
-            text.beginObject()
+        if let lastRun = status.lastRun { document.text.field("last_run", lastRun) }
+        try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
             text.field("created", applied.created)
             text.field("bytes_held", applied.bytesHeld)
-            text.endObject()
         }
-        text.endArray()
-        text.endObject()
-        bytes = text.bytes + [UInt8(ascii: "\n")]
+        try document.end(to: &console)
     }
 }

@@ -27,23 +27,14 @@ extension SyncOptions {
             ("--no-hard-links", .hardLinks), ("--no-sparse", .holes),
         ]
         for (name, attribute) in switches where invocation.has(name) { attributes.remove(attribute) }
-        if let text = try invocation.text("--max-delete") {
-            guard let limit = DeleteLimit(text) else {
-                throw UsageError(
-                    "\"\(text)\" is not a value for --max-delete",
-                    wayOut: "give a number, a percentage such as 20%, or unlimited")
-            }
-            deleteLimit = limit
+        deleteLimit =
+            try invocation.value(
+                "--max-delete", "give a number, a percentage such as 20%, or unlimited", DeleteLimit.init)
+            ?? deleteLimit
+        bandwidth = try invocation.value("--bandwidth", "give a number of bytes a second, such as 50M") {
+            Int64(byteCount: $0).flatMap { $0 > 0 ? $0 : nil }
         }
-        if let text = try invocation.text("--bandwidth") {
-            guard let rate = Int64(byteCount: text), rate > 0 else {
-                throw UsageError(
-                    "\"\(text)\" is not a value for --bandwidth",
-                    wayOut: "give a number of bytes a second, such as 50M")
-            }
-            bandwidth = rate
-        }
-        if let number = try invocation.integer("--threads", in: 1...1024) { threads = number }
+        threads = try invocation.integer("--threads", in: 1...1024) ?? threads
         keepLast = try invocation.integer("--keep-last")
     }
 }

@@ -8,6 +8,8 @@ struct SyncCommand {
     let options: SyncOptions
     /// What `apply --plan` is to do.
     let saved: SavedPlan?
+    /// What is brought back instead of a source, and to which directory; nil for the target itself.
+    private var restoration: (tree: Restoration, directory: [UInt8]?)?
     /// The job that it is.
     private let job: String?
     var isQuiet: Bool { invocation.has("--quiet") }
@@ -16,6 +18,7 @@ struct SyncCommand {
     /// - Parameter directory: where a snapshot goes; nil for the target itself.
     init(_ invocation: Invocation, _ restoration: Restoration, to directory: [UInt8]?) {
         self.invocation = invocation
+        self.restoration = (restoration, directory)
         source = restoration.target
         target = directory ?? restoration.target
         options = SyncOptions()
@@ -56,27 +59,25 @@ struct SyncCommand {
         }
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
-                "\(QuotedBytes(path)) names another machine, which does not work yet",
+                "\(quoted(path)) names another machine, which does not work yet",
                 wayOut: "for a local directory of that name, write ./ before it")
         }
         return path
     }
 
-    /// The command that would go ahead.
-    func command(adding option: String) -> String {
-        let words =
-            job.map { ["run", SyncCommand.quoted(Array($0.utf8))] }
-            ?? ["apply"] + [source, target].map(SyncCommand.quoted)
-        return (["fsync-lite"] + words + [option]).joined(separator: " ")
+    func synchronizer(_ monitor: any Monitor) -> Synchronizer {
+        guard let (tree, directory) = restoration else {
+            return Synchronizer(source: source, target: target, options: options, monitor: monitor)
+        }
+        return Synchronizer(tree, to: directory, monitor: monitor)
     }
 
-    static func quoted(_ path: [UInt8]) -> String {
-        let isPlain = path.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/._-+,@%=".utf8.contains(byte)
-        }
-        return isPlain ? String(decoding: path, as: UTF8.self) : "\(QuotedBytes(path))"
+    /// The command that would go ahead.
+    func command(adding options: [String]) -> String {
+        let words =
+            job.map { ["run", Shell.word(Array($0.utf8))] }
+            ?? ["apply"] + [source, target].map(Shell.word)
+        return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 
     /// A line that tells which job it is about, where it is one.
@@ -95,14 +96,16 @@ struct SyncCommand {
         for problem in problems {
             complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))")
         }
-        for refusal in refusals {
-            complain("refused: \(refusal.reason)")
-            if let option = refusal.option, saved == nil {
-                complain("to go ahead: \(command(adding: option))")
+        for refusal in refusals { complain("refused: \(refusal.reason)") }
+        if saved == nil, !refusals.isEmpty, refusals.allSatisfy({ $0.option != nil }) {
+            var options: [String] = []
+            for case let option? in refusals.map(\.option) where !options.contains(option) {
+                options.append(option)
             }
+            complain("to go ahead: \(command(adding: options))")
         }
         if saved != nil, !refusals.isEmpty {
-            let paths = [source, target].map(SyncCommand.quoted).joined(separator: " ")
+            let paths = [source, target].map(Shell.word).joined(separator: " ")
             complain("to look again: fsync-lite plan \(paths) --out FILE")
         }
     }

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// The actions of a plan, a report or a comparison as lines for people.
@@ -8,11 +9,14 @@ struct ActionText {
     private static let usualEntries = 20
 
     private let listsAll: Bool
-    private let colours: Colours
+    private let isColoured: Bool
 
     init(_ invocation: Invocation) {
         listsAll = invocation.has("--all")
-        colours = .ofStandardOutput
+        // NO_COLOR counts when it is not empty: https://no-color.org.
+        isColoured =
+            StandardStream.output.understandsEscapes
+            && HostProcess.environment("NO_COLOR")?.isEmpty ?? true
     }
 
     /// What a line of the list stands for.
@@ -73,7 +77,8 @@ struct ActionText {
     /// Such as `+ photos/a.jpg  4.2 MB  (new)`.
     private func text(_ line: Line) -> String {
         let action = line.action
-        var text = ActionText.symbol(action.verb) + " "
+        let (sign, colour) = ActionText.style(action.verb)
+        var text = sign + " "
         if let from = action.from { text += "\(from) -> " }
         text += "\(action.path)"
         if action.type == "directory" { text += "/" }
@@ -88,16 +93,17 @@ struct ActionText {
             text += "  \(ActionText.byteCount(size))"
         }
         text += "  (\(action.causes.names.joined(separator: ", ")))"
-        return colours.colour(text, as: action.verb)
+        return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 
-    private static func symbol(_ verb: Action.Verb) -> String {
+    /// The sign of a verb, and its colour on a terminal.
+    private static func style(_ verb: Action.Verb) -> (sign: String, colour: Int) {
         switch verb {
-        case .create: "+"
-        case .update: "~"
-        case .attributes: "="
-        case .move: ">"
-        case .delete: "-"
+        case .create: ("+", 32)
+        case .update: ("~", 33)
+        case .attributes: ("=", 36)
+        case .move: (">", 34)
+        case .delete: ("-", 31)
         }
     }
 

@@ -3,11 +3,7 @@ import FsyncLite
 
 /// Entries as lines for people. The bytes of a line are made in place, for there may be millions.
 struct EntryText {
-    private(set) var bytes: [UInt8] = []
-
-    mutating func clear() {
-        bytes.removeAll(keepingCapacity: true)
-    }
+    var bytes: [UInt8] = []
 
     /// Such as `-rw-r--r-- 1000:1000      4194304 2026-11-20T10:00:00Z a.jpg`.
     mutating func appendLong(_ entry: any EntryStream) {
@@ -47,14 +43,6 @@ struct EntryText {
         } else {
             bytes += escapedText(name).utf8
         }
-    }
-
-    mutating func append(_ byte: UInt8) {
-        bytes.append(byte)
-    }
-
-    mutating func append(contentsOf name: [UInt8]) {
-        bytes += name
     }
 
     private mutating func space() {

@@ -15,7 +15,7 @@ struct Hook: CustomStringConvertible {
     let moment: Moment
     private let words: [String]
 
-    var description: String { words.map { SyncCommand.quoted(Array($0.utf8)) }.joined(separator: " ") }
+    var description: String { words.map { Shell.word(Array($0.utf8)) }.joined(separator: " ") }
 
     /// nil for what is no command.
     init?(_ moment: Moment, _ value: SettingValue) {

@@ -12,10 +12,10 @@ struct Job {
         let path = ["jobs", name]
         func directory(_ key: String) throws -> [UInt8] {
             guard let value = values[key] else { throw file.error(path, "\"\(key)\" is missing.") }
-            guard case .text(let text) = value, text.hasPrefix("/") else {
-                throw file.error(path + [key], "A path from / is needed.")
+            guard case .text(let text) = value, let directory = SettingsSources.path(text) else {
+                throw file.error(path + [key], "A path from / or ~/ is needed.")
             }
-            return Array(text.utf8)
+            return directory
         }
         self.name = name
         source = try directory("source")

@@ -64,11 +64,12 @@ struct SettingsLayer {
     private static func text(_ value: SettingValue, for option: OptionDescription) throws -> [UInt8] {
         switch value {
         case .text(let text):
-            guard option.placeholder != "FILE" || text.hasPrefix("/") else {
+            guard option.placeholder == "FILE" else { return Array(text.utf8) }
+            guard let path = SettingsSources.path(text) else {
                 throw UsageError(
-                    "\"\(text)\" depends on the working directory", wayOut: "give the path from /")
+                    "\"\(text)\" depends on the working directory", wayOut: "give the path from / or ~/")
             }
-            return Array(text.utf8)
+            return path
         case .number(let number) where !option.isRepeatable: return Array(String(number).utf8)
         default: throw UsageError("The value does not fit", wayOut: "give a list of texts")
         }

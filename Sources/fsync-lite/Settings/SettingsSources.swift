@@ -36,6 +36,15 @@ struct SettingsSources {
         return LocalFile(home) + ".config" + "fsync-lite"
     }
 
+    /// A path that means the same from any working directory: from `/`, or from `~/`, which is `HOME`; nil for others.
+    static func path(_ text: String) -> [UInt8]? {
+        if text.hasPrefix("/") { return Array(text.utf8) }
+        guard text.hasPrefix("~/"), let home = HostProcess.environment("HOME"), home.hasPrefix("/") else {
+            return nil
+        }
+        return (LocalFile(home) + String(text.dropFirst(2))).bytes
+    }
+
     /// A home that is another user's, or none, as a daemon's `/dev/null`, holds no settings of ours.
     private static func isReachable(_ directory: LocalFile) throws -> Bool {
         do {
@@ -70,11 +79,11 @@ struct SettingsSources {
         let jobs = try jobs()
         return try names.map { name in
             if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
-            let closest = EditDistance.closest(to: name[...], among: jobs.map(\.name))
             let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
-                "no job \(QuotedBytes(name)) in \(file ?? "the settings: there are none")",
-                wayOut: closest.map { "did you mean '\($0)'?" } ?? "fsync-lite settings show lists the jobs")
+                "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
+                wayOut: EditDistance.suggestion(for: name, among: jobs.map(\.name))
+                    ?? "fsync-lite settings show lists the jobs")
         }
     }
 }

@@ -55,7 +55,8 @@ struct InspectionTests {
         ("--older 2018-01-01 --type file", "docs/a.txt docs/deep/c.txt"),
         ("--newer 2020-09-13T12:26:40Z --older 2024-01-01 --type file", "big docs/b.jpg"),
         ("--newer 2023-11-14T22:13:20Z --older 2023-11-14T22:13:20.000000001Z", "docs/b.jpg"),
-        ("*.jpg --max-size 10", ""),
+        ("*.jpg --max-size 10", ""), ("--newer 26h --type file", ""),
+        ("--newer 100y --older 1y6m --type file", "big docs/a.txt docs/b.jpg docs/deep/c.txt"),
     ])
     func listSelects(conditions: String, expected: String) throws {
         let scene = try MirrorScene(tree)
@@ -105,6 +106,60 @@ struct InspectionTests {
         let summary = try scene.run("manifest", "diff", "--summary", "source", "copy")
         #expect(summary.code == 2)
         #expect(summary.output == "1 changed, 1 gone; 6 unchanged; 6 B in new and changed files\n")
+    }
+
+    @Test func aSnapshotIsATreeLikeOthers() throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror("--digest")
+        let before = try scene.run("manifest", "list", "--json", "target").output
+        try scene.append("!", to: "source/big")
+        try scene.move("source/docs", to: "source/moved")
+        try scene.remove("source/link")
+        try scene.mirror()
+        func diff(_ first: String, _ second: String, _ code: Int32) throws -> [String] {
+            let run = try scene.run("manifest", "diff", first, second)
+            #expect(run.code == code, "\(run.errors)")
+            return run.lines
+        }
+        #expect(try diff("target@latest", "target", 0) == ["no difference; 7 unchanged"])
+        #expect(try diff("target@latest", "source", 0) == ["no difference; 7 unchanged"])
+        let changes = try diff("target@latest~1", "target", 2)
+        #expect(changes == (try diff("target@latest~1", "target@latest", 2)))
+        #expect(changes.contains("> docs -> moved/  4 entries  (renamed)"), "\(changes)")
+        #expect(changes.contains("~ big  5.0 kB  (size, modified)") && changes.contains("- link  (removed)"))
+        // What has no inodes in common is told by paths.
+        #expect(try diff("target@latest~1", "source", 2).contains("+ moved/a.txt  5 B  (new)"))
+        let listed = try scene.run("manifest", "list", "--json", "target@latest~1")
+        let facts = try [before, listed.output].map { text in
+            try text.split(separator: "\n").map { line in
+                let entry = try JSONObject(text: String(line))
+                return [entry.text("path"), entry.text("modified"), entry.text("mode")]
+            }
+        }
+        #expect(facts[0] == facts[1])
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
+        #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "copy").code == 0)
+        #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "target").code == 2)
+        // Of what was displaced no digest is kept.
+        let export = try scene.run("manifest", "export", "target@latest~1", "--format", "sha256sum")
+        #expect(export.code == 66)
+        #expect(export.errors.contains("fsync-lite snapshot restore"))
+    }
+
+    @Test(arguments: [
+        ("target@latest~9", "there is no latest~9"), ("target@2001-01-01", "there is no snapshot of 2001"),
+        ("source@latest", "no target of fsync-lite has this snapshot"), ("nowhere@latest", "no such file"),
+        ("@latest", "no such file"),
+    ])
+    func aSnapshotThatIsNotThereIs66(name: String, message: String) throws {
+        let scene = try MirrorScene(tree)
+        try scene.mirror()
+        let run = try scene.run("manifest", "diff", name, "source")
+        #expect(run.code == 66)
+        #expect(run.errors.contains(message), "\(run.errors)")
+        // What has such a name goes first.
+        try scene.move("target", to: name)
+        #expect(try scene.run("manifest", "diff", name, "source").code == 0)
     }
 
     @Test func diffFindsFilesThatSwappedNames() throws {

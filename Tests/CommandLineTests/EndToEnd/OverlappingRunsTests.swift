@@ -198,6 +198,29 @@ struct OverlappingRunsTests {
         #expect(met > 5)
     }
 
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        arguments: [
+            "openat header.json", "openat actions.json", "openat manifest.json",
+        ])
+    func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
+        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true)
+        try scene.mirror()
+        for number in 1...2 {
+            try scene.append("\(number)", to: "source/edited/file 1")
+            if number == 1 { try scene.mirror() }
+        }
+        let words = moment.split(separator: " ").map(String.init)
+        let command = try PausedCommand(
+            ["manifest", "list", "--long", "target@latest~1"], in: scene.directory.path,
+            at: .after(words[0], of: words[1]))
+        #expect(try command.waitForPause())
+        try scene.mirror()
+        let run = try command.finish()
+        #expect(run.code == 6, "\(run.errors)")
+        #expect(run.errors.contains("target@latest~1: an apply has changed it meanwhile"), "\(run.errors)")
+    }
+
     /// No stopping, as it comes.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(

@@ -81,16 +81,26 @@ struct ScheduledRunTests {
     /// The mount point is there, and empty.
     @Test func unmountedSourceIs4AndNothingIsDamaged() throws {
         let scene = try scene()
+        // So many that their deletion would be refused by itself.
+        for number in 1...12 { try scene.build("content", at: "source/\(number)") }
         #expect(try run(scene).code == 0)
         try scene.move("source", to: "away")
         try scene.build([:], at: "source")
         let before = try scene.wholeTarget()
         let run = try run(scene)
         #expect(run.code == 4)
-        #expect(run.errors.contains("photos: refused: the source is empty"), "\(run.errors)")
-        #expect(run.errors.contains("fsync-lite run photos --allow-empty-source"), "\(run.errors)")
+        #expect(
+            run.errors == """
+                fsync-lite: photos: refused: the source is empty and the target holds 15 entries: is a disk missing?
+                fsync-lite: photos: to go ahead: fsync-lite run photos --allow-empty-source
+
+                """)
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.text("log").contains("problem: the source is empty"))
+        // What it says works; a limit that somebody named holds all the same.
+        let words = ["run", "photos", "--settings", scene.path("settings.json"), "--allow-empty-source"]
+        #expect(try scene.run(words + ["--max-delete", "5"]).code == 4)
+        #expect(try scene.run(words).code == 0)
     }
 
     @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))

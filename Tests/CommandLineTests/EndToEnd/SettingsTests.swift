@@ -72,6 +72,21 @@ struct SettingsTests {
         #expect(try scene.text("target/c.log") == "3+")
     }
 
+    @Test func tildeIsTheHomeDirectory() throws {
+        let scene = try scene(
+            #"{"jobs": {"photos": {"source": "~/source", "target": "~/target", "log_file": "~/log"}}}"#)
+        let job = ["run", "photos", "--settings", "settings.json"]
+        let run = try RunningCommand(
+            job, in: scene.directory.path, environment: ["HOME": scene.directory.path]
+        ).finish()
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.text("log").contains("photos: run committed"))
+        let homeless = try RunningCommand(job, in: scene.directory.path, environment: ["HOME": ""]).finish()
+        #expect(homeless.code == 65)
+        #expect(homeless.errors.contains("A path from / or ~/ is needed"), "\(homeless.errors)")
+    }
+
     @Test func defaultsHoldForPlanAndApplyToo() throws {
         let scene = try scene(#"{"defaults": {"exclude": ["*.tmp"], "quiet": true}}"#)
         let run = try scene.run("apply", "source", "target", "--settings", "settings.json")

@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What the README prints, in a shell.
+struct TourTests {
+    private static let tools = ["bash", "jq", "mtree", "sha256sum"]
+
+    /// A command of the tour, and what the README prints below it.
+    private struct Step {
+        let command: String
+        var output: [String] = []
+    }
+
+    private func steps(_ readme: String) -> [Step] {
+        var steps: [Step] = []
+        var isConsole = false
+        for line in readme.components(separatedBy: "\n") {
+            if line.hasPrefix("```") {
+                isConsole = line == "```console"
+            } else if isConsole, line.hasPrefix("$ ") {
+                steps.append(Step(command: String(line.dropFirst(2))))
+            } else if isConsole {
+                steps[steps.count - 1].output.append(line)
+            }
+        }
+        // A crash takes more than a shell: KillTests has some.
+        guard let crash = steps.firstIndex(where: { $0.output.contains { $0.contains("recover mirror") } })
+        else { return steps }
+        return Array(steps[..<crash] + steps[(crash + 3)...])
+    }
+
+    /// Without what is new each time.
+    private func lasting(_ line: String, _ directory: String) -> String {
+        line.replacing(#/\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{4}/#, with: "ID")
+            .replacing(#/\d{4}-\d\d-\d\dT[\d:.]+Z/#, with: "TIME")
+            .replacing(#/ \d+:\d+ /#, with: " OWNER ").replacing(#/\d+ s ago/#, with: "now")
+            .replacing("/home/me", with: directory)
+    }
+
+    @Test(
+        .enabled(if: tools.allSatisfy(HostCommand.isInstalled), "a tool of the tour is missing: \(tools)"),
+        .enabled(if: geteuid() == 0, "the tour prints what root sees"))
+    func everyCommandWorksAsPrinted() throws {
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../README.md").standardizedFileURL.path
+        let directory = try TemporaryDirectory()
+        let steps = steps(try String(contentsOfFile: readme, encoding: .utf8))
+        #expect(steps.count > 40)
+        let command = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
+        let script =
+            "umask 022; exec 2>&1; export PATH='\(command)':$PATH XDG_CONFIG_HOME=/nowhere; cd '\(directory.path)'\n"
+            + steps.map { "echo '=== next'\n\($0.command)\n" }.joined() + "true\n"
+        let output = try HostCommand.output("bash", "-c", script)
+        let parts = output.components(separatedBy: "=== next\n").dropFirst()
+        for (step, part) in zip(steps, parts) {
+            let printed = part.split(separator: "\n").map { lasting(String($0), directory.path) }
+            #expect(printed == step.output.map { lasting($0, directory.path) }, "\(step.command)")
+        }
+        #expect(parts.count == steps.count)
+    }
+}
