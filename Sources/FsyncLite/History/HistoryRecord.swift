@@ -136,7 +136,9 @@ package struct HistoryRecord: Sendable {
         for pair in difference.pairs {
             let from = pair.isRenamed ? pair.source.path : nil
             if pair.replacesContent {
-                add(.update, pair.target, from: from, slot: slots[pair.target.path], pair.causes)
+                var target = pair.target
+                if pair.targetStands { target.digest = pair.record?.digest }
+                add(.update, target, from: from, slot: slots[target.path], pair.causes)
                 continue
             }
             // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
