@@ -39,13 +39,7 @@ package struct EarlierTree: Sendable {
         root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file : nil
         scope = Scope(
             paths: paths,
-            above: paths.reduce(into: []) { above, path in
-                var directory = path.parent
-                while let next = directory, !next.isRoot {
-                    above.insert(next)
-                    directory = next.parent
-                }
-            }, withoutRest: withoutRest)
+            above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
@@ -173,14 +167,7 @@ package struct EarlierTree: Sendable {
         }
 
         var path: RelativePath { current?.path ?? present.path }
-        var status: FileStatus {
-            if let current { return current.status }
-            var status = present.status
-            if !tree.linked.isEmpty, status.links == 1, tree.linked.contains(status.inode) {
-                status.links = 2
-            }
-            return status
-        }
+        var status: FileStatus { current?.status ?? present.status.asNameOf(tree.linked) }
         var destination: [UInt8] { current?.destination ?? present.destination }
         var extended: ExtendedAttributes { current?.extended ?? present.extended }
         var omitted: Omissions { current?.omitted ?? present.omitted }

@@ -51,7 +51,7 @@ package struct HistoryRecord: Sendable {
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
             if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
             for time in [created, previousCreated].compactMap(\.self)
-            where Timestamp(iso8601: Array(time.utf8)[...]) == nil {
+            where Timestamp(iso8601: time) == nil {
                 return "this is no time: \(escapedText(time.utf8))"
             }
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
@@ -68,6 +68,10 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
+        var summary: ActionSummary {
+            ActionSummary(
+                create: create, update: update, attributes: attributes, move: move, delete: delete)
+        }
         var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }

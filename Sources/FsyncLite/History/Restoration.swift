@@ -209,10 +209,7 @@ extension Difference {
         }
         created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
         var staying = foreign.union(listed)
-        for path in staying {
-            var above = path.parent
-            while let directory = above, staying.insert(directory).inserted { above = directory.parent }
-        }
+        staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
             // No manifest has them.

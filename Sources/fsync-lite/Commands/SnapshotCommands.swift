@@ -140,7 +140,7 @@ extension RetentionPolicy {
             keepWithin = age
         }
         let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
-        if !labels.isEmpty { keepLabels = labels }
+        if !labels.isEmpty { keepLabel = labels }
     }
 }
 
