@@ -25,7 +25,7 @@ package struct DirectoryListing: Sendable {
     /// Only the names in a directory, in no order.
     package static func names(in directory: Directory) throws(SystemError) -> [FileName] {
         var found: [FileName] = []
-        try forEachName(in: directory) { name in
+        try DirectoryListing.forEachName(in: directory) { name in
             if let name = FileName(name) { found.append(name) }
         }
         return found
@@ -33,10 +33,12 @@ package struct DirectoryListing: Sendable {
 
     /// Reads a directory and the status of all that is in it. A name that vanishes in between is left out:
     /// it was not there.
-    package init(of directory: Directory) throws(SystemError) {
+    ///
+    /// - Parameter isFresh: it was opened just now for this, so its own position serves.
+    package init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
         var names: [UInt8] = []
         var spans: [(offset: Int32, length: Int32)] = []
-        try DirectoryListing.forEachName(in: directory) { name in
+        try DirectoryListing.forEachName(in: directory, isFresh: isFresh) { name in
             spans.append((Int32(truncatingIfNeeded: names.count), Int32(truncatingIfNeeded: name.count)))
             names.append(contentsOf: name)
             names.append(0)
@@ -72,33 +74,37 @@ package struct DirectoryListing: Sendable {
     }
 
     private static func forEachName(
-        in directory: Directory, _ body: (UnsafeRawBufferPointer) -> Void
+        in directory: Directory, isFresh: Bool = false, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SystemError) {
-        // A descriptor of its own: the position in a directory belongs to the open description.
-        let stream = try calling("openat", directory.path) { () throws(Errno) in
-            try directory.withRawDescriptor { (descriptor) throws(Errno) -> OpaquePointer in
-                let own = try retrying { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-                guard let stream = fdopendir(own) else {
-                    let errno = Errno.current
-                    close(own)
-                    throw errno
-                }
-                return stream
+        try calling("getdents64", directory.path) { () throws(Errno) in
+            try directory.withRawDescriptor { (descriptor) throws(Errno) in
+                guard !isFresh else { return try read(descriptor, body) }
+                // A descriptor of its own: the position in a directory belongs to the open description.
+                let own = FileDescriptor(
+                    owning: try FileDescriptor.open(descriptor, ".", [.read, .directory]))
+                try read(own.rawValue, body)
             }
         }
-        defer { closedir(stream) }
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(Errno) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 8)
+        defer { buffer.deallocate() }
+        guard let start = buffer.baseAddress else { return }
         while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw SystemError("readdir", directory.path, .current) }
-                return
+            let count = try retrying { getdents64(descriptor, start, buffer.count) }
+            guard count > 0 else { return }
+            var entry = UnsafeRawPointer(start)
+            while entry < start + count {
+                // The C array's declared size is not the name's: go by the NUL.
+                let name = entry + (MemoryLayout<dirent64>.offset(of: \.d_name) ?? 0)
+                let length = strlen(name.assumingMemoryBound(to: CChar.self))
+                let bytes = UnsafeRawBufferPointer(start: name, count: length)
+                if !bytes.elementsEqual(".".utf8), !bytes.elementsEqual("..".utf8) { body(bytes) }
+                entry += Int(entry.assumingMemoryBound(to: dirent64.self).pointee.d_reclen)
             }
-            // The C array's declared size is not the name's: go by the NUL.
-            let name = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-            let length = strlen(name.assumingMemoryBound(to: CChar.self))
-            let bytes = UnsafeRawBufferPointer(start: name, count: length)
-            if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) { continue }
-            body(bytes)
         }
     }
 }

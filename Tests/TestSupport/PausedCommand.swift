@@ -57,11 +57,15 @@ package final class PausedCommand {
     }
 
     deinit {
-        if running.isRunning {
-            if let process { kill(process, SIGKILL) }
-            running.kill()
-        }
+        kill()
         close(log)
+    }
+
+    /// Ends it where it stands.
+    package func kill() {
+        guard running.isRunning else { return }
+        // strace ends after it.
+        if let process { Glibc.kill(process, SIGKILL) } else { running.kill() }
     }
 
     /// Waits until it stops at a point, or ends.
@@ -82,7 +86,7 @@ package final class PausedCommand {
 
     /// Lets it go on.
     package func resume() {
-        if let process { kill(process, SIGCONT) }
+        if let process { Glibc.kill(process, SIGCONT) }
     }
 
     /// Lets it go on to its end, whatever points are left.

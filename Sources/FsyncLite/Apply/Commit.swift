@@ -17,7 +17,7 @@ package final class Commit {
         case unknown
     }
 
-    private let transaction: Transaction
+    let transaction: Transaction
     private let root: Directory
     private let state: TargetState
     private var locations: [Location]
@@ -212,9 +212,13 @@ package final class Commit {
                 .pending, path: directory.path(of: name),
                 "something that is not ours took this place during the commit")
         }
+        try displace(name, in: directory, to: handle(Layout.transaction))
+    }
+
+    func displace(_ name: FileName, in directory: Directory, to transaction: Directory) throws {
         conflicts.append(
             SyncError(.failed, path: directory.path(of: name), "moved out of the way, to the history"))
-        _ = try handle(Layout.transaction).takeConflict(name, from: directory)
+        _ = try transaction.takeConflict(name, from: directory)
     }
 
     // MARK: Attributes

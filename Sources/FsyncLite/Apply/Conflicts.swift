@@ -15,3 +15,37 @@ extension Directory {
         return conflicts.path(of: FileName(number: number))
     }
 }
+
+extension Commit {
+    /// Moves to its conflicts what others have put into new directories since the transaction began, and new files
+    /// that they wrote to: taken back, they lie in the stage, which will be emptied.
+    ///
+    /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the very tick in which
+    /// the transaction began is taken for part of it.
+    func keepLateChanges(in stage: Directory) throws {
+        let own = Set(transaction.objects.compactMap(\.identity))
+        func isLate(_ status: FileStatus) -> Bool {
+            let isOwn = own.contains(status.identity)
+            guard status.type != .directory else {
+                return !isOwn && status.created.map { $0 >= transaction.began } ?? false
+            }
+            // The operations themselves move the change times of their objects.
+            return (isOwn ? status.modified : status.changed) >= transaction.began
+        }
+        for holder in try DirectoryListing.names(in: stage)
+        where holder == TargetState.Name.tree || Int(holder.description) != nil {
+            let directory = try stage.directory(holder)
+            let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
+            var late: [RelativePath] = []
+            while try scan.advance() {
+                if let last = late.last, scan.path.isBelow(last) { continue }
+                if isLate(scan.status) { late.append(scan.path) }
+            }
+            let walker = TreeWalker(directory)
+            for path in late {
+                guard let (parent, name) = try walker.place(of: path) else { continue }
+                try displace(name, in: parent, to: stage)
+            }
+        }
+    }
+}

@@ -46,7 +46,7 @@ struct Recovery {
         }
         do {
             try commit.run(direction)
-            if direction == .backward { try keepConflicts(of: transaction) }
+            if direction == .backward { try keepConflicts(of: commit) }
             try finish(direction)
         } catch {
             throw pending(error)
@@ -59,14 +59,15 @@ struct Recovery {
         return (direction, commit)
     }
 
-    /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage; going back,
-    /// that will be emptied.
-    private func keepConflicts(of transaction: Transaction) throws {
+    /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage, and so does what
+    /// others did to what is new; going back, that will be emptied.
+    private func keepConflicts(of commit: Commit) throws {
         let conflicts = TargetState.Name.conflicts
-        guard let name = FileName(transaction.id.utf8) else { return }
+        guard let name = FileName(commit.transaction.id.utf8) else { return }
         let stages = try state.subdirectory(TargetState.Name.stage)
         guard try stages.status(of: name) != nil else { return }
         let stage = try stages.directory(name)
+        try commit.keepLateChanges(in: stage)
         guard try stage.status(of: conflicts) != nil else { return }
         let history = try state.subdirectory(TargetState.Name.history)
         if try history.status(of: name) == nil { try history.makeDirectory(name) }
@@ -115,6 +116,7 @@ struct Recovery {
             do {
                 try turnRound()
                 try commit.run(.backward)
+                try keepConflicts(of: commit)
                 try finish(.backward)
             } catch {
                 throw pending(error)

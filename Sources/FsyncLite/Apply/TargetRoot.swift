@@ -199,11 +199,12 @@ struct TargetRoot {
     mutating func withdraw() throws {
         guard let directory else { return }
         try moveState(beside: stateWasBeside)
-        if let state, stateWasMade {
-            try state.removeAll(from: directory)
-        } else {
+        // A commit that was taken back may have found what is somebody's.
+        guard let state, stateWasMade, try state.transactions().isEmpty else {
             try state?.clean()
+            return
         }
+        try state.removeAll(from: directory)
         if let made {
             guard try made.directory.status(of: made.name)?.identity == directory.status().identity else {
                 return

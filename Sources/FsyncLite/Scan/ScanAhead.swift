@@ -5,14 +5,15 @@ import FileSystem
 package final class ScanAhead: EntryStream {
     private struct Entry: Sendable {
         var pathEnd: Int
+        var destinationEnd: Int
         var status: FileStatus
-        var destination: [UInt8]
         var isListed: Bool
         var exclusion: Exclusion
     }
 
     private struct Batch: Sendable {
         var paths: [UInt8] = []
+        var destinations: [UInt8] = []
         var entries: [Entry] = []
     }
 
@@ -23,11 +24,11 @@ package final class ScanAhead: EntryStream {
     }
 
     package private(set) var path = RelativePath.root
+    package private(set) var status: FileStatus
     /// Whole after the last entry.
     package private(set) var findings = TreeScan.Findings()
     private var batch = Batch()
     private var index = -1
-    private var pathStart = 0
     private let queue = BoundedQueue<Message>(capacity: 4)
     private let thread = WorkerThread()
 
@@ -36,6 +37,7 @@ package final class ScanAhead: EntryStream {
 
     /// - Parameter begin: begins the scan, on its thread.
     package init(_ begin: @escaping @Sendable () throws -> TreeScan) throws {
+        status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         let queue = queue
         try thread.start {
             do {
@@ -56,11 +58,11 @@ package final class ScanAhead: EntryStream {
         var size = 16
         while try scan.advance() {
             batch.paths.append(contentsOf: scan.path.bytes)
+            if scan.status.type == .symlink { batch.destinations.append(contentsOf: scan.destination) }
             batch.entries.append(
                 Entry(
-                    pathEnd: batch.paths.count, status: scan.status,
-                    destination: scan.status.type == .symlink ? scan.destination : [],
-                    isListed: scan.isListed, exclusion: scan.exclusion))
+                    pathEnd: batch.paths.count, destinationEnd: batch.destinations.count,
+                    status: scan.status, isListed: scan.isListed, exclusion: scan.exclusion))
             guard batch.entries.count == size else { continue }
             guard queue.push(.batch(batch)) else { return }
             batch = Batch()
@@ -73,7 +75,6 @@ package final class ScanAhead: EntryStream {
     }
 
     package func advance() throws -> Bool {
-        if index >= 0, index < batch.entries.count { pathStart = batch.entries[index].pathEnd }
         index += 1
         while index >= batch.entries.count {
             switch queue.pop() {
@@ -83,15 +84,19 @@ package final class ScanAhead: EntryStream {
                 return false
             case .failure(let error): throw error
             }
-            (index, pathStart) = (0, 0)
+            index = 0
         }
+        let start = index > 0 ? batch.entries[index - 1].pathEnd : 0
         path.bytes.removeAll(keepingCapacity: true)
-        path.bytes.append(contentsOf: batch.paths[pathStart..<batch.entries[index].pathEnd])
+        path.bytes.append(contentsOf: batch.paths[start..<batch.entries[index].pathEnd])
+        status = batch.entries[index].status
         return true
     }
 
-    package var status: FileStatus { batch.entries[index].status }
-    package var destination: [UInt8] { batch.entries[index].destination }
+    package var destination: [UInt8] {
+        let start = index > 0 ? batch.entries[index - 1].destinationEnd : 0
+        return Array(batch.destinations[start..<batch.entries[index].destinationEnd])
+    }
     package var isListed: Bool { batch.entries[index].isListed }
     package var exclusion: Exclusion { batch.entries[index].exclusion }
 }

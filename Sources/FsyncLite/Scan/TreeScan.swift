@@ -75,8 +75,9 @@ package final class TreeScan: EntryStream {
     private let monitor: any Monitor
     private var filter: FilteredWalk?
     private var chain: DirectoryChain
-    /// One for each directory of the chain, and one for the root.
-    private var levels: [Level] = []
+    /// That of the present directory, and those of the directories above it.
+    private var level: Level
+    private var outerLevels: [Level] = []
     /// The directory that was yielded last: entered by the next `advance`.
     private var next: (directory: Directory, listing: DirectoryListing, inode: UInt64)?
 
@@ -104,7 +105,7 @@ package final class TreeScan: EntryStream {
         status = try root.status()
         rootDevice = status.device
         let listing = try DirectoryListing(of: root)
-        levels = [Level(listing: listing, pathLength: 0)]
+        level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
     }
 
@@ -112,30 +113,31 @@ package final class TreeScan: EntryStream {
         if let (directory, listing, inode) = next, let name = path.fileName {
             chain.push(directory, name, inode: inode)
             try filter?.enter(path)
-            levels.append(Level(listing: listing, pathLength: path.bytes.count))
+            outerLevels.append(level)
+            level = Level(listing: listing, pathLength: path.bytes.count)
             next = nil
         }
-        while let level = levels.last {
+        while true {
             path.bytes.removeSubrange(level.pathLength...)
-            guard level.index < level.listing.count else {
-                levels.removeLast()
-                if levels.isEmpty { return false }
+            if level.index < level.listing.count {
+                level.index += 1
+                if try take(level.index - 1), try inspect() { return true }
+            } else {
+                guard let outer = outerLevels.popLast() else { return false }
+                level = outer
                 chain.pop()
                 filter?.leave()
-                continue
             }
-            levels[levels.count - 1].index += 1
-            if try take(level.listing, level.index), try inspect() { return true }
         }
-        return false
     }
 
-    /// Makes one entry of a listing the present one; false where it is left out or has vanished.
-    private func take(_ listing: DirectoryListing, _ index: Int) throws -> Bool {
-        let name = listing.name(at: index)
-        status = listing.status(at: index)
+    /// Makes one entry of the listing the present one; false where it is left out or has vanished.
+    private func take(_ index: Int) throws -> Bool {
+        status = level.listing.status(at: index)
         isListed = true
-        if levels.count == 1, name.elementsEqual(TreeScan.reservedName.bytes) {
+        if outerLevels.isEmpty,
+            level.listing.name(at: index).elementsEqual(TreeScan.reservedName.bytes)
+        {
             findings.metReservedName = true
             return false
         }
@@ -144,7 +146,7 @@ package final class TreeScan: EntryStream {
             return false
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
-        path.bytes.append(contentsOf: name)
+        path.bytes.append(contentsOf: level.listing.name(at: index))
         exclusion = filter?.exclusion(of: path, status) ?? .none
         if case .byRule = exclusion { return true }
         if options.staysOnMount {
@@ -202,7 +204,7 @@ package final class TreeScan: EntryStream {
             let opened = try directory.status()
             // Another directory took the name since the listing: what is here now counts.
             if opened.inode != status.inode { status = opened }
-            let listing = try DirectoryListing(of: directory)
+            let listing = try DirectoryListing(of: directory, isFresh: true)
             next = (directory, listing, opened.inode)
             if options.reportsProgress {
                 progress.entries += listing.count

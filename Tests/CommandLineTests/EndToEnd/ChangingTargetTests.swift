@@ -184,6 +184,42 @@ struct ChangingTargetTests {
         }
     }
 
+    /// A commit that was killed and is taken back: what came into new directories meanwhile goes with them.
+    @Test func nothingOfTheirsIsLostOnTheWayBack() throws {
+        var changed: Set<String> = []
+        for number in 4...12 {
+            let scene = try changedScene()
+            let old = try TreeSnapshot(scene.target)
+            let command = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("renameat2", number: number))
+            guard try command.waitForPause() else { break }
+            command.kill()
+            _ = try command.finish()
+            guard scene.exists("target/.fsync-lite/journal") else { continue }
+            var theirs: [String] = []
+            if scene.exists("target/made") {
+                theirs += ["a file in a new directory", "one in a directory in it"]
+                try scene.build(
+                    ["mine": .file(theirs[0]), "own": ["mine": .file(theirs[1])]], at: "target/made")
+            }
+            if scene.exists("target/new") {
+                theirs.append("an edit of a new file")
+                try scene.rewrite("target/new", "an edit of a new file")
+            }
+            let recovery = try scene.run("recover", "--back", "target")
+            #expect(recovery.code == 0, "\(recovery.errors)")
+            #expect(try TreeSnapshot(scene.target) == old)
+            for content in theirs {
+                #expect(try isKept(content, scene), "\(number): \(content)")
+                changed.insert(content)
+            }
+            try scene.mirror()
+            for content in theirs { #expect(try isKept(content, scene), "\(number): \(content)") }
+        }
+        #expect(changed.count == 3)
+    }
+
     // MARK: Between looking and applying
 
     @Test func whatCameSinceThePlanIsSeenByTheApply() throws {
