@@ -59,6 +59,10 @@ package struct EarlierTree: Sendable {
             guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
             missing.remove(path)
             if let entry = found[path] {
+                // An exchange may have made a copy since, which has another inode than the displaced names.
+                if held.contains(entry.file.status.inode) {
+                    sharers[entry.file.status.inode] = present.status
+                }
                 found[path]?.file = entry.file.asRecorded(of: present.status)
             } else if path != present.path {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
@@ -69,7 +73,10 @@ package struct EarlierTree: Sendable {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         for (path, entry) in found {
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
+            // Another file may have the inode by now.
+            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
+                sharer.size == entry.file.size, sharer.modified == entry.file.status.modified
+            else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
         let linked = Set(

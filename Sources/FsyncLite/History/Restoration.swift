@@ -109,7 +109,8 @@ extension Examination {
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,
-            root: restoration.paths.isEmpty ? try Examination.rootPair(wanted, root, policy, header) : nil)
+            root: restoration.paths.isEmpty ? try Examination.rootPair(wanted, root, policy, header) : nil,
+            linksFiles: restoration.linksFiles)
         plan.problems = drift.problems.sorted { $0.path < $1.path }
         plan.notes = drift.notes
         var options = restoration.options
