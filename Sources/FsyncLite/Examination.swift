@@ -20,11 +20,14 @@ struct Examination {
     let attributes: MirroredAttributes
     /// When the scan began.
     let scanned: FileTime
+    /// Of the target nothing was looked at but what the plan touches: when all of it was.
+    let targetSeen: FileTime?
 
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
-        copy: [UInt8]? = nil, attributes: MirroredAttributes, scanned: FileTime = .now
+        copy: [UInt8]? = nil, attributes: MirroredAttributes, scanned: FileTime = .now,
+        targetSeen: FileTime? = nil
     ) {
         self.plan = plan
         self.contents = contents
@@ -36,9 +39,24 @@ struct Examination {
         self.copy = copy
         self.attributes = attributes
         self.scanned = scanned
+        self.targetSeen = targetSeen
     }
 
+    /// What a plan touches is not as the manifest has it.
+    private struct ManifestIsWrong: Error {}
+
     init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
+        do {
+            try self.init(source: path, root, options, monitor, trusting: options.trustsManifest)
+        } catch is ManifestIsWrong {
+            try self.init(source: path, root, options, monitor, trusting: false)
+        }
+    }
+
+    private init(
+        source path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ monitor: any Monitor,
+        trusting: Bool
+    ) throws {
         let scanned = FileTime.now
         let sourceRoot = try Examination.openSource(path)
         let attributes = options.settableAttributes
@@ -66,23 +84,31 @@ struct Examination {
         let policy = try Examination.policy(
             manifest?.header, source, root, options, sourceFacts: sourceFacts)
         let (filters, original, own) = (options.filters, root.original, sourceRoot)
+        let recorded = trusting ? manifest : nil
+        let isRecorded = recorded.map { Examination.isKnown($0.header, policy, options) } ?? false
+        let trees = isRecorded || root.directory == nil ? 1 : 2
         let sourceScan = try ScanAhead {
             try TreeScan(
-                own, .source.apart(from: original), filter: FilteredWalk(filters, source: own),
+                own, .source.apart(from: original).helped(trees: trees),
+                filter: FilteredWalk(filters, source: own),
                 monitor: monitor)
         }
         var targetScan: ScanAhead?
-        if let directory = root.directory {
+        var targetSeen: FileTime?
+        var merge = TreeMerge(policy)
+        if isRecorded, let recorded, let state = root.state {
+            targetSeen = try state.targetSeen(recorded.header)
+            try merge.run(source: sourceScan, target: RecordedTarget(recorded), manifest: nil as FileList?)
+        } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
-            targetScan = try ScanAhead {
+            let scan = try ScanAhead {
                 try TreeScan(
-                    directory, .target.apart(from: status), filter: FilteredWalk(filters, source: own),
+                    directory, .target.apart(from: status).helped(trees: trees),
+                    filter: FilteredWalk(filters, source: own),
                     monitor: monitor)
             }
-        }
-        var merge = TreeMerge(policy)
-        if let targetScan {
-            try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
+            targetScan = scan
+            try merge.run(source: sourceScan, target: scan, manifest: manifest)
         } else {
             try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
         }
@@ -109,6 +135,9 @@ struct Examination {
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
+        if targetSeen != nil, let directory = root.directory, try !difference.confirm(in: directory) {
+            throw ManifestIsWrong()
+        }
         problems += merge.omissions.problems
 
         var plan = Plan(
@@ -121,6 +150,12 @@ struct Examination {
         plan.basis = Plan.Basis(
             manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
+        if trusting, header != nil, targetSeen == nil {
+            plan.notes.append(
+                "the target was scanned: its manifest is of other filters or attributes, or has no mark")
+        } else if options.trustsManifest, !trusting {
+            plan.notes.append("the target was scanned: it is not as its manifest has it")
+        }
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(Examination.note(before, changedTo: options.filters.summary))
         }
@@ -144,7 +179,15 @@ struct Examination {
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isRecordOutdated: isRecordOutdated, passedOver: passedOver, attributes: attributes,
-            scanned: scanned)
+            scanned: scanned, targetSeen: targetSeen)
+    }
+
+    /// The manifest says enough of the target to go without a scan.
+    private static func isKnown(
+        _ header: ManifestHeader, _ policy: ComparisonPolicy, _ options: SyncOptions
+    ) -> Bool {
+        !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
+            && header.filters == options.filters.summary
     }
 
     /// - Parameter manifest: read to its end.

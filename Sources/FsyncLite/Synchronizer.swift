@@ -276,6 +276,7 @@ public struct Synchronizer: Sendable {
         var header = ManifestHeader(
             id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
             source: examination.source)
+        header.targetSeen = examination.targetSeen.map(Timestamp.init)
         header.attributes = examination.attributes
         header.filters = options.filters.summary
         header.rootOmitted = plan.root?.source.omitted ?? []
@@ -331,7 +332,9 @@ public struct Synchronizer: Sendable {
         }
         // A run with problems has not looked at everything.
         if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
-            noting { try state.markRun(scanned: examination.scanned) }
+            noting {
+                try state.markRun(scanned: examination.scanned, trusting: examination.targetSeen != nil)
+            }
         }
         noting {
             try DisplacedTree.collect(in: state)

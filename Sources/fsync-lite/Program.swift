@@ -72,6 +72,9 @@ extension CommandDescription {
     private static let comparison: [OptionDescription] = [
         .flag(
             "--checksum", "compare the content of files whose size and time agree", section: "Comparison"),
+        .flag(
+            "--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed",
+            section: "Comparison"),
         .flag("--no-owner", "leave owners and groups alone", section: "Comparison"),
         .flag("--no-xattrs", "leave extended attributes alone", section: "Comparison"),
         .flag("--no-acls", "leave ACLs alone", section: "Comparison"),

@@ -14,6 +14,7 @@ package struct TargetState: Sendable {
         static let manifest = FileName("manifest.json")
         static let mark = FileName("mark")
         static let lastRun = FileName("last-run")
+        static let trustingRun = FileName("trusting-run")
         static let settings = FileName("settings.json")
         static let settingsPropertyList = FileName("settings.plist")
         static let journal = FileName("journal")
@@ -91,8 +92,9 @@ package struct TargetState: Sendable {
     private func checkEntries() throws {
         let directories = [Name.stage, Name.history, Name.trash, Name.trees]
         let files = [
-            Name.manifest, Name.mark, Name.lastRun, Name.settings, Name.settingsPropertyList, Name.journal,
-            Name.journalBack, Name.syncFailed, Name.linked, Name.copy,
+            Name.manifest, Name.mark, Name.lastRun, Name.trustingRun, Name.settings,
+            Name.settingsPropertyList, Name.journal, Name.journalBack, Name.syncFailed, Name.linked,
+            Name.copy,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -194,13 +196,21 @@ package struct TargetState: Sendable {
     package func trust(_ header: ManifestHeader, sharesClock: Bool) throws -> Trust? {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
-            scanned: header.created.fileTime,
-            verified: try lastRun(), committed: mark.changed, linked: try linkedUntil(header),
+            scanned: header.created.fileTime, verified: try lastRun(),
+            targetVerified: try targetSeen(header), committed: mark.changed, linked: try linkedUntil(header),
             sharesClock: sharesClock)
     }
 
-    /// When the scan of the last run that read everything and ended well began.
-    func lastRun() throws -> FileTime? { try directory.status(of: Name.lastRun)?.modified }
+    /// When the scan of the last run that ended well began.
+    func lastRun() throws -> FileTime? {
+        try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0)?.modified }.max()
+    }
+
+    /// When the scan of the last run that looked at the whole target and ended well began.
+    func targetSeen(_ header: ManifestHeader) throws -> FileTime {
+        let seen = (header.targetSeen ?? header.created).fileTime
+        return max(seen, try directory.status(of: Name.lastRun)?.modified ?? seen)
+    }
 
     /// Until when every change of a file that an exchange linked is accounted for.
     func linkedUntil(_ header: ManifestHeader?) throws -> FileTime? {
@@ -218,8 +228,10 @@ package struct TargetState: Sendable {
 
     /// Writes down that a run that began its scan then has ended well. Its modification time is that
     /// beginning: what changed later was not looked at.
-    package func markRun(scanned: FileTime) throws {
-        try touch(Name.lastRun, modified: scanned)
+    ///
+    /// - Parameter trusting: it did not look at the target, but for what it changed.
+    package func markRun(scanned: FileTime, trusting: Bool = false) throws {
+        try touch(trusting ? Name.trustingRun : Name.lastRun, modified: scanned)
     }
 
     /// Writes down that until now only an exchange has changed the files that it linked, as far as their change times

@@ -71,6 +71,7 @@ package struct TreeMerge {
                     hasRecord = try manifest.advance()
                 }
             }
+            if order >= 0, let own = target.ownRecord { record = own }
             if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
 

@@ -7,8 +7,10 @@ import FileSystem
 package struct Trust: Sendable {
     /// When the scan behind the manifest began.
     package var scanned: FileTime
-    /// When the last run that looked at everything and ended well began its scan; never before `scanned`.
+    /// When the last run that looked at the whole source and ended well began its scan; never before `scanned`.
     package var verified: FileTime
+    /// When the last one that looked at the whole target did.
+    package var targetVerified: FileTime
     /// When the last commit had done its last operation.
     package var committed: FileTime
     /// Until when every change of a file that an exchange linked is accounted for.
@@ -17,11 +19,12 @@ package struct Trust: Sendable {
     package var sharesClock: Bool
 
     package init(
-        scanned: FileTime, verified: FileTime?, committed: FileTime, linked: FileTime? = nil,
-        sharesClock: Bool = false
+        scanned: FileTime, verified: FileTime?, targetVerified: FileTime? = nil, committed: FileTime,
+        linked: FileTime? = nil, sharesClock: Bool = false
     ) {
         self.scanned = scanned
         self.verified = max(scanned, verified ?? scanned)
+        self.targetVerified = targetVerified ?? self.verified
         self.committed = committed
         self.linked = linked
         self.sharesClock = sharesClock
@@ -30,7 +33,7 @@ package struct Trust: Sendable {
     /// A change of the target since somebody last looked, unless the last commit made it: by its operations,
     /// or by staging the file (born after the scan began), or an exchange by linking it.
     package func suspectsTarget(_ status: FileStatus) -> Bool {
-        guard status.changed >= verified else { return false }
+        guard status.changed >= targetVerified else { return false }
         // What the commit moved or gave attributes is compared once more: somebody may have edited it then.
         let isOurs = status.created.map { $0 >= scanned } ?? false
         return isOurs ? status.changed >= committed : linked.map { status.changed >= $0 } ?? true

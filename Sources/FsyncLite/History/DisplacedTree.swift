@@ -31,8 +31,9 @@ enum DisplacedTree {
             return status.changed < displaced
         }
         guard !names.isEmpty else { return [] }
-        let verified = [try state.linkedUntil(state.manifest()?.header), try state.lastRun()]
-            .compactMap(\.self).max()
+        let header = try state.manifest()?.header
+        let verified = [try state.linkedUntil(header), try header.map(state.targetSeen)].compactMap(\.self)
+            .max()
         var removed: Set<UInt64> = []
         for name in names {
             try TreeRemoval.remove(name, in: trees) { status in

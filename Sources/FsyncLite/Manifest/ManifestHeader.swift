@@ -6,6 +6,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var root: [UInt8]
     /// When the scan behind the manifest began. A change at or after this time may not be in it.
     public var created: Timestamp
+    /// When the target was last looked at as a whole, where that was before.
+    package var targetSeen: Timestamp?
     /// The directory that inodes and times of creation belong to: what the tree is a mirror of, or, where it was
     /// only looked at, itself.
     public var source: Source?
@@ -59,6 +61,7 @@ public struct ManifestHeader: Hashable, Sendable {
             text.field("root_inode", rootIdentity.inode)
             if let created = rootIdentity.created { text.field("root_created", created) }
         }
+        if let targetSeen { text.field("target_seen", targetSeen) }
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -100,6 +103,10 @@ public struct ManifestHeader: Hashable, Sendable {
                 rootIdentity?.created = try reader.timestamp()
                 try reader.expect(",")
             }
+        }
+        if source != nil, try reader.key("target_seen") {
+            targetSeen = try reader.timestamp()
+            try reader.expect(",")
         }
         if source != nil, try reader.key("root_omitted") {
             rootOmitted = try reader.omissions()

@@ -26,6 +26,8 @@ package protocol EntryStream: AnyObject {
     var targetInode: UInt64 { get }
     /// Of a file's content, where it is known.
     var digest: Digest? { get }
+    /// What the manifest says of the entry, where that is where it comes from.
+    var ownRecord: Record? { get }
 }
 
 extension EntryStream {
@@ -36,6 +38,7 @@ extension EntryStream {
     package var targetInode: UInt64 { status.inode }
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
+    package var ownRecord: Record? { nil }
 
     /// The present entry as a value.
     package var file: File {

@@ -26,6 +26,8 @@ package final class TreeScan: EntryStream {
             self.staysOnMount = staysOnMount
         }
 
+        /// Threads that read directories before the scan comes to them.
+        package var helpers = 0
         /// The monitor hears how many entries have been met; of two scans at a time, one should tell.
         package var reportsProgress = false
 
@@ -40,6 +42,15 @@ package final class TreeScan: EntryStream {
         package func apart(from other: FileStatus?) -> Options {
             var options = self
             options.other = other
+            return options
+        }
+
+        /// The same, with as many threads as the processors have use for.
+        ///
+        /// - Parameter trees: how many are scanned at the same time.
+        package func helped(trees: Int) -> Options {
+            var options = self
+            options.helpers = min(max(ThreadTeam.processors / trees - 1, 0), 3)
             return options
         }
     }
@@ -79,14 +90,23 @@ package final class TreeScan: EntryStream {
     private var level: Level
     private var outerLevels: [Level] = []
     /// The directory that was yielded last: entered by the next `advance`.
-    private var next: (directory: Directory, listing: DirectoryListing, inode: UInt64)?
+    private var next: OpenedDirectory?
 
     private struct Level {
         let listing: DirectoryListing
         /// How many bytes of `path` are the directory's own.
         let pathLength: Int
         var index = 0
+        /// Directories of the listing that are read ahead, in order, and where to look for more.
+        var readings: [(index: Int, reading: DirectoryReading)] = []
+        var nextReading = 0
     }
+
+    private let helpers: [WorkerThread]
+    /// Of all levels.
+    private var readings = 0
+    /// Each may hold a listing and a descriptor.
+    private static let readingLimit = (level: 4, scan: 64)
 
     package convenience init(
         _ root: Directory, _ options: Options, monitor: any Monitor = SilentMonitor()
@@ -102,20 +122,24 @@ package final class TreeScan: EntryStream {
         self.options = options
         self.monitor = monitor
         chain = DirectoryChain(root: root)
+        // What a filter leaves out is not to be read.
+        helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
         rootDevice = status.device
         let listing = try DirectoryListing(of: root)
         level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
+        try readAhead()
     }
 
     package func advance() throws -> Bool {
-        if let (directory, listing, inode) = next, let name = path.fileName {
-            chain.push(directory, name, inode: inode)
+        if let opened = next, let name = path.fileName {
+            chain.push(opened.directory, name, inode: opened.status.inode)
             try filter?.enter(path)
             outerLevels.append(level)
-            level = Level(listing: listing, pathLength: path.bytes.count)
+            level = Level(listing: opened.listing, pathLength: path.bytes.count)
             next = nil
+            try readAhead()
         }
         while true {
             path.bytes.removeSubrange(level.pathLength...)
@@ -191,6 +215,38 @@ package final class TreeScan: EntryStream {
         }
     }
 
+    /// Has the next directories of the present level read by the helpers.
+    private func readAhead() throws(SystemError) {
+        guard !helpers.isEmpty else { return }
+        let (level, scan) = TreeScan.readingLimit
+        while self.level.readings.count < level, readings < scan,
+            self.level.nextReading < self.level.listing.count
+        {
+            let index = self.level.nextReading
+            self.level.nextReading += 1
+            let status = self.level.listing.status(at: index)
+            guard index >= self.level.index, status.type == .directory, !status.isMountRoot,
+                status.device == rootDevice, let name = FileName(self.level.listing.name(at: index))
+            else { continue }
+            let reading = DirectoryReading(name, in: try chain.current())
+            // Without a thread to be had, each is read in its turn.
+            guard (try? helpers[index % helpers.count].start { reading.readAhead() }) != nil else { return }
+            self.level.readings.append((index, reading))
+            readings += 1
+        }
+    }
+
+    /// The directory of the present entry.
+    private func open(_ name: FileName) throws(SystemError) -> OpenedDirectory {
+        guard let first = level.readings.first, first.index == level.index - 1 else {
+            return try OpenedDirectory(name, in: chain.current())
+        }
+        level.readings.removeFirst()
+        readings -= 1
+        try readAhead()
+        return try first.reading.value()
+    }
+
     private func enter() throws -> Bool {
         guard let name = path.fileName else { return false }
         if let other = options.other, other.inode == status.inode, other.device == status.device {
@@ -200,14 +256,12 @@ package final class TreeScan: EntryStream {
         }
         try monitor.checkCancellation()
         do throws(SystemError) {
-            let directory = try chain.current().directory(name)
-            let opened = try directory.status()
+            let opened = try open(name)
             // Another directory took the name since the listing: what is here now counts.
-            if opened.inode != status.inode { status = opened }
-            let listing = try DirectoryListing(of: directory, isFresh: true)
-            next = (directory, listing, opened.inode)
+            if opened.status.inode != status.inode { status = opened.status }
+            next = opened
             if options.reportsProgress {
-                progress.entries += listing.count
+                progress.entries += opened.listing.count
                 monitor.report(progress)
             }
         } catch {

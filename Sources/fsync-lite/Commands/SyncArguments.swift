@@ -13,6 +13,7 @@ extension SyncOptions {
         filters = try Filters(invocation)
         deletesExcluded = invocation.has("--delete-excluded")
         comparesContent = invocation.has("--checksum")
+        trustsManifest = invocation.has("--trust-manifest")
         exchanges = invocation.has("--exchange")
         clonesUnchanged = invocation.has("--reflink")
         guard exchanges || !clonesUnchanged else {

@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+
+@Suite("The manifest's word for what the target holds")
+struct TrustManifestTests {
+    private func changedScene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "edited": .file("before", modified: TreeTime(1_600_000_000, 1)), "kept": "kept",
+                "was": ["x": "x", "in": ["y": "y"]], "gone": ["file": "gone"],
+                "one": .file("name", modified: TreeTime(1_600_000_000, 1)),
+            ], inMemory: true)
+        try scene.mirror()
+        try scene.append(" and after", to: "source/edited")
+        try scene.move("source/was", to: "source/moved")
+        try scene.remove("source/gone")
+        try scene.build(["new": ["in": "it"], "alone": "new"], at: "source")
+        return scene
+    }
+
+    @Test func changesAreMirroredWithoutAScan() throws {
+        let scene = try changedScene()
+        let planned = try scene.planned()
+        let trusting = try scene.plan("--trust-manifest", "--json")
+        #expect(try trusting.json().actionLines == planned.actionLines)
+        let run = try scene.mirror("--trust-manifest")
+        #expect(run.errors == "")
+        #expect(try scene.apply("--trust-manifest").output.contains("nothing to do"))
+        #expect(try scene.apply().output.contains("nothing to do"))
+    }
+
+    /// It is what the option is for; a run that did not look vouches for nothing.
+    @Test func changesInTheTargetAreFoundByTheNextFullRun() throws {
+        let scene = try changedScene()
+        try scene.editInSecret("target/kept", "KEPT")
+        try scene.editInSecret("target/one", "NAME")
+        try scene.build(["stranger": "theirs"], at: "target")
+        let run = try scene.apply("--trust-manifest")
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        #expect(try scene.apply("--trust-manifest").output.contains("nothing to do"))
+        #expect(try scene.text("target/kept") == "KEPT")
+        try scene.mirror()
+    }
+
+    struct Hazard: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable (MirrorScene) throws -> Void
+    }
+
+    private static let hazards = [
+        Hazard(testDescription: "a file to be replaced was edited") {
+            try $0.append("theirs", to: "target/edited")
+        },
+        Hazard(testDescription: "a file to be replaced is gone") { try $0.remove("target/edited") },
+        Hazard(testDescription: "a directory to be deleted holds what nobody knows of") {
+            try $0.build(["theirs": "theirs"], at: "target/gone")
+        },
+        Hazard(testDescription: "a directory to be moved holds what nobody knows of") {
+            try $0.build(["theirs": "theirs"], at: "target/was/in")
+        },
+        Hazard(testDescription: "a file in a directory to be moved was edited") {
+            try $0.append("theirs", to: "target/was/in/y")
+        },
+        Hazard(testDescription: "something stands where a file will be created") {
+            try $0.build(["alone": "theirs"], at: "target")
+        },
+        Hazard(testDescription: "something stands where a directory will be moved") {
+            try $0.build(["moved": ["theirs": "theirs"]], at: "target")
+        },
+        Hazard(testDescription: "a directory to be deleted is a symlink now") {
+            try $0.remove("target/gone")
+            try $0.build(["gone": .symlink("kept")], at: "target")
+        },
+    ]
+
+    @Test(arguments: hazards)
+    func whatAPlanTouchesIsLookedAt(hazard: Hazard) throws {
+        let scene = try changedScene()
+        try hazard.make(scene)
+        let plan = try scene.plan("--trust-manifest", "--json")
+        #expect(try plan.json().actionLines == scene.planned().actionLines)
+        let run = try scene.mirror("--trust-manifest")
+        #expect(run.errors.contains("the target was scanned: it is not as its manifest has it"))
+        #expect(try scene.apply().output.contains("nothing to do"))
+    }
+
+    @Test func otherFiltersNeedAScan() throws {
+        let scene = try changedScene()
+        let run = try scene.apply("--trust-manifest", "--exclude", "kept")
+        #expect(run.code == 0)
+        #expect(run.errors.contains("the target was scanned"))
+    }
+
+    /// The argument of a case that fails is its seed.
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func randomChangesAreMirrored(seed: UInt64) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        var tree = try DiskTree(scene.source, seed: seed)
+        try tree.grow(Int(seed % 40) + 3)
+        try scene.mirror()
+        let options = ["--trust-manifest", "--max-delete", "unlimited", "--allow-empty-source"]
+        for _ in 0..<2 {
+            try tree.change(Int(seed % 9) + 1)
+            let run = try scene.run(["apply", "source", "target"] + options)
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            try scene.expectMirrored()
+        }
+        #expect(try scene.apply().output.contains("nothing to do"))
+    }
+}
