@@ -14,6 +14,8 @@ struct Examination {
     let passedOver: [RelativePath]
     /// The source was looked at; it is not when the target goes back to an earlier tree.
     let isOfSource: Bool
+    /// Which earlier tree the target becomes a copy of, to be a directory like any other after.
+    let copy: [UInt8]?
     /// What is mirrored.
     let attributes: MirroredAttributes
     /// When the scan began.
@@ -24,7 +26,8 @@ struct Examination {
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
-        attributes: MirroredAttributes, scanned: FileTime = .now, targetSeen: FileTime? = nil
+        copy: [UInt8]? = nil, attributes: MirroredAttributes, scanned: FileTime = .now,
+        targetSeen: FileTime? = nil
     ) {
         self.plan = plan
         self.contents = contents
@@ -33,6 +36,7 @@ struct Examination {
         self.isRecordOutdated = isRecordOutdated
         self.passedOver = passedOver
         self.isOfSource = isOfSource
+        self.copy = copy
         self.attributes = attributes
         self.scanned = scanned
         self.targetSeen = targetSeen
@@ -189,14 +193,16 @@ struct Examination {
     /// - Parameter manifest: read to its end.
     static func guardFacts(
         _ plan: Plan, _ options: SyncOptions, _ manifest: ManifestReader?, _ source: ManifestHeader.Source,
-        _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = []
+        _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = [],
+        linksFiles: Bool = false
     ) throws -> GuardFacts {
         var facts = try FileSystemFacts(of: root.anchor())
         // What runs that were cut short have staged is used again or removed before anything is staged anew.
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
         var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
-            facts: facts, root: root.original, mounts: target?.mounts ?? [], locked: target?.locked ?? [:],
+            facts: facts, linksFiles: linksFiles, root: root.original, mounts: target?.mounts ?? [],
+            locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: rotten)
         if guards.neededBytes > facts.availableBytes, let state = root.state {
             let history = try History(state)

@@ -32,13 +32,9 @@ public struct Synchronizer: Sendable {
     }
 
     /// Brings an earlier tree back, by the same steps.
-    ///
-    /// - Parameter directory: where to; it must be empty or not there. nil for the target itself.
-    public init(
-        _ restoration: Restoration, to directory: [UInt8]? = nil, monitor: any Monitor = SilentMonitor()
-    ) {
+    public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
         source = .snapshot(restoration)
-        target = directory ?? restoration.target
+        target = restoration.destination ?? restoration.target
         options = restoration.options
         self.monitor = monitor
     }
@@ -93,7 +89,7 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            tidy(state, examination, &report)
+            if examination.copy == nil { tidy(state, examination, &report) } else { try root.leaveBare() }
             return report
         }
         do {
@@ -145,8 +141,10 @@ public struct Synchronizer: Sendable {
 
     /// The target whose snapshot goes elsewhere, which nobody shall write to meanwhile; nil otherwise.
     private func lockHolder() throws -> TargetRoot? {
-        guard case .snapshot(let restoration) = source, restoration.target != target else { return nil }
+        guard case .snapshot(let restoration) = source, restoration.destination != nil else { return nil }
         let root = try TargetRoot(restoration.target)
+        // It is refused to go to the target itself, which is locked as such.
+        guard try root.original?.identity != TargetRoot(target).original?.identity else { return nil }
         try root.lock()
         if try root.state?.hasJournal() ?? false { throw Synchronizer.pendingCommit(restoration.target) }
         return root
@@ -162,6 +160,7 @@ public struct Synchronizer: Sendable {
     ) throws -> Report {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
+        try state.setCopy(examination.copy)
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
@@ -263,11 +262,7 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        if case .snapshot(let restoration) = source, restoration.target != target {
-            try root.leaveBare()
-        } else {
-            tidy(state, examination, &report)
-        }
+        if examination.copy == nil { tidy(state, examination, &report) } else { try root.leaveBare() }
         return report
     }
 

@@ -101,6 +101,7 @@ public struct Target: Sendable {
         guard
             let (direction, commit) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
         else { return .nothingToDo }
+        if try state.copy() != nil { try root.leaveBare() }
         let conflicts = Conflicts(displaced: commit.conflicts, missing: commit.lost)
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }

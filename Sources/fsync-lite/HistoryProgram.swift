@@ -56,8 +56,10 @@ extension CommandDescription {
     static let snapshotRestore = CommandDescription(
         "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
         discussion: """
-            With --to it is copied to a directory that is empty or not there. With --in-place the target goes back, \
-            as one transaction that can be undone; what no apply brought there stays.
+            With --to it is copied to a directory that is empty or not there, by sharing blocks where the file system \
+            can. With --link files are not copied but get one more name: what is written to them later changes the \
+            target or its history as well. With --in-place the target goes back, as one transaction that can be \
+            undone; what no apply brought there stays.
             """,
         arguments: [
             target, snapshot,
@@ -66,8 +68,9 @@ extension CommandDescription {
                 repeated: true),
         ],
         options: [
-            .value("--to", "DIR", "copy it to this directory"), .flag("--in-place", "take the target back"),
-            dryRun,
+            .value("--to", "DIR", "copy it to this directory"),
+            .flag("--link", "link files instead of copying them, to look at and not to write to"),
+            .flag("--in-place", "take the target back"), dryRun,
         ] + output,
         examples: [
             ("fsync-lite snapshot restore mirror latest~1 notes.txt --to old", "Get a file back as it was"),

@@ -102,7 +102,7 @@ extension DocumentKind {
                 ]).utf8)
         },
         value: { desk in try desk.state.settings() },
-        check: { try require(($0.keepLast ?? 0) >= 0, "fewer than none") },
+        check: { try require(($0.rules.keepLast ?? 0) >= 0, "fewer than none") },
         text: { Array(try JSONDocument.encode($0)) })
 
     static let userSettings = DocumentKind(

@@ -46,13 +46,12 @@ struct Exchange {
         }
     }
 
-    /// The plan as the history tells it: what was displaced are the copies.
+    /// The plan as the history tells it. Of linked files it tells the inodes that were there: names that are displaced
+    /// already are names of these. Where all files are cloned, what was displaced are the copies.
     func asCopied(_ plan: Plan) -> Plan {
         func asCopied(_ file: File) -> File {
-            guard let copy = replica.copied[file.path] else { return file }
-            var status = file.status
-            (status.inode, status.created) = (copy.inode, copy.created)
-            return file.with(status)
+            guard comparesFiles, let copy = replica.copied[file.path] else { return file }
+            return file.with(copy.identity)
         }
         var difference = plan.difference
         for index in difference.deleted.indices {

@@ -139,6 +139,9 @@ final class StageWorker {
     private func stageContent(
         _ file: File, at place: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
+        if contents.linksFiles, let status = try linkContent(of: file, parent, name) {
+            return self.staged(file, as: status, file.extended, refused: ExtendedAttributes())
+        }
         // The stage's own directory keeps others out, so a file may have its permissions from the start.
         let staged = try parent.open(
             name, [digests == .ofCopies ? .readWrite : .write, .create, .exclusive, .noFollow],
@@ -168,6 +171,33 @@ final class StageWorker {
         if contents.isEarlier { return .failed(.lost(file.path)) }
         return .failed(
             Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+    }
+
+    /// Gives the object that holds the content one more name; nil where that cannot be, or the object is not all that
+    /// the file was, and a copy is made.
+    private func linkContent(
+        of file: File, _ parent: Directory, _ name: FileName
+    ) throws -> FileStatus? {
+        do throws(SystemError) {
+            guard let (holder, own) = try source.place(of: file.path) else { return nil }
+            try holder.link(own, to: parent, name)
+        } catch {
+            // Of what is not there, the copy tells.
+            let others: Set<Errno> = [.crossDevice, .manyLinks, .notPermitted, .accessDenied]
+            guard others.union(Errno.noDirectory).contains(error.errno) else { throw error }
+            return nil
+        }
+        // RACE: somebody may have put another object there just now. It is looked at under its new name.
+        let handle = try ObjectHandle(name, in: parent)
+        let status = try handle.status()
+        if status.type == .file, status.holdsContent(of: file), status.permissions == file.mode,
+            status.owner == file.owner, status.group == file.group,
+            try handle.extendedAttributes(extendedKinds) == file.extended
+        {
+            return status
+        }
+        try parent.unlink(name)
+        return nil
     }
 
     /// Sets what the file did not get when it was made: most need a time only.

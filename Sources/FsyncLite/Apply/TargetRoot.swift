@@ -177,6 +177,14 @@ struct TargetRoot {
         directory = tree
     }
 
+    /// Whether a run that was cut short has made the directory this copy, and has only left its state there.
+    func holds(copy: [UInt8]) throws -> Bool {
+        guard let directory, let state, try state.copy() == copy else { return false }
+        // One commit brings all of it.
+        return try state.manifest() != nil
+            || DirectoryListing.names(in: directory).contains { $0 != TreeScan.reservedName }
+    }
+
     /// Takes the state away when all is done: what is left is a directory like any other.
     func leaveBare() throws {
         guard let directory, let state else { return }

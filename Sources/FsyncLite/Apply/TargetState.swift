@@ -29,6 +29,7 @@ package struct TargetState: Sendable {
         static let tree = FileName("tree")
         static let trees = FileName("trees")
         static let linked = FileName("linked")
+        static let copy = FileName("copy")
 
         /// What the state is called beside a target; nil where that would be too long.
         static func beside(_ target: FileName) -> FileName? {
@@ -92,8 +93,8 @@ package struct TargetState: Sendable {
         let directories = [Name.stage, Name.history, Name.trash, Name.trees]
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.trustingRun, Name.settings,
-            Name.settingsPropertyList, Name.journal,
-            Name.journalBack, Name.syncFailed, Name.linked,
+            Name.settingsPropertyList, Name.journal, Name.journalBack, Name.syncFailed, Name.linked,
+            Name.copy,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -273,6 +274,27 @@ package struct TargetState: Sendable {
         }
     }
 
+    // MARK: Copies
+
+    /// Which earlier tree the directory becomes a copy of; nil for a target.
+    func copy() throws -> [UInt8]? {
+        guard let descriptor = try open(Name.copy) else { return nil }
+        return try calling("read", directory.path(of: Name.copy)) { () throws(Errno) in
+            try descriptor.readAll(limit: 1 << 24)
+        }
+    }
+
+    /// The next barrier makes it durable.
+    func setCopy(_ copy: [UInt8]?) throws {
+        if let copy {
+            var file = try PendingFile(Name.copy, in: directory)
+            try file.write(copy)
+            try file.commit(durably: false)
+        } else if try directory.status(of: Name.copy) != nil {
+            try directory.unlink(Name.copy)
+        }
+    }
+
     // MARK: Directories
 
     /// Bytes on disk of what runs that were cut short have staged.
@@ -306,8 +328,11 @@ package struct TargetState: Sendable {
         try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
     }
 
-    /// Removes the state itself. No journal may be there.
+    /// Removes the state itself, what it says of a copy last. No journal may be there.
     package func removeAll(from root: Directory) throws {
+        for name in try DirectoryListing.names(in: directory) where name != Name.copy {
+            try TreeRemoval.remove(name, in: directory)
+        }
         try TreeRemoval.remove(TreeScan.reservedName, in: root)
     }
 

@@ -106,9 +106,14 @@ package struct ComparisonPolicy: Sendable {
             record.status.identity == source.identity && record.status.size == source.size
             && record.status.modified == source.modified
             && !trust.suspectsSource(source, record: record.status)
-        pair.targetStands =
-            !record.differs(from: pair.target.status) && !trust.suspectsTarget(pair.target.status)
-            && !suspects.contains(pair.target.status.inode)
+        pair.targetStands = vouches(for: record, in: pair.target.status)
+    }
+
+    /// The target's object is as it was recorded, by its change time too.
+    func vouches(for record: Record, in target: FileStatus) -> Bool {
+        guard let trust else { return false }
+        return !record.differs(from: target) && !trust.suspectsTarget(target)
+            && !suspects.contains(target.inode)
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.

@@ -113,7 +113,10 @@ package struct Difference: Sendable {
         where !isTaken[index] {
             var file = departure.file
             // The history's record has them, too.
-            if let record = departure.record { file.extended = record.extended }
+            if let record = departure.record {
+                file.extended = record.extended
+                if policy.vouches(for: record, in: file.status) { file.digest = record.digest }
+            }
             deleted.append((file, policy.trust != nil && departure.record == nil))
         }
         pairs.sort { $0.source < $1.source }

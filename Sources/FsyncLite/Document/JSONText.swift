@@ -86,28 +86,28 @@ package struct JSONText: Sendable {
     }
 
     package mutating func field(_ key: StaticString, _ time: Timestamp) {
-        self.key(key)
-        bytes.append(UInt8(ascii: "\""))
-        time.appendISO8601(to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
-        needsComma = true
+        quotedField(key) { time.appendISO8601(to: &$0) }
     }
 
     package mutating func field(_ key: StaticString, _ digest: Digest) {
-        self.key(key)
-        bytes.append(UInt8(ascii: "\""))
-        digest.append(to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
-        needsComma = true
+        quotedField(key) { digest.append(to: &$0) }
     }
 
     /// Permission bits as four octal digits in quotes.
     package mutating func field(_ key: StaticString, mode: UInt16) {
+        quotedField(key) { bytes in
+            for shift in [9, 6, 3, 0] as [UInt16] {
+                bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (mode >> shift) & 7))
+            }
+        }
+    }
+
+    /// - Parameter value: appends what needs no escapes.
+    @inline(__always)
+    private mutating func quotedField(_ key: StaticString, _ value: (inout [UInt8]) -> Void) {
         self.key(key)
         bytes.append(UInt8(ascii: "\""))
-        for shift in [9, 6, 3, 0] as [UInt16] {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (mode >> shift) & 7))
-        }
+        value(&bytes)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
     }
@@ -120,10 +120,7 @@ package struct JSONText: Sendable {
                 self.key(key)
                 appendQuoted(text)
             } else {
-                self.key(base64Key)
-                bytes.append(UInt8(ascii: "\""))
-                bytes.append(contentsOf: Data(text).base64EncodedData())
-                bytes.append(UInt8(ascii: "\""))
+                quotedField(base64Key) { $0.append(contentsOf: Data(text).base64EncodedData()) }
             }
         }
         needsComma = true

@@ -1,19 +1,10 @@
 /// Filters as lines of text, in order, for a manifest: the options that would make them, escaped where they are no
 /// printable text.
-public struct FilterSummary: Sendable, Codable {
+public struct FilterSummary: Sendable {
     public let lines: [String]
 
     public init(lines: [String]) {
         self.lines = lines
-    }
-
-    public init(from decoder: any Decoder) throws {
-        lines = try decoder.singleValueContainer().decode([String].self)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(lines)
     }
 }
 

@@ -39,13 +39,7 @@ package struct EarlierTree: Sendable {
         root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file : nil
         scope = Scope(
             paths: paths,
-            above: paths.reduce(into: []) { above, path in
-                var directory = path.parent
-                while let next = directory, !next.isRoot {
-                    above.insert(next)
-                    directory = next.parent
-                }
-            }, withoutRest: withoutRest)
+            above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
@@ -65,6 +59,10 @@ package struct EarlierTree: Sendable {
             guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
             missing.remove(path)
             if let entry = found[path] {
+                // An exchange may have made a copy since, which has another inode than the displaced names.
+                if held.contains(entry.file.status.inode) {
+                    sharers[entry.file.status.inode] = present.status
+                }
                 found[path]?.file = entry.file.asRecorded(of: present.status)
             } else if path != present.path {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
@@ -75,7 +73,10 @@ package struct EarlierTree: Sendable {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         for (path, entry) in found {
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState else { continue }
+            // Another file may have the inode by now.
+            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
+                sharer.size == entry.file.size, sharer.modified == entry.file.status.modified
+            else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
         let linked = Set(
@@ -173,14 +174,7 @@ package struct EarlierTree: Sendable {
         }
 
         var path: RelativePath { current?.path ?? present.path }
-        var status: FileStatus {
-            if let current { return current.status }
-            var status = present.status
-            if !tree.linked.isEmpty, status.links == 1, tree.linked.contains(status.inode) {
-                status.links = 2
-            }
-            return status
-        }
+        var status: FileStatus { current?.status ?? present.status.asNameOf(tree.linked) }
         var destination: [UInt8] { current?.destination ?? present.destination }
         var extended: ExtendedAttributes { current?.extended ?? present.extended }
         var omitted: Omissions { current?.omitted ?? present.omitted }

@@ -43,31 +43,24 @@ struct History {
 
     /// The newest, which is the present tree, first. Empty where nothing was applied yet.
     func snapshots() throws -> [Snapshot] {
-        var found: [Snapshot] = []
-        for step in steps {
-            let header = step.header
-            var summary = ActionSummary()
-            (summary.create, summary.update, summary.attributes) = (
-                header.create, header.update, header.attributes
-            )
-            (summary.move, summary.delete) = (header.move, header.delete)
-            found.append(
-                Snapshot(
-                    id: header.id, created: Timestamp(iso8601: Array(header.created.utf8)[...]),
-                    label: header.label, summary: summary))
-        }
-        if let oldest = steps.last?.header {
-            let created = oldest.previousCreated.flatMap { Timestamp(iso8601: Array($0.utf8)[...]) }
-            var snapshot = Snapshot(
-                id: oldest.previous ?? Snapshot.initialID, created: created, label: oldest.previousLabel)
-            snapshot.damage = damage.map { "what comes before is damaged: \($0)" }
-            found.append(snapshot)
+        var oldest: Snapshot
+        if let header = steps.last?.header {
+            oldest = Snapshot(
+                id: header.previous ?? Snapshot.initialID,
+                created: header.previousCreated.flatMap(Timestamp.init(iso8601:)),
+                label: header.previousLabel)
         } else if let header = try state.manifest()?.header {
-            var snapshot = Snapshot(id: header.id, created: header.created)
-            snapshot.damage = damage.map { "what comes before is damaged: \($0)" }
-            found.append(snapshot)
+            oldest = Snapshot(id: header.id, created: header.created)
+        } else {
+            return []
         }
-        return found
+        oldest.damage = damage.map { "what comes before is damaged: \($0)" }
+        return steps.map { step in
+            let header = step.header
+            return Snapshot(
+                id: header.id, created: Timestamp(iso8601: header.created), label: header.label,
+                summary: header.summary)
+        } + [oldest]
     }
 
     func index(of name: String) throws -> Int {

@@ -51,7 +51,7 @@ package struct HistoryRecord: Sendable {
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
             if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
             for time in [created, previousCreated].compactMap(\.self)
-            where Timestamp(iso8601: Array(time.utf8)[...]) == nil {
+            where Timestamp(iso8601: time) == nil {
                 return "this is no time: \(escapedText(time.utf8))"
             }
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
@@ -68,6 +68,10 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
+        var summary: ActionSummary {
+            ActionSummary(
+                create: create, update: update, attributes: attributes, move: move, delete: delete)
+        }
         var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }
@@ -136,7 +140,9 @@ package struct HistoryRecord: Sendable {
         for pair in difference.pairs {
             let from = pair.isRenamed ? pair.source.path : nil
             if pair.replacesContent {
-                add(.update, pair.target, from: from, slot: slots[pair.target.path], pair.causes)
+                var target = pair.target
+                if pair.targetStands { target.digest = pair.record?.digest }
+                add(.update, target, from: from, slot: slots[target.path], pair.causes)
                 continue
             }
             // Another directory may stand at the path of the one that held it: then it moved, and kept its path.

@@ -87,7 +87,10 @@ package struct InverseChanges: Hashable, Sendable {
             if !place.isInState { result.gone[place] = file.moved(to: place) }
         }
         for (_, entry) in older.entries {
-            result.set(Entry(file: entry.file, place: place(of: entry.place)))
+            var file = entry.file
+            // An exchange may have made a copy in between: the object goes by what it was when last seen.
+            if let known = entries[entry.place]?.file.identity, known.inode != 0 { file = file.with(known) }
+            result.set(Entry(file: file, place: place(of: entry.place)))
         }
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }

@@ -8,13 +8,16 @@ public struct Restoration: Hashable, Sendable {
     public var snapshot: String
     /// What is wanted, with all that lies below; everything when empty.
     public var paths: [RelativePath]
+    /// The directory that becomes a copy of it, which must be empty or not there; nil for the target itself.
+    public var destination: [UInt8]?
+    /// A copy's files are names of the target's objects where these are as the files were. What is written to one
+    /// later is written to the target or its history.
+    public var linksFiles = false
     /// What somebody changed in the target since the last apply stays as it is, and is listed.
-    public var keepsDrift: Bool
+    public var keepsDrift = false
 
-    public init(
-        target: [UInt8], snapshot: String, paths: [RelativePath] = [], keepsDrift: Bool = false
-    ) {
-        (self.target, self.snapshot, self.paths, self.keepsDrift) = (target, snapshot, paths, keepsDrift)
+    public init(target: [UInt8], snapshot: String, paths: [RelativePath] = [], destination: [UInt8]? = nil) {
+        (self.target, self.snapshot, self.paths, self.destination) = (target, snapshot, paths, destination)
     }
 
     /// What a restoration is always allowed: whatever goes from a target is in its history, and can come back.
@@ -24,6 +27,12 @@ public struct Restoration: Hashable, Sendable {
         options.deleteLimit = .unlimited
         options.keepGoing = true
         return options
+    }
+
+    /// What the state of a copy says that it becomes, so that a second run can tell whether it wants the same.
+    func copy(of snapshot: Snapshot) -> [UInt8]? {
+        guard destination != nil else { return nil }
+        return Array(([Array(snapshot.id.utf8)] + paths.sorted().map(\.bytes)).joined(separator: [0]))
     }
 }
 
@@ -36,10 +45,13 @@ extension Examination {
         else {
             throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
         }
-        let isInPlace = try root.original.map { try $0.identity == directory.status().identity } ?? false
+        let isInPlace = restoration.destination == nil
         monitor.report(Progress(.scanning))
         let history = try History(state)
-        let changes = try history.changes(to: history.index(of: restoration.snapshot))
+        let snapshots = try history.snapshots()
+        let index = try Snapshot.index(of: restoration.snapshot, in: snapshots)
+        let changes = try history.changes(to: index)
+        let copy = restoration.copy(of: snapshots[index])
         let manifest: () throws -> ManifestReader = {
             guard let manifest = try state.manifest() else {
                 throw SyncError(.inputMissing, path: restoration.target, "the manifest is gone")
@@ -48,7 +60,7 @@ extension Examination {
         }
         let tree = try EarlierTree(
             changes, present: manifest(), paths: restoration.paths, withoutRest: !isInPlace)
-        let contents = SourceContents(directory, earlier: tree)
+        let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
         policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
@@ -58,6 +70,14 @@ extension Examination {
             throw SyncError(
                 .inputMissing, path: state.directory.path(of: TargetState.Name.mark),
                 "this is missing, and nothing tells what was changed since; run apply first")
+        }
+        if let copy, try root.holds(copy: copy) {
+            var plan = Plan(Difference(), root: nil)
+            plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
+            self.init(
+                plan: plan, contents: contents, header: nil, source: source, isOfSource: false, copy: copy,
+                attributes: policy.attributes)
+            return
         }
         var merge = TreeMerge(policy)
         let entries = tree.entries(over: try manifest())
@@ -89,7 +109,8 @@ extension Examination {
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,
-            root: restoration.paths.isEmpty ? try Examination.rootPair(wanted, root, policy, header) : nil)
+            root: restoration.paths.isEmpty ? try Examination.rootPair(wanted, root, policy, header) : nil,
+            linksFiles: restoration.linksFiles)
         plan.problems = drift.problems.sorted { $0.path < $1.path }
         plan.notes = drift.notes
         var options = restoration.options
@@ -99,17 +120,23 @@ extension Examination {
             refusals.append(
                 Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
         }
+        if restoration.linksFiles, try root.anchor().status().device != directory.status().device {
+            refusals.append(
+                Refusal(
+                    "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link away"
+                ))
+        }
         if refusals.isEmpty {
             refusals = try Examination.guardFacts(
-                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge
+                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
+                linksFiles: restoration.linksFiles
             ).refusals()
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
-            isOfSource: false,
-            attributes: policy.attributes)
+            isOfSource: false, copy: copy, attributes: policy.attributes)
     }
 }
 
@@ -183,10 +210,7 @@ extension Difference {
         }
         created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
         var staying = foreign.union(listed)
-        for path in staying {
-            var above = path.parent
-            while let directory = above, staying.insert(directory).inserted { above = directory.parent }
-        }
+        staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
             // No manifest has them.

@@ -73,13 +73,7 @@ struct Retention {
     private func sweep(_ step: History.Step, _ history: History) throws {
         let places = Set(InverseChanges(try history.actions(step).actions).entries.values.map(\.place))
         let root = try state.directory.directory(TargetState.Name.history)
-        var needed = places
-        for place in places {
-            var above = place.parent
-            while let directory = above, directory.isBelow(.history), needed.insert(directory).inserted {
-                above = directory.parent
-            }
-        }
+        let needed = places.union(places.flatMap(\.ancestors))
         for name in [step.name] + step.header.holders where try root.status(of: name) != nil {
             let directory = try root.directory(name)
             let own = RelativePath.history.appending(name)

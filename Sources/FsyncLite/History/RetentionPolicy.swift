@@ -15,7 +15,7 @@ public struct RetentionPolicy: Hashable, Sendable {
     /// All that are no older than this, counted from the newest snapshot.
     public var keepWithin: Age?
     /// Those that have one of these labels.
-    public var keepLabels: [String]?
+    public var keepLabel: [String]?
     /// Those that have a label at all.
     public var keepsLabelled = false
 
@@ -89,7 +89,7 @@ public struct RetentionPolicy: Hashable, Sendable {
         }
         for (index, snapshot) in snapshots.enumerated() {
             guard let label = snapshot.label else { continue }
-            if keepsLabelled || keepLabels?.contains(label) ?? false {
+            if keepsLabelled || keepLabel?.contains(label) ?? false {
                 reasons[index].append("label \(label)")
             }
         }
@@ -97,16 +97,50 @@ public struct RetentionPolicy: Hashable, Sendable {
     }
 }
 
-extension Settings {
-    /// What stays after each commit: by default one step back and what has a label, whatever else is kept.
-    public var retention: RetentionPolicy {
-        var policy = RetentionPolicy()
-        policy.keepLast = keepLast ?? 1
-        (policy.keepHourly, policy.keepDaily, policy.keepWeekly) = (keepHourly, keepDaily, keepWeekly)
-        (policy.keepMonthly, policy.keepYearly) = (keepMonthly, keepYearly)
-        policy.keepWithin = keepWithin.flatMap(RetentionPolicy.Age.init)
-        policy.keepLabels = keepLabel
-        policy.keepsLabelled = keepLabel == nil
-        return policy
+extension RetentionPolicy: Codable {
+    private enum CodingKeys: CodingKey, CaseIterable {
+        case keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin, keepLabel
+    }
+
+    /// The keys of its rules in a document.
+    static var keys: [any CodingKey] { CodingKeys.allCases }
+
+    /// - Throws: for a value that does not fit its key.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func count(_ key: CodingKeys) throws -> Int? {
+            let count: Int?
+            do {
+                count = try values.decodeIfPresent(Int.self, forKey: key)
+            } catch  where !(error is DecodingError) {
+                // For a fraction, or a number beyond `Int`, the decoder tells neither key nor cause.
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: values, debugDescription: "The number is not whole, or too large.")
+            }
+            guard let count, count < 0 else { return count }
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: values, debugDescription: "\(count) is less than zero.")
+        }
+        (keepLast, keepHourly, keepDaily) = try (count(.keepLast), count(.keepHourly), count(.keepDaily))
+        (keepWeekly, keepMonthly) = try (count(.keepWeekly), count(.keepMonthly))
+        keepYearly = try count(.keepYearly)
+        keepWithin = try values.decodeIfPresent(Age.self, forKey: .keepWithin)
+        keepLabel = try values.decodeIfPresent([String].self, forKey: .keepLabel)
+    }
+}
+
+extension RetentionPolicy.Age: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let age = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "This is no length of time such as 30d.")
+        }
+        self = age
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
     }
 }

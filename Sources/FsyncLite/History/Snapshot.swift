@@ -48,7 +48,7 @@ extension Snapshot {
             return index
         }
         let matches = snapshots.indices.filter {
-            name.utf8.count >= 1 && snapshots[$0].id.utf8.starts(with: name.utf8)
+            !name.isEmpty && snapshots[$0].id.utf8.starts(with: name.utf8)
         }
         if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) {
             return exact
@@ -66,9 +66,8 @@ extension Snapshot {
 
     private static func stepsBack(_ name: String) -> Int? {
         if name == "latest" { return 0 }
-        guard name.hasPrefix("latest~") else { return nil }
-        let number = name.dropFirst("latest~".count)
-        return number.allSatisfy(\.isASCIIDigit) ? Int(number) : nil
+        guard name.hasPrefix("latest~"), !name.hasPrefix("latest~+") else { return nil }
+        return Int(name.dropFirst("latest~".count)).flatMap { $0 < 0 ? nil : $0 }
     }
 
     /// The first moment after the day, minute or second that is named; nil for what is no time.
@@ -78,12 +77,8 @@ extension Snapshot {
         ]
         let text = name.hasSuffix("Z") ? String(name.dropLast()) : name
         guard let form = forms.first(where: { $0.length == text.utf8.count }),
-            let time = Timestamp(iso8601: Array((text + form.rest).utf8)[...])
+            let time = Timestamp(iso8601: text + form.rest)
         else { return nil }
         return Timestamp(seconds: time.seconds + form.seconds, nanoseconds: 0)
     }
-}
-
-extension Character {
-    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -101,10 +101,13 @@ extension Target {
         }
     }
 
-    /// Looks whether every record can be read and everything that it needs is there. Reads no content.
+    /// Looks whether every record can be read and everything that it needs is there, and reads the content of what
+    /// has a digest.
     ///
     /// - Returns: what is wrong, by snapshot; and how many snapshots were looked at.
-    public func verifyHistory() throws -> (faults: [(snapshot: String, error: SyncError)], count: Int) {
+    public func verifyHistory(monitor: any Monitor = SilentMonitor()) throws -> (
+        faults: [(snapshot: String, error: SyncError)], count: Int
+    ) {
         let history = try history()
         let snapshots = try history.snapshots()
         guard let directory = try TargetRoot(path).directory else { return ([], 0) }
@@ -121,12 +124,13 @@ extension Target {
             }
             let own = InverseChanges(record.actions)
             let walker = TreeWalker(directory)
+            let contents = DigestReader(directory, monitor: monitor)
             for entry in own.entries.values where entry.place.isInState {
                 let place = newer.place(of: entry.place)
-                guard place.isInState, !place.isLost, let fault = try walker.fault(of: entry.file, at: place)
-                else {
-                    continue
-                }
+                guard place.isInState, !place.isLost,
+                    let fault = try walker.fault(of: entry.file, at: place)
+                        ?? contents.fault(of: entry.file, at: place)
+                else { continue }
                 faults.append((snapshots[index + 1].id, fault))
             }
             newer = newer.followed(by: own).followed(by: InverseChanges(record.drift))
@@ -157,7 +161,8 @@ extension Target {
 }
 
 extension TreeWalker {
-    /// What is wrong with a displaced object; nil when it is the one that was displaced.
+    /// What is wrong with a displaced object; nil when it is as it was displaced. Which inode it is does not matter:
+    /// since it was first displaced it may have been back in the tree, and an exchange made a copy.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         let status: FileStatus?
         do throws(SystemError) {
@@ -172,10 +177,24 @@ extension TreeWalker {
             return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
         }
         let isSame =
-            status.identity == file.identity && status.type == file.status.type
+            status.type == file.status.type
             && (!file.isFile || (status.size == file.size && status.modified == file.status.modified))
         return isSame
             ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
+    }
+}
+
+extension DigestReader {
+    /// What is wrong with the content of a displaced file; nil where nothing is, or no digest tells.
+    fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
+        guard let wanted = file.digest else { return nil }
+        do {
+            guard try digest(of: path)?.digest != wanted else { return nil }
+            return SyncError(
+                .failed, path: path.bytes, "this is not what its digest says, which held \(file.path)")
+        } catch let error as SystemError {
+            return SyncError(error)
+        }
     }
 }
 

@@ -118,6 +118,13 @@ public struct File: Hashable, Sendable, NamedFile {
         return file
     }
 
+    /// The same entry as another object.
+    func with(_ identity: FileIdentity) -> File {
+        var status = status
+        (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+        return with(status)
+    }
+
     /// With the attributes that the mirror's object has.
     func holding(_ target: FileStatus) -> File {
         var status = status

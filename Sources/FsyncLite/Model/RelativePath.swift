@@ -121,14 +121,12 @@ public struct RelativePath: Hashable, Sendable {
             && bytes.starts(with: directory.bytes)
     }
 
+    /// The directories that it lies in, the nearest first and the root last.
+    package var ancestors: some Sequence<RelativePath> { sequence(first: self, next: \.parent).dropFirst() }
+
     /// True when this path lies below one of these directories.
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
-        var above = parent
-        while let directory = above {
-            if directories.contains(directory) { return true }
-            above = directory.parent
-        }
-        return false
+        ancestors.contains { directories.contains($0) }
     }
 }
 

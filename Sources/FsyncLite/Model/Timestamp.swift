@@ -74,6 +74,11 @@ extension Timestamp: CustomStringConvertible {
         text.append(UInt8(ascii: "Z"))
     }
 
+    /// See `init(iso8601: ArraySlice<UInt8>)`.
+    package init?(iso8601 text: String) {
+        self.init(iso8601: Array(text.utf8)[...])
+    }
+
     /// Reads what `appendISO8601` writes and nothing else: a time has one text.
     package init?(iso8601 text: ArraySlice<UInt8>) {
         var rest = text

@@ -54,6 +54,8 @@ struct GuardFacts {
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
     var facts: FileSystemFacts
+    /// Files take no room: they are linked.
+    var linksFiles = false
     /// Bytes that the target's history holds; looked up where room is short.
     var heldBytes: Int64 = 0
     /// The target's root, where there is one.
@@ -157,8 +159,10 @@ struct GuardFacts {
     }
 
     private var staged: [File] {
-        plan.difference.created.map(\.file)
+        let files =
+            plan.difference.created.map(\.file)
             + plan.difference.pairs.filter(\.replacesContent).map(\.source)
+        return linksFiles ? files.filter { !$0.isFile } : files
     }
 
     /// Content, a block for each small object, and the new manifest.

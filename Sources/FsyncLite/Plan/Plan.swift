@@ -33,8 +33,10 @@ public struct Plan: Sendable {
     /// What the target's root becomes.
     package let root: Pair?
 
-    /// - Parameter root: source and target roots, which the streams of a tree leave out.
-    package init(_ difference: Difference, root: Pair?) {
+    /// - Parameters:
+    ///   - root: source and target roots, which the streams of a tree leave out.
+    ///   - linksFiles: what is new gets its content by a link, where that can be.
+    package init(_ difference: Difference, root: Pair?, linksFiles: Bool = false) {
         self.difference = difference
         self.root = root
         let carried: Int
@@ -46,6 +48,7 @@ public struct Plan: Sendable {
             // The root is no entry, and a deleted path is none of the source's.
             if action.verb != .delete, !action.path.isRoot { named.insert(action.path) }
         }
+        if linksFiles { summary.bytesToCopy = 0 }
         summary.unchanged = max(0, difference.sourceCount - named.count - carried)
         self.summary = summary
     }

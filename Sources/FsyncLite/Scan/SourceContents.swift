@@ -6,10 +6,13 @@ struct SourceContents: Sendable {
     let root: Directory
     /// nil for a tree as it is on disk.
     let earlier: EarlierTree?
+    /// What is as it was then gets one more name instead of a copy.
+    let linksFiles: Bool
 
-    init(_ root: Directory, earlier: EarlierTree? = nil) {
+    init(_ root: Directory, earlier: EarlierTree? = nil, linksFiles: Bool = false) {
         self.root = root
         self.earlier = earlier
+        self.linksFiles = linksFiles
     }
 
     var isEarlier: Bool { earlier != nil }

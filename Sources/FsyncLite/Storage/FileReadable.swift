@@ -23,13 +23,7 @@ extension FileReadable {
     /// Reads a file that somebody named.
     public static func read(from file: LocalFile) throws(SyncError) -> Self {
         let text = try file.text(encoding: encoding, limit: sizeLimit)
-        do {
-            return try Self(fileText: text)
-        } catch let error as SyncError {
-            throw error.at(file)
-        } catch {
-            throw SyncError(.invalidDocument, path: file.bytes, "\(error)")
-        }
+        return try file.locating(.invalidDocument) { try Self(fileText: text) }
     }
 
     /// Reads the file of this type in a directory; nil when there is none, and only then.

@@ -32,13 +32,7 @@ extension FileWritable {
     }
 
     private func text(for file: LocalFile) throws(SyncError) -> String {
-        do {
-            return try fileText()
-        } catch let error as SyncError {
-            throw error.at(file)
-        } catch {
-            throw SyncError(.failed, path: file.bytes, "\(error)")
-        }
+        try file.locating { try fileText() }
     }
 }
 

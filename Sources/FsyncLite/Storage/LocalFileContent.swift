@@ -40,11 +40,7 @@ extension LocalFile {
         _ type: Value.Type = Value.self, limit: Int = .max
     ) throws(SyncError) -> Value {
         let data = try data(limit: limit)
-        do {
-            return try JSONDocument.decode(type, from: data)
-        } catch {
-            throw error.at(self)
-        }
+        return try locating { try JSONDocument.decode(type, from: data) }
     }
 
     /// Adds to the end of the file in one write, so that what several processes append never mixes. Makes
@@ -125,13 +121,7 @@ extension LocalFile {
     /// Makes the value the whole content as JSON: snake_case keys in order, indented, a line feed at the end.
     /// See ``replace(with:permissions:)``.
     public func replace(withJSON value: some Encodable) throws(SyncError) {
-        let data: Data
-        do {
-            data = try JSONDocument.encode(value)
-        } catch {
-            throw error.at(self)
-        }
-        try replace(with: data)
+        try replace(with: try locating { try JSONDocument.encode(value) })
     }
 
     private func encode(_ text: String, _ encoding: String.Encoding) throws(SyncError) -> Data {
@@ -142,9 +132,19 @@ extension LocalFile {
     }
 }
 
-extension SyncError {
-    /// The same error, in a file.
-    func at(_ file: LocalFile) -> SyncError {
-        SyncError(code, path: path ?? file.bytes, message, errno: errno)
+extension LocalFile {
+    /// Runs `body`, whose errors get this path where they have none.
+    ///
+    /// - Parameter code: of errors that are not ours.
+    func locating<Value>(
+        _ code: SyncError.Code = .failed, _ body: () throws -> Value
+    ) throws(SyncError) -> Value {
+        do {
+            return try body()
+        } catch let error as SyncError {
+            throw SyncError(error.code, path: error.path ?? bytes, error.message, errno: error.errno)
+        } catch {
+            throw SyncError(code, path: bytes, "\(error)")
+        }
     }
 }

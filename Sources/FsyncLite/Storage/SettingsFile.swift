@@ -18,16 +18,15 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     ///   of the wrong type.
     init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
         self.file = file
-        do {
-            if SettingsFile.isPropertyList(file) {
-                lines = try KeyLines(propertyList: bytes)
-                content = try JSONDocument.decode(fromPropertyList: Data(bytes), lines)
-            } else {
-                lines = try KeyLines(json: bytes)
-                content = try JSONDocument.decode(Data(bytes), lines)
-            }
-        } catch {
-            throw error.at(file)
+        (lines, content) = try file.locating {
+            let isPropertyList = SettingsFile.isPropertyList(file)
+            let lines = try isPropertyList ? KeyLines(propertyList: bytes) : KeyLines(json: bytes)
+            let data = Data(bytes)
+            return (
+                lines,
+                try isPropertyList
+                    ? JSONDocument.decode(fromPropertyList: data, lines) : JSONDocument.decode(data, lines)
+            )
         }
     }
 
@@ -70,15 +69,11 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     ///
     /// - Throws: `refused` when the name is taken, and nothing is written.
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
-        let data: Data
-        do {
-            data =
+        try file.create(
+            with: try file.locating {
                 try isPropertyList(file)
-                ? JSONDocument.encodePropertyList(content) : JSONDocument.encode(content)
-        } catch {
-            throw error.at(file)
-        }
-        try file.create(with: data)
+                    ? JSONDocument.encodePropertyList(content) : JSONDocument.encode(content)
+            })
     }
 
     private static func isPropertyList(_ file: LocalFile) -> Bool {

@@ -9,11 +9,14 @@ enum RestoreCommand {
             throw UsageError(
                 "where to?", wayOut: "give --to DIR for a copy, or --in-place to take the target back")
         }
-        let paths = try invocation.arguments("PATH").map(path)
-        return try run(
-            Restoration(
-                target: try invocation.argument("TARGET"), snapshot: try invocation.argumentText("ID"),
-                paths: paths), to: directory, invocation, &console)
+        var restoration = Restoration(
+            target: try invocation.argument("TARGET"), snapshot: try invocation.argumentText("ID"),
+            paths: try invocation.arguments("PATH").map(path), destination: directory)
+        restoration.linksFiles = invocation.has("--link")
+        guard directory != nil || !restoration.linksFiles else {
+            throw UsageError("--link is for a copy", wayOut: "give --to DIR, or leave it away")
+        }
+        return try run(restoration, invocation, &console)
     }
 
     static func undo(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -21,16 +24,15 @@ enum RestoreCommand {
         guard try Target(path: target).snapshots().count > 1 else {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
-        return try run(
-            Restoration(target: target, snapshot: "latest~1", keepsDrift: true), to: nil, invocation, &console
-        )
+        var restoration = Restoration(target: target, snapshot: "latest~1")
+        restoration.keepsDrift = true
+        return try run(restoration, invocation, &console)
     }
 
     private static func run(
-        _ restoration: Restoration, to directory: [UInt8]?, _ invocation: Invocation,
-        _ console: inout Console
+        _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {
-        let command = SyncCommand(invocation, restoration, to: directory)
+        let command = SyncCommand(invocation, restoration)
         if invocation.has("--dry-run") { return try PlanCommand.run(command, &console) }
         Interruption.watch()
         return ExitCode(try ApplyCommand.run(command, &console))

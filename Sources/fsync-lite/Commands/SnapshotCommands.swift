@@ -125,7 +125,7 @@ extension RetentionPolicy {
         keepYearly = try invocation.integer("--keep-yearly")
         keepWithin = try invocation.value("--keep-within", "give one such as 30d or 1y6m") { Age($0) }
         let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
-        if !labels.isEmpty { keepLabels = labels }
+        if !labels.isEmpty { keepLabel = labels }
     }
 }
 

@@ -8,19 +8,18 @@ struct SyncCommand {
     let options: SyncOptions
     /// What `apply --plan` is to do.
     let saved: SavedPlan?
-    /// What is brought back instead of a source, and to which directory; nil for the target itself.
-    private var restoration: (tree: Restoration, directory: [UInt8]?)?
+    /// What is brought back instead of a source.
+    private var restoration: Restoration?
     /// The job that it is.
     private let job: String?
     var isQuiet: Bool { invocation.has("--quiet") }
     var isJSON: Bool { invocation.has("--json") }
 
-    /// - Parameter directory: where a snapshot goes; nil for the target itself.
-    init(_ invocation: Invocation, _ restoration: Restoration, to directory: [UInt8]?) {
+    init(_ invocation: Invocation, _ restoration: Restoration) {
         self.invocation = invocation
-        self.restoration = (restoration, directory)
+        self.restoration = restoration
         source = restoration.target
-        target = directory ?? restoration.target
+        target = restoration.destination ?? restoration.target
         options = SyncOptions()
         (saved, job) = (nil, nil)
     }
@@ -66,10 +65,10 @@ struct SyncCommand {
     }
 
     func synchronizer(_ monitor: any Monitor) -> Synchronizer {
-        guard let (tree, directory) = restoration else {
+        guard let restoration else {
             return Synchronizer(source: source, target: target, options: options, monitor: monitor)
         }
-        return Synchronizer(tree, to: directory, monitor: monitor)
+        return Synchronizer(restoration, monitor: monitor)
     }
 
     /// The command that would go ahead.

@@ -149,8 +149,87 @@ struct SnapshotTests {
         #expect(verify.errors.contains("this is missing"))
     }
 
+    @Test func verifyReadsWhatHasADigest() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
+        try scene.mirror("--digest")
+        try scene.append(", more", to: "source/a")
+        try scene.remove("source/b")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        for (content, other) in [("one", "ono"), ("two", "too")] {
+            let held = try scene.wholeTarget().entries.first {
+                $0.key.starts(with: ".fsync-lite/history/".utf8) && $0.value.content == Array(content.utf8)
+            }
+            let path = String(decoding: try #require(held).key, as: UTF8.self)
+            try scene.editInSecret("target/\(path)", other)
+        }
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65)
+        for name in ["a", "b"] {
+            #expect(verify.errors.contains("this is not what its digest says, which held \(name)\n"))
+        }
+    }
+
+    @Test func linkedWhereNothingIsLost() throws {
+        let (scene, trees) = try history()
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy", "--link")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output == "7 created; 0 unchanged\n")
+        try expectTree(scene, "copy", trees[2])
+        // Displaced, moved, and with other permissions since.
+        for (name, links) in [("a", 2), ("dir/y", 2), ("dir/x", 1)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scene.path("copy/\(name)"))
+            #expect(attributes[.referenceCount] as? Int == links, "\(name)")
+        }
+        // No later apply touches it.
+        try scene.append("!", to: "source/moved/x")
+        try scene.setMode(0o600, of: "source/moved/y")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
+        try expectTree(scene, "target", trees[2])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        try expectTree(scene, "copy", trees[2])
+        try scene.expectMirrored()
+        #expect(
+            try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").code == 64)
+    }
+
+    @Test func linkedOnlyOnOneFileSystem() throws {
+        guard let other = TemporaryDirectory.onOtherFileSystem else { return }
+        let (scene, _) = try history()
+        let copy = "\(other)/fsync-lite-test-copy-of-links"
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link")
+        #expect(run.code == 4)
+        #expect(run.errors.contains("leave --link away"))
+    }
+
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"),
+        arguments: [
+            PausedCommand.Point.after("renameat2", of: "journal"), .after("unlinkat", of: "journal"),
+            .after("unlinkat", of: "manifest.json"), .after("unlinkat", of: "copy"),
+        ])
+    func aCopyThatWasCutShort(_ point: PausedCommand.Point) throws {
+        let (scene, trees) = try history()
+        let command = ["snapshot", "restore", "target", "latest~1", "--to", "copy"]
+        do {
+            let paused = try PausedCommand(command, in: scene.directory.path, at: point)
+            #expect(try paused.waitForPause())
+        }
+        if point.description.contains("manifest") {
+            #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 4)
+        }
+        let again = try scene.run(command)
+        #expect(again.code == (point.description.contains("copy") ? 4 : 0), "\(again.errors)")
+        try expectTree(scene, "copy", trees[1])
+        #expect(!scene.exists("copy/.fsync-lite") || again.code == 4)
+    }
+
     @Test func refused() throws {
         let (scene, _) = try history()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "target").code == 4)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "./target").code == 4)
         try scene.build(["mine": "mine"], at: "full")
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "full").code == 4)
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "target/inside").code == 4)

@@ -56,11 +56,11 @@ struct RetentionPolicyTests {
     @Test func labels() {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         let labels = [1: "a", 2: "b"]
-        #expect(kept(times, labels: labels, policy { $0.keepLabels = ["b"] }) == ["present", "", "label b"])
+        #expect(kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", "", "label b"])
         #expect(
             kept(times, labels: labels, Settings().retention) == ["present", "last, label a", "label b"])
         var settings = Settings()
-        settings.keepLabel = []
+        settings.rules.keepLabel = []
         #expect(kept(times, labels: labels, settings.retention) == ["present", "last", ""])
     }
 

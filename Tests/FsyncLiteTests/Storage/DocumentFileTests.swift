@@ -70,7 +70,7 @@ struct DocumentFileTests {
     @Test func settingsRoundTrip() throws {
         try Settings(keepLast: 3).write(in: root)
         #expect(try (root + "settings.json").text() == "{\n  \"keep_last\" : 3\n}\n")
-        #expect(try Settings.read(in: root).keepLast == 3)
+        #expect(try Settings.read(in: root).rules.keepLast == 3)
         try (root + "settings.json").replace(withText: "{}")
         #expect(try Settings.read(in: root) == Settings())
     }

@@ -98,7 +98,7 @@ struct StorageTests {
         let storage = CodableStorage(base)
         #expect(try await storage.valueIfPresent(Settings.self, for: "settings.json") == nil)
         try await storage.store(Settings(keepLast: 7), for: "settings.json")
-        #expect(try await storage.value(Settings.self, for: "settings.json").keepLast == 7)
+        #expect(try await storage.value(Settings.self, for: "settings.json").rules.keepLast == 7)
         let text = String(decoding: try await base.data(for: "settings.json"), as: UTF8.self)
         #expect(text == "{\n  \"keep_last\" : 7\n}\n")
         try synchronously {
