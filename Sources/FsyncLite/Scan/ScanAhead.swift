@@ -29,10 +29,10 @@ package final class ScanAhead: EntryStream {
     package private(set) var findings = TreeScan.Findings()
     private var batch = Batch()
     private var index = -1
-    private let queue = BoundedQueue<Message>(capacity: 4)
+    private let queue = BoundedQueue<Message>(capacity: 16)
     private let thread = WorkerThread()
 
-    /// Entries that are handed over at a time, and batches that may wait: some 300 kB for each tree.
+    /// Entries that are handed over at a time; with the batches that may wait some 1 MB for each tree.
     private static let batchSize = 256
 
     /// - Parameter begin: begins the scan, on its thread.

@@ -38,8 +38,9 @@ struct TreeCursor {
     private let helpers: [WorkerThread]
     /// Of all levels.
     private var readings = 0
+    private var batches = 0
     /// Each may hold a listing and a descriptor.
-    private static let readingLimit = (level: 4, scan: 64)
+    private static let readingLimit = (level: 16, scan: 64)
 
     /// - Parameter filter: excludes entries, and with a directory all that it holds.
     init(
@@ -56,7 +57,6 @@ struct TreeCursor {
         let listing = try DirectoryListing(of: root)
         level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
-        try readAhead()
     }
 
     mutating func advance() throws -> Bool {
@@ -66,7 +66,6 @@ struct TreeCursor {
             outerLevels.append(level)
             level = Level(listing: opened.listing, pathLength: path.bytes.count)
             next = nil
-            try readAhead()
         }
         while true {
             path.bytes.removeSubrange(level.pathLength...)
@@ -142,35 +141,38 @@ struct TreeCursor {
         }
     }
 
-    /// Has the next directories of the present level read by the helpers.
+    /// Has directories after the present one read by a helper: from the last, while the scan comes from the first, so
+    /// that neither waits for the other.
     private mutating func readAhead() throws(SystemError) {
         guard !helpers.isEmpty else { return }
-        let (level, scan) = TreeCursor.readingLimit
-        while self.level.readings.count < level, readings < scan,
-            self.level.nextReading < self.level.listing.count
-        {
-            let index = self.level.nextReading
-            self.level.nextReading += 1
-            let status = self.level.listing.status(at: index)
-            guard index >= self.level.index, status.type == .directory, !status.isMountRoot,
-                status.device == rootDevice, let name = FileName(self.level.listing.name(at: index))
+        let room = min(TreeCursor.readingLimit.level, TreeCursor.readingLimit.scan - readings)
+        while level.readings.count < room, level.nextReading < level.listing.count {
+            let index = level.nextReading
+            level.nextReading += 1
+            let status = level.listing.status(at: index)
+            guard index + 1 >= level.index, status.type == .directory, !status.isMountRoot,
+                status.device == rootDevice, let name = FileName(level.listing.name(at: index))
             else { continue }
-            let reading = DirectoryReading(name, in: try chain.current())
-            // Without a thread to be had, each is read in its turn.
-            guard (try? helpers[index % helpers.count].start { reading.readAhead() }) != nil else { return }
-            self.level.readings.append((index, reading))
-            readings += 1
+            level.readings.append((index, DirectoryReading(name, in: try chain.current())))
+        }
+        readings += level.readings.count
+        let ahead = level.readings.dropFirst().map(\.reading)
+        guard !ahead.isEmpty else { return }
+        batches += 1
+        // Without a thread to be had, each is read in its turn.
+        try? helpers[batches % helpers.count].start {
+            for reading in ahead.reversed() { reading.readAhead() }
         }
     }
 
     /// The directory of the present entry.
     private mutating func open(_ name: FileName) throws(SystemError) -> OpenedDirectory {
+        if level.readings.isEmpty { try readAhead() }
         guard let first = level.readings.first, first.index == level.index - 1 else {
             return try OpenedDirectory(name, in: chain.current())
         }
         level.readings.removeFirst()
         readings -= 1
-        try readAhead()
         return try first.reading.value()
     }
 

@@ -112,6 +112,7 @@ struct InspectionTests {
         let scene = try MirrorScene(tree)
         try scene.mirror("--digest")
         let before = try scene.run("manifest", "list", "--json", "target").output
+        let digests = try scene.run("manifest", "export", "target", "--format", "sha256sum").output
         try scene.append("!", to: "source/big")
         try scene.move("source/docs", to: "source/moved")
         try scene.remove("source/link")
@@ -140,10 +141,8 @@ struct InspectionTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
         #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "copy").code == 0)
         #expect(try scene.run("manifest", "verify", "--digest", "target@latest~1", "target").code == 2)
-        // Of what was displaced no digest is kept.
         let export = try scene.run("manifest", "export", "target@latest~1", "--format", "sha256sum")
-        #expect(export.code == 66)
-        #expect(export.errors.contains("fsync-lite snapshot restore"))
+        #expect(export.output == digests, "\(export.errors)")
     }
 
     @Test(arguments: [
