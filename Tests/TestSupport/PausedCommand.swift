@@ -61,11 +61,12 @@ package final class PausedCommand {
         close(log)
     }
 
-    /// Ends it where it stands.
+    /// Ends it where it stands, and waits for that.
     package func kill() {
         guard running.isRunning else { return }
-        // strace ends after it.
         if let process { Glibc.kill(process, SIGKILL) } else { running.kill() }
+        // strace ends after it, and the log with strace.
+        while nextLine() != nil {}
     }
 
     /// Waits until it stops at a point, or ends.
