@@ -194,10 +194,11 @@ extension FileStatus {
 }
 
 extension File {
-    /// The same entry with the identity that the source's has.
+    /// The same entry with the identity that the source's has. That it is what the source holds now nobody has seen,
+    /// whatever the source's change time.
     fileprivate func asRecorded(of source: FileStatus) -> File {
         var status = status
-        (status.inode, status.created, status.changed) = (source.inode, source.created, source.changed)
+        (status.inode, status.created, status.changed) = (source.inode, source.created, Trust.unexamined)
         return with(status)
     }
 }

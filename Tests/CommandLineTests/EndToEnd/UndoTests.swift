@@ -70,6 +70,21 @@ struct UndoTests {
         #expect(try scene.text("target/d/b/c") == "c")
     }
 
+    /// What came back is not what the source has, although no time and no size tells.
+    @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]])
+        try scene.mirror()
+        try RawPath.setAttribute("user.note", [1], on: scene.path("source/d"))
+        try scene.editInSecret("source/a", "two")
+        // The directory that gets the attribute is as new as the commit.
+        try scene.mirror("--exchange")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "one")
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "two")
+        #expect(try RawPath.attributes(of: Array(scene.path("target/d").utf8)).count == 1)
+    }
+
     /// The undo has not looked at the source: what was changed there behind a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
         let scene = try MirrorScene(["a": "one", "b": "b"])
