@@ -1,0 +1,68 @@
+import FileSystem
+
+/// The complete new tree as a snapshot of a target that is a subvolume, swapped in with one rename.
+///
+/// A snapshot has the objects and the state of the target, inodes and all. So the ordinary commit is carried out in it,
+/// with its own journal, and the swap needs none: before it the target is the old tree, after it the new one.
+struct SubvolumeExchange {
+    private let root: Directory
+    private let place: (parent: Directory, name: FileName)
+    private let trees: SubvolumeTrees
+    /// The new tree, locked.
+    let tree: Directory
+    let state: TargetState
+    private let name: FileName
+    /// Before the snapshot was taken. Later changes of the old tree would be lost.
+    private let began: FileTime
+
+    /// Takes the snapshot, with what is staged.
+    init(of root: Directory, at place: (parent: Directory, name: FileName)) throws {
+        self.root = root
+        self.place = place
+        trees = try SubvolumeTrees(for: root, at: place)
+        began = .now
+        let name = FileName(TransactionID.next(now: Timestamp(began)).utf8)
+        guard let name else { throw SyncError(.failed, path: root.path, "the clock shows no time") }
+        self.name = name
+        try root.makeSnapshot(name, in: trees.directory)
+        tree = try trees.directory.directory(name)
+        try tree.lock()
+        let state = try TargetState(of: tree)
+        guard let state else { throw SyncError(.failed, path: root.path, "its state vanished") }
+        self.state = state
+    }
+
+    /// Makes the snapshot the new tree.
+    func change(by layout: Layout, id: String, _ name: FileName) throws {
+        do {
+            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state)
+            let stage = try state.subdirectory(TargetState.Name.stage).directory(name)
+            try Ballast.make(for: transaction, in: stage)
+            try Recovery(root: tree, state: state).commit(transaction)
+        } catch let error as SyncError where error.code == .pending {
+            // The target's has not begun.
+            throw SyncError(.failed, path: error.path, error.message)
+        }
+    }
+
+    /// Puts it in the target's place, durably.
+    ///
+    /// RACE: what comes into the old tree between the last look and the swap is found there later. See `SubvolumeTrees`.
+    func swap(_ monitor: any Monitor) throws {
+        try Exchange.checkUnchanged(root, since: began, comparesFiles: true, monitor)
+        let (parent, holder) = (place.parent, trees.directory)
+        try parent.rename(place.name, to: holder, name, .exchange)
+        // RACE: somebody may have put something else in the target's place right before.
+        guard try holder.status(of: name)?.isSameObject(as: root.status()) == true else {
+            try parent.rename(place.name, to: holder, name, .exchange)
+            throw SyncError(.failed, path: root.path, "somebody put something else here")
+        }
+        do {
+            try parent.syncFileSystem()
+        } catch {
+            throw SyncError(
+                .pending, path: root.path,
+                "the new tree is in place, and whether it stays there after a crash is not known: \(error)")
+        }
+    }
+}
