@@ -260,7 +260,7 @@ public struct Synchronizer: Sendable {
             try exchange.recovery(state).commit(transaction)
             root.becomes(exchange.tree)
         } else if let place {
-            let exchange = try SubvolumeExchange(of: directory, at: place)
+            let exchange = try SubvolumeExchange(of: directory, state, at: place)
             try exchange.change(by: steps, id: id, name)
             try exchange.swap(monitor)
             state = exchange.state

@@ -6,6 +6,8 @@ import FileSystem
 /// with its own journal, and the swap needs none: before it the target is the old tree, after it the new one.
 struct SubvolumeExchange {
     private let root: Directory
+    /// The old tree's state, in which people write their settings.
+    private let written: Directory
     private let place: (parent: Directory, name: FileName)
     private let trees: SubvolumeTrees
     /// The new tree, locked.
@@ -16,8 +18,9 @@ struct SubvolumeExchange {
     private let began: FileTime
 
     /// Takes the snapshot, with what is staged.
-    init(of root: Directory, at place: (parent: Directory, name: FileName)) throws {
+    init(of root: Directory, _ written: TargetState, at place: (parent: Directory, name: FileName)) throws {
         self.root = root
+        self.written = written.directory
         self.place = place
         trees = try SubvolumeTrees(for: root, at: place)
         began = .now
@@ -50,6 +53,12 @@ struct SubvolumeExchange {
     /// RACE: what comes into the old tree between the last look and the swap is found there later. See `SubvolumeTrees`.
     func swap(_ monitor: any Monitor) throws {
         try Exchange.checkUnchanged(root, since: began, comparesFiles: true, monitor)
+        for name in [TargetState.Name.settings, TargetState.Name.settingsPropertyList] {
+            let settings = try written.status(of: name)
+            guard settings.map({ $0.changed > began }) ?? false else { continue }
+            throw SyncError(
+                .failed, path: written.path(of: name), "somebody changed this meanwhile; run again")
+        }
         let (parent, holder) = (place.parent, trees.directory)
         try parent.rename(place.name, to: holder, name, .exchange)
         // RACE: somebody may have put something else in the target's place right before.
