@@ -22,6 +22,7 @@ struct SubvolumeExchange {
         self.root = root
         self.written = written.directory
         self.place = place
+        if !Account.isRoot { try SubvolumeExchange.checkOwners(root) }
         trees = try SubvolumeTrees(for: root, at: place)
         began = .now
         let name = FileName(TransactionID.next(now: Timestamp(began)).utf8)
@@ -33,6 +34,18 @@ struct SubvolumeExchange {
         let state = try TargetState(of: tree)
         guard let state else { throw SyncError(.failed, path: root.path, "its state vanished") }
         self.state = state
+    }
+
+    /// Only root empties directories of others, which a snapshot has like all else.
+    private static func checkOwners(_ root: Directory) throws {
+        let scan = try TreeScan(root, .target)
+        while try scan.advance() {
+            let status = scan.status
+            guard status.type == .directory, status.owner != Account.effectiveUser else { continue }
+            throw SyncError(
+                .refused, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
+                "it belongs to user \(status.owner), and only root could remove the old tree; run as root")
+        }
     }
 
     /// Makes the snapshot the new tree.

@@ -154,6 +154,17 @@ struct SubvolumeTests {
         }
     }
 
+    @Test func directoriesOfOthersAreRefusedToAnOrdinaryUser() throws {
+        try onSubvolume(as: .ordinary) { scene in
+            try scene.mirror()
+            try scene.append(" more", to: "source/edited")
+            try HostCommand.run("mkdir", scene.path("target/excluded"))
+            let run = try scene.apply("--exchange", "--exclude", "excluded")
+            #expect(run.code == 4 && run.errors.contains("excluded"), "\(run.code) \(run.errors)")
+            #expect(try trees(scene).isEmpty)
+        }
+    }
+
     @Test func aSubvolumeInsideIsRefusedAlsoWhereItIsExcluded() throws {
         try onSubvolume { scene in
             try scene.mirror()
