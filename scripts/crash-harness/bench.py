@@ -300,11 +300,17 @@ class Bench:
 
 
     def unfinished_trees(self):
-        """The snapshots of the target as it is: what was to take its place, and did not."""
-        own, _ = disk.subvolume_ids(self.target)
+        """Snapshots that never had the target's place: its own line of descent leads to all others."""
         folder = self.trees_beside
         names = os.listdir(folder) if os.path.exists(folder) else []
-        return {name for name in names if disk.subvolume_ids(os.path.join(folder, name))[1] == own}
+        trees = {}
+        for name in names:
+            own, origin = disk.subvolume_ids(os.path.join(folder, name))
+            trees[own] = (name, origin)
+        _, origin = disk.subvolume_ids(self.target)
+        while origin in trees:
+            _, origin = trees.pop(origin)
+        return {name for name, _ in trees.values()}
 
 
 class Halt:
