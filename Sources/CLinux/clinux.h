@@ -4,9 +4,21 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
+
+#ifndef SYS_listxattrat
+#define SYS_listxattrat 465
+#endif
+
+/// How many bytes the names of an object's extended attributes take; below zero with an error, such as ENOSYS before
+/// Linux 6.13.
+static inline long listxattrat_size(int directory, const char *name, int flags) {
+    return syscall(SYS_listxattrat, directory, name, flags, (char *)0, (size_t)0);
+}
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -94,6 +94,11 @@ package final class Directory: Sendable {
         try FileStatus.of(descriptor.rawValue, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
     }
 
+    /// Whether what a name leads to surely has no extended attributes. Linux before 6.13 never says so.
+    func hasNoExtendedAttributes(_ name: FileName) -> Bool {
+        name.withCString { listxattrat_size(descriptor.rawValue, $0, AT_SYMLINK_NOFOLLOW) == 0 }
+    }
+
     /// Opens a name in here. Sources are opened `nonBlocking` and `noFollow`, and looked at after.
     package func open(
         _ name: FileName, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0

@@ -13,13 +13,18 @@ package struct OpenedDirectory: Sendable {
     }
 }
 
-/// The reading of a directory that another thread may do before it is asked for: whoever comes first does it.
+/// The reading of a directory that another thread may do before it is asked for: whoever comes first does it, and the
+/// other waits or goes on.
 package final class DirectoryReading: Sendable {
+    private enum State {
+        case unread
+        case read(Result<OpenedDirectory, SystemError>)
+        case handedOver
+    }
+
     private let parent: Directory
     private let name: FileName
-    private let isTaken = Atomic(false)
-    private let result = Mutex<Result<OpenedDirectory, SystemError>?>(nil)
-    private let ended = Semaphore()
+    private let state = Mutex(State.unread)
 
     package init(_ name: FileName, in parent: Directory) {
         (self.name, self.parent) = (name, parent)
@@ -27,21 +32,18 @@ package final class DirectoryReading: Sendable {
 
     /// Reads it now, unless that was begun already.
     package func readAhead() {
-        guard take() else { return }
-        let read = Result { () throws(SystemError) in try OpenedDirectory(name, in: parent) }
-        result.withLock { $0 = read }
-        ended.signal()
+        state.withLockIfAvailable { state in
+            guard case .unread = state else { return }
+            state = .read(Result { () throws(SystemError) in try OpenedDirectory(name, in: parent) })
+        }
     }
 
-    /// Waits for what another thread has begun. To be called once.
+    /// The directory, read now if it was not before. To be called once.
     package func value() throws(SystemError) -> OpenedDirectory {
-        guard !take() else { return try OpenedDirectory(name, in: parent) }
-        ended.wait()
-        guard let read = result.withLock(\.self) else { return try OpenedDirectory(name, in: parent) }
-        return try read.get()
-    }
-
-    private func take() -> Bool {
-        isTaken.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+        try state.withLock { (state) throws(SystemError) in
+            defer { state = .handedOver }
+            if case .read(let result) = state { return try result.get() }
+            return try OpenedDirectory(name, in: parent)
+        }
     }
 }

@@ -81,6 +81,16 @@ extension FileDescriptor {
     }
 }
 
+extension Directory {
+    /// Those of what a name leads to, a symlink itself.
+    package func extendedAttributes(
+        of name: FileName, _ wanted: ExtendedAttributes.Selection
+    ) throws(SystemError) -> ExtendedAttributes {
+        if hasNoExtendedAttributes(name) { return ExtendedAttributes() }
+        return try ObjectHandle(name, in: self).extendedAttributes(wanted)
+    }
+}
+
 extension ObjectHandle {
     /// The calls by descriptor refuse one that is a place only, so they go by its own link under `/proc`, which
     /// leads to the object and nowhere else, also when that is a symlink.

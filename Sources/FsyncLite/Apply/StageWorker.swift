@@ -87,7 +87,7 @@ final class StageWorker {
         let (parent, name) = try self.place(place)
         recorder.note(
             .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
-        let held = try ObjectHandle(name, in: parent).extendedAttributes(extendedKinds)
+        let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file
         file.digest =

@@ -18,16 +18,18 @@ extension Difference {
         links = [:]
         guard mirrorsLinks else { return }
 
+        let arriving =
+            created.lazy.map(\.file).filter(\.isMultiplyLinked)
+            + pairs.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
         // A name of the target that no pair has stays as it is, and so does its file.
-        let paired = Set(pairs.lazy.map(\.target.path))
+        let paired = arriving.isEmpty ? [] : Set(pairs.lazy.map(\.target.path))
         var leaders: [LinkedFile: Leader] = [:]
         for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
             let file = LinkedFile(pair.source.status)
             if leaders[file] == nil { leaders[file] = Leader(kept: pair.target) }
         }
         var split: Set<RelativePath> = []
-        let arriving = created.map(\.file) + pairs.lazy.filter(\.replacesContent).map(\.source)
-        for file in arriving.sorted() where file.isMultiplyLinked {
+        for file in arriving.sorted() {
             let source = LinkedFile(file.status)
             if leaders[source] == nil, let counterpart = census.counterpart(of: file.status),
                 !paired.contains(counterpart.path)
@@ -71,6 +73,7 @@ extension Difference {
     private mutating func note(_ split: Set<RelativePath>) {
         guard linkLimit != nil else { return }
         func note(_ file: inout File) {
+            guard file.omitted.contains(.links) != split.contains(file.path) else { return }
             if split.contains(file.path) { file.omitted.insert(.links) } else { file.omitted.remove(.links) }
         }
         for index in created.indices { note(&created[index].file) }

@@ -44,7 +44,7 @@ package struct Record: Hashable, Sendable {
 package struct Pair: Hashable, Sendable {
     package var source: File
     package var target: File
-    package var record: Record?
+    private var sharedRecord: Shared<Record>?
     package var causes: Causes = []
     /// The content is another: a new object takes the place of the old one.
     package var replacesContent = false
@@ -58,6 +58,12 @@ package struct Pair: Hashable, Sendable {
     /// The target's file has other names than the source's.
     package var isMislinked = false
 
+    package init(source: File, target: File, record: Record? = nil) {
+        (self.source, self.target) = (source, target)
+        sharedRecord = record.map(Shared.init)
+    }
+
+    package var record: Record? { sharedRecord?.value }
     package var isRenamed: Bool { source.path != target.path }
 
     /// Only attributes change.

@@ -5,8 +5,7 @@ package struct TreeStatistics: Sendable {
     /// nil for a live directory.
     package internal(set) var header: ManifestHeader?
     package private(set) var summary = ManifestSummary()
-    /// Entries of each type.
-    package private(set) var types: [FileType: Int] = [:]
+    private var counts = [Int](repeating: 0, count: FileType.allCases.count)
     /// Entries at each depth; the first are those in the root.
     package private(set) var levels: [Int] = []
     package private(set) var largest: Ranking
@@ -20,13 +19,17 @@ package struct TreeStatistics: Sendable {
         oldest = Ranking(limit) { $0.modified < $1.modified }
     }
 
+    /// Entries of each type that there is.
+    package var types: [FileType: Int] {
+        let pairs = FileType.allCases.map { ($0, counts[Int($0.rawValue)]) }
+        return Dictionary(uniqueKeysWithValues: pairs.filter { $0.1 > 0 })
+    }
+
     mutating func count(_ entry: any EntryStream) {
         let status = entry.status
         summary.count(status)
-        types[status.type, default: 0] += 1
-        let path = entry.path.bytes.span
-        var depth = 0
-        for index in path.indices where path[index] == UInt8(ascii: "/") { depth += 1 }
+        counts[Int(status.type.rawValue)] += 1
+        let depth = entry.path.depth(after: 0) - 1
         while levels.count <= depth { levels.append(0) }
         levels[depth] += 1
         guard status.type == .file else { return }
@@ -46,7 +49,7 @@ package struct TreeStatistics: Sendable {
         }
 
         fileprivate mutating func offer(_ entry: any EntryStream, _ status: FileStatus) {
-            if files.count == limit, files.last.map({ !precedes(status, $0.status) }) ?? true { return }
+            if files.count == limit, limit == 0 || !precedes(status, files[limit - 1].status) { return }
             let index = files.firstIndex { precedes(status, $0.status) } ?? files.count
             files.insert(entry.file, at: index)
             if files.count > limit { files.removeLast() }

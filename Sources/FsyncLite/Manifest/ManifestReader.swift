@@ -6,32 +6,53 @@ import FileSystem
 /// An error can come as late as the last line, so nothing may be done on the strength of a manifest before
 /// `advance` has returned false.
 package final class ManifestReader: EntryStream {
-    package private(set) var header: ManifestHeader
-    /// The totals so far; after the end, of the whole tree.
-    package private(set) var summary = ManifestSummary()
-    /// How many of the files so far have a digest.
-    package private(set) var digests = 0
-    package private(set) var path = RelativePath.root
-    private var previous = RelativePath.root
-    private var record = EntryRecord()
-    private var document: DocumentReader
-    private var isFirst = true
-
-    package var status: FileStatus { record.status }
-    package var destination: [UInt8] { record.destination }
-    package var extended: ExtendedAttributes { record.extended }
-    package var omitted: Omissions { record.omitted }
-    package var targetInode: UInt64 { record.targetInode ?? record.status.inode }
-    package var digest: Digest? { record.digest }
+    private var cursor: ManifestCursor
 
     /// - Parameter path: the manifest's own, for messages.
     package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
-        document = try DocumentReader(descriptor, path: path, format: ManifestWriter.format)
-        header = try ManifestHeader(from: &document)
+        var document = try DocumentReader(descriptor, path: path, format: ManifestWriter.format)
+        let header = try ManifestHeader(from: &document)
         try document.beginArray("entries")
+        cursor = ManifestCursor(document, after: header)
     }
 
-    package func advance() throws -> Bool {
+    package func advance() throws -> Bool { try cursor.advance() }
+
+    package var header: ManifestHeader { cursor.header }
+    /// The totals so far; after the end, of the whole tree.
+    package var summary: ManifestSummary { cursor.summary }
+    /// How many of the files so far have a digest.
+    package var digests: Int { cursor.digests }
+    package var path: RelativePath { cursor.path }
+    package var status: FileStatus { cursor.record.status }
+    package var destination: [UInt8] { cursor.record.destination }
+    package var extended: ExtendedAttributes { cursor.record.extended }
+    package var omitted: Omissions { cursor.record.omitted }
+    package var targetInode: UInt64 { cursor.record.targetInode ?? cursor.record.status.inode }
+    package var digest: Digest? { cursor.record.digest }
+
+    /// Appends the line as it stands, where that is as short a way as there is: a plain one.
+    package func append(to writer: inout ManifestWriter) -> Bool { cursor.append(to: &writer) }
+}
+
+/// Where reading a manifest has got to: what `ManifestReader` does, as a value, so that one thread works on it without
+/// a check at every step that nobody else does.
+private struct ManifestCursor: ~Copyable {
+    let header: ManifestHeader
+    private(set) var summary = ManifestSummary()
+    private(set) var digests = 0
+    private(set) var path = RelativePath.root
+    private(set) var record = EntryRecord()
+    private var previous = RelativePath.root
+    private var document: DocumentReader
+    private var isFirst = true
+
+    init(_ document: consuming DocumentReader, after header: ManifestHeader) {
+        self.document = document
+        self.header = header
+    }
+
+    mutating func advance() throws -> Bool {
         guard try document.nextElement(isFirst: isFirst) else {
             try end()
             return false
@@ -40,22 +61,15 @@ package final class ManifestReader: EntryStream {
         // The two take turns, so that neither is made anew for each entry.
         swap(&path, &previous)
         if !document.takeLine({ PlainEntry.read($0, into: &record) }) { try document.entry(into: &record) }
-        guard RelativePath.isValid(record.path), !record.path.isEmpty else {
-            throw document.error("\"\(escapedText(record.path))\" is no path below the root")
-        }
         swap(&path.bytes, &record.path)
-        guard isFirst || previous < path else {
-            throw document.error("\"\(path)\" does not come after \"\(previous)\"")
-        }
-        try checkParent(previousType)
+        try checkPath(after: previousType)
         isFirst = false
         summary.count(record.status)
         if record.digest != nil { digests += 1 }
         return true
     }
 
-    /// Appends the line as it stands, where that is as short a way as there is: a plain one.
-    package func append(to writer: inout ManifestWriter) -> Bool {
+    func append(to writer: inout ManifestWriter) -> Bool {
         var isDone = false
         document.withTaken {
             writer.append(line: $0, of: record.status)
@@ -64,21 +78,31 @@ package final class ManifestReader: EntryStream {
         return isDone
     }
 
-    /// The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
-    /// its turn.
-    private func checkParent(_ previousType: FileType) throws {
+    /// What a path has in common with the one before it was checked with that one.
+    private func checkPath(after previousType: FileType) throws {
+        let shared = previous.firstDifference(from: path)
+        guard RelativePath.isValid(path.bytes, from: shared), !path.isRoot else {
+            throw document.error("\"\(escapedText(path.bytes))\" is no path below the root")
+        }
+        guard isFirst || previous.order(comparedTo: path, differingAt: shared) < 0 else {
+            throw document.error("\"\(path)\" does not come after \"\(previous)\"")
+        }
         guard let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else {
             guard !path.bytes.elementsEqual(TreeScan.reservedName.bytes) else {
                 throw document.error("\"\(path)\" is reserved at the root")
             }
             return
         }
-        guard previous.lies(inFirst: slash, of: path, orIsIt: previousType == .directory) else {
-            throw document.error("the directory of \"\(path)\" is missing")
-        }
+        // The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
+        // its turn.
+        let isThere =
+            shared >= slash
+            && (previous.bytes.count == slash
+                ? previousType == .directory : previous.bytes[slash] == UInt8(ascii: "/"))
+        guard isThere else { throw document.error("the directory of \"\(path)\" is missing") }
     }
 
-    private func end() throws {
+    private mutating func end() throws {
         try document.beginTrailer()
         guard try document.key("summary") else { throw document.error("\"summary\" is missing") }
         guard try ManifestSummary(from: &document) == summary else {
@@ -86,16 +110,5 @@ package final class ManifestReader: EntryStream {
         }
         try document.expect(",")
         try document.end()
-    }
-}
-
-extension RelativePath {
-    /// Whether the path lies below the directory that the first bytes of another name, or is that directory.
-    fileprivate func lies(inFirst length: Int, of other: RelativePath, orIsIt mayBeIt: Bool) -> Bool {
-        let (bytes, directory) = (bytes.span, other.bytes.span)
-        guard bytes.count >= length else { return false }
-        var index = 0
-        while index < length, bytes[index] == directory[index] { index += 1 }
-        return index == length && (bytes.count == length ? mayBeIt : bytes[length] == UInt8(ascii: "/"))
     }
 }

@@ -3,18 +3,48 @@ import FoundationEssentials
 
 /// One entry of a tree as a scan or a manifest yields it: a pure value, which touches no disk.
 public struct File: Hashable, Sendable, NamedFile {
+    /// The difference, its plan, the layout and the record of history all hold the same files.
+    private var shared: Shared<Fields>
+
+    private struct Fields: Hashable, Sendable {
+        var path: RelativePath
+        /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
+        /// symlink without destination or a directory with one cannot be made.
+        var status: FileStatus
+        var destination: [UInt8] = []
+        var extended = ExtendedAttributes()
+        var omitted: Omissions = []
+        var digest: Digest?
+    }
+
+    private subscript<Value>(_ field: WritableKeyPath<Fields, Value>) -> Value {
+        get { shared.value[keyPath: field] }
+        set {
+            var fields = shared.value
+            fields[keyPath: field] = newValue
+            shared = Shared(fields)
+        }
+    }
+
     /// Where it stands below the root of its tree.
-    public let path: RelativePath
-    /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
-    /// symlink without destination or a directory with one cannot be made.
-    package private(set) var status: FileStatus
-    package private(set) var destination: [UInt8] = []
+    public var path: RelativePath { shared.value.path }
+    package var status: FileStatus { shared.value.status }
+    package var destination: [UInt8] { shared.value.destination }
     /// As far as somebody looked: a scan does only where it is asked to.
-    package var extended = ExtendedAttributes()
+    package var extended: ExtendedAttributes {
+        get { shared.value.extended }
+        set { self[\.extended] = newValue }
+    }
     /// What of the source's entry the mirror could not hold.
-    package var omitted: Omissions = []
+    package var omitted: Omissions {
+        get { shared.value.omitted }
+        set { self[\.omitted] = newValue }
+    }
     /// Of a file's content, where it is known.
-    public package(set) var digest: Digest?
+    public package(set) var digest: Digest? {
+        get { shared.value.digest }
+        set { self[\.digest] = newValue }
+    }
 
     /// - Parameters:
     ///   - size: bytes of content; a symlink's is the length of its destination.
@@ -31,7 +61,7 @@ public struct File: Hashable, Sendable, NamedFile {
         status.group = group
         status.links = linkCount
         status.inode = inode
-        self.path = path
+        var destination: [UInt8] = []
         switch kind {
         case .symlink(let bytes):
             destination = bytes
@@ -41,7 +71,7 @@ public struct File: Hashable, Sendable, NamedFile {
         case .file, .directory, .fifo, .socket:
             break
         }
-        self.status = status
+        shared = Shared(Fields(path: path, status: status, destination: destination))
     }
 
     /// - Parameter destination: where a symlink points; left out of account for everything else.
@@ -49,12 +79,10 @@ public struct File: Hashable, Sendable, NamedFile {
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
-        self.path = path
-        self.status = status
-        self.extended = extended
-        self.omitted = omitted
-        self.digest = digest
-        if status.type == .symlink { self.destination = destination }
+        shared = Shared(
+            Fields(
+                path: path, status: status, destination: status.type == .symlink ? destination : [],
+                extended: extended, omitted: omitted, digest: digest))
     }
 
     public var kind: FileKind {
@@ -106,15 +134,15 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
-        File(
-            path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest)
+        var file = self
+        file[\.path] = path
+        return file
     }
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
         var file = self
-        file.status = status
+        file[\.status] = status
         return file
     }
 

@@ -31,12 +31,15 @@ public struct RelativePath: Hashable, Sendable {
     }
 
     /// Whether bytes are a relative path; none are the root's.
-    package static func isValid(_ bytes: [UInt8]) -> Bool {
+    ///
+    /// - Parameter checked: so many bytes at the beginning are those of another path.
+    package static func isValid(_ bytes: [UInt8], from checked: Int = 0) -> Bool {
         guard !bytes.isEmpty else { return true }
-        let span = bytes.span
-        let dot = UInt8(ascii: ".")
-        var start = 0
-        for index in 0...span.count {
+        let (span, dot) = (bytes.span, UInt8(ascii: "."))
+        // A component may go on differently, so it is looked at from its beginning.
+        var start = min(checked, span.count)
+        while start > 0, span[start - 1] != separator { start -= 1 }
+        for index in start...span.count {
             guard index == span.count || span[index] == separator else {
                 if span[index] == 0 { return false }
                 continue
@@ -95,23 +98,28 @@ public struct RelativePath: Hashable, Sendable {
 
     /// The length in bytes of the deepest directory that both paths name or lie in, themselves included.
     package func sharedDirectoryLength(with other: RelativePath) -> Int {
-        let (left, right) = (bytes.span, other.bytes.span)
-        let shorter = min(left.count, right.count)
-        var (index, shared) = (0, 0)
-        while index < shorter, left[index] == right[index] {
-            if left[index] == separator { shared = index }
-            index += 1
+        let index = firstDifference(from: other)
+        func isBoundary(_ bytes: [UInt8]) -> Bool { bytes.count == index || bytes[index] == separator }
+        if isBoundary(bytes), isBoundary(other.bytes) { return index }
+        return bytes[..<index].lastIndex(of: separator) ?? 0
+    }
+
+    /// Where two paths first differ, in bytes; the length of the shorter one where it begins the other.
+    package func firstDifference(from other: RelativePath) -> Int {
+        bytes.withUnsafeBytes { left in
+            other.bytes.withUnsafeBytes {
+                FileSystem.firstDifference(left, $0, min(left.count, $0.count))
+            }
         }
-        let isBoundary =
-            index == shorter && (left.count == index || left[index] == separator)
-            && (right.count == index || right[index] == separator)
-        return isBoundary ? index : shared
     }
 
     /// How many components the path has beyond a directory that it lies in, of this length in bytes.
     package func depth(after length: Int) -> Int {
         guard bytes.count > length else { return 0 }
-        return bytes[length...].reduce(length == 0 ? 1 : 0) { $0 + ($1 == separator ? 1 : 0) }
+        let span = bytes.span
+        var depth = length == 0 ? 1 : 0
+        for index in length..<span.count where span[index] == separator { depth += 1 }
+        return depth
     }
 
     /// True when this path lies below `directory`, at whatever depth.
@@ -151,12 +159,13 @@ extension RelativePath: Comparable {
 
     /// Negative, zero or positive, as `memcmp` says it.
     package func order(comparedTo other: RelativePath) -> Int {
+        order(comparedTo: other, differingAt: firstDifference(from: other))
+    }
+
+    /// - Parameter index: where they first differ.
+    package func order(comparedTo other: RelativePath, differingAt index: Int) -> Int {
         let (left, right) = (bytes.span, other.bytes.span)
-        let shared = min(left.count, right.count)
-        let index = bytes.withUnsafeBytes { left in
-            other.bytes.withUnsafeBytes { firstDifference(left, $0, shared) }
-        }
-        guard index < shared else { return left.count - right.count }
+        guard index < min(left.count, right.count) else { return left.count - right.count }
         // NUL is no byte of a path, so the separator takes its place before all others.
         let (first, second) = (left[index], right[index])
         return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)

@@ -57,21 +57,26 @@ extension Timestamp: CustomStringConvertible {
             text.append(UInt8(ascii: year < 0 ? "-" : "+"))
             text.appendDecimal(year.magnitude, digits: 4)
         }
-        text.append(UInt8(ascii: "-"))
-        text.appendDecimal(UInt64(month), digits: 2)
-        text.append(UInt8(ascii: "-"))
-        text.appendDecimal(UInt64(day), digits: 2)
-        text.append(UInt8(ascii: "T"))
-        text.appendDecimal(UInt64(secondOfDay / 3600), digits: 2)
-        text.append(UInt8(ascii: ":"))
-        text.appendDecimal(UInt64(secondOfDay / 60 % 60), digits: 2)
-        text.append(UInt8(ascii: ":"))
-        text.appendDecimal(UInt64(secondOfDay % 60), digits: 2)
-        if nanoseconds != 0 {
-            text.append(UInt8(ascii: "."))
-            text.appendDecimal(UInt64(nanoseconds), digits: 9)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { room in
+            var count = 0
+            func append(_ separator: Unicode.Scalar, _ number: Int64, digits: Int) {
+                room[count] = UInt8(ascii: separator)
+                var rest = number
+                for index in stride(from: count + digits, to: count, by: -1) {
+                    room[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                count += 1 + digits
+            }
+            append("-", month, digits: 2)
+            append("-", day, digits: 2)
+            append("T", secondOfDay / 3600, digits: 2)
+            append(":", secondOfDay / 60 % 60, digits: 2)
+            append(":", secondOfDay % 60, digits: 2)
+            if nanoseconds != 0 { append(".", Int64(nanoseconds), digits: 9) }
+            room[count] = UInt8(ascii: "Z")
+            text.append(contentsOf: room[...count])
         }
-        text.append(UInt8(ascii: "Z"))
     }
 
     /// See `init(iso8601: ArraySlice<UInt8>)`.

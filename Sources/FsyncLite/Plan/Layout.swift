@@ -348,10 +348,11 @@ package struct Layout: Sendable {
             }
         }
         let paths = directoryPaths()
-        let created = Dictionary(uniqueKeysWithValues: arrivals.map { ($0.file.path, $0.file) })
+        let arriving = arrivals.filter(\.file.isDirectory)
+        let created = Dictionary(uniqueKeysWithValues: arriving.map { ($0.file.path, $0.file) })
         // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
         // the permissions without which nobody but root can move it.
-        touched.formUnion(arrivals.filter(\.file.isDirectory).compactMap(\.object))
+        touched.formUnion(arriving.compactMap(\.object))
         touched.formUnion(explicitByOld.values.filter { objects[$0].seen?.type == .directory })
         for object in touched.sorted() where changes[object] == nil {
             guard let (path, isNew) = paths[object] else { continue }

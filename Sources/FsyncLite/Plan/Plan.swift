@@ -42,14 +42,16 @@ public struct Plan: Sendable {
         let carried: Int
         (actions, carried) = Action.all(of: difference, root: root)
         var summary = ActionSummary()
-        var named: Set<RelativePath> = []
+        // How many paths the actions name: those of one path follow one another. The root, which is no entry, would be
+        // the first; a deleted path is none of the source's.
+        var (named, last) = (0, RelativePath.root)
         for action in actions {
             summary.count(action)
-            // The root is no entry, and a deleted path is none of the source's.
-            if action.verb != .delete, !action.path.isRoot { named.insert(action.path) }
+            guard action.verb != .delete, action.path != last else { continue }
+            (named, last) = (named + 1, action.path)
         }
         if linksFiles { summary.bytesToCopy = 0 }
-        summary.unchanged = max(0, difference.sourceCount - named.count - carried)
+        summary.unchanged = max(0, difference.sourceCount - named - carried)
         self.summary = summary
     }
 }

@@ -11,7 +11,7 @@ extension TreeWalker {
         }
         do {
             guard let (directory, name) = try place(of: file.path) else { return nil }
-            return try ObjectHandle(name, in: directory).extendedAttributes(selection)
+            return try directory.extendedAttributes(of: name, selection)
         } catch {
             guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
             return nil

@@ -117,7 +117,7 @@ struct TreeCursor {
     private mutating func inspect() throws -> Bool {
         guard let selection = options.extended, let name = path.fileName else { return true }
         do throws(SystemError) {
-            extended = try ObjectHandle(name, in: chain.current()).extendedAttributes(selection)
+            extended = try chain.current().extendedAttributes(of: name, selection)
             return true
         } catch {
             guard error.errno == .noSuchFile else { throw error }
