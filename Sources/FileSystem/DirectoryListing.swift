@@ -1,38 +1,65 @@
 import Glibc
 
-/// The entries of one directory, sorted by the bytes of their names, each with its status.
+/// The entries of one directory, sorted by the bytes of their names, and the statuses of some thousand of them: a
+/// directory may hold millions.
 ///
 /// The names lie in one block of memory: a listing costs four allocations, however many entries it has.
 package struct DirectoryListing: Sendable {
     private var names: [UInt8] = []
-    private var entries: [Entry] = []
+    private var spans: [(offset: Int32, length: Int32)] = []
+    /// Those from the entry `first` on; nil for a name that has vanished.
+    private var statuses: [FileStatus?] = []
+    private var first = 0
 
-    private struct Entry: Sendable {
-        var offset: Int32
-        var length: Int32
-        var status: FileStatus
-    }
+    /// Statuses that are held at a time, 150 bytes each.
+    private static let window = 4096
 
-    package var count: Int { entries.count }
-
-    package func status(at index: Int) -> FileStatus { entries[index].status }
+    package var count: Int { spans.count }
 
     package func name(at index: Int) -> ArraySlice<UInt8> {
-        let entry = entries[index]
-        return names[Int(entry.offset)..<Int(entry.offset) + Int(entry.length)]
+        let span = spans[index]
+        return names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
+    }
+
+    /// Whether `load` has reached an entry and not yet left it behind.
+    package func holds(_ index: Int) -> Bool { index >= first && index - first < statuses.count }
+
+    /// The status of an entry that is held; nil where its name has vanished since the names were read: it was not
+    /// there.
+    package func status(at index: Int) -> FileStatus? { statuses[index - first] }
+
+    /// Takes in the statuses from an entry on, in place of those before.
+    package mutating func load(from index: Int, in directory: Directory) throws(SystemError) {
+        first = index
+        statuses.removeAll(keepingCapacity: true)
+        let end = min(index + DirectoryListing.window, count)
+        statuses.reserveCapacity(end - index)
+        for span in spans[index..<end] {
+            do {
+                let status = try names.withUnsafeBufferPointer { (buffer) throws(Errno) in
+                    let pointer = UnsafeRawPointer(buffer.baseAddress.unsafelyUnwrapped + Int(span.offset))
+                    return try directory.status(of: pointer.assumingMemoryBound(to: CChar.self))
+                }
+                statuses.append(status)
+            } catch .noSuchFile {
+                statuses.append(nil)
+            } catch {
+                let name = names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
+                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name, error)
+            }
+        }
     }
 
     /// Only the names in a directory, in no order.
     package static func names(in directory: Directory) throws(SystemError) -> [FileName] {
         var found: [FileName] = []
-        try DirectoryListing.forEachName(in: directory) { name in
+        try forEachName(in: directory) { name in
             if let name = FileName(name) { found.append(name) }
         }
         return found
     }
 
-    /// Reads a directory and the status of all that is in it. A name that vanishes in between is left out:
-    /// it was not there.
+    /// Reads the names in a directory, and the first statuses.
     ///
     /// - Parameter isFresh: it was opened just now for this, so its own position serves.
     package init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
@@ -55,22 +82,8 @@ package struct DirectoryListing: Sendable {
                     Int(min(left.length, right.length)) + 1) < 0
             }
         }
-        entries.reserveCapacity(spans.count)
-        for span in spans {
-            do {
-                let status = try names.withUnsafeBufferPointer { (buffer) throws(Errno) in
-                    let pointer = UnsafeRawPointer(buffer.baseAddress.unsafelyUnwrapped + Int(span.offset))
-                    return try directory.status(of: pointer.assumingMemoryBound(to: CChar.self))
-                }
-                entries.append(Entry(offset: span.offset, length: span.length, status: status))
-            } catch .noSuchFile {
-                continue
-            } catch {
-                let name = names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
-                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name, error)
-            }
-        }
-        self.names = names
+        (self.names, self.spans) = (names, spans)
+        try load(from: 0, in: directory)
     }
 
     private static func forEachName(

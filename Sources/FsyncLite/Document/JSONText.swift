@@ -40,11 +40,17 @@ package struct JSONText: Sendable {
     }
 
     package mutating func key(_ key: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        key.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        let text = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+        // In one piece: a manifest has twelve keys for each entry.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 4) { room in
+            let start = needsComma ? 1 : 0
+            if needsComma { room[0] = UInt8(ascii: ",") }
+            room[start] = UInt8(ascii: "\"")
+            let end = room[(start + 1)...].update(fromContentsOf: text)
+            room[end] = UInt8(ascii: "\"")
+            room[end + 1] = UInt8(ascii: ":")
+            bytes.append(contentsOf: room[..<(end + 2)])
+        }
         needsComma = false
     }
 

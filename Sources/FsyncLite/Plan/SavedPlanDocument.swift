@@ -143,6 +143,10 @@ extension SavedPlan.Step {
         guard (from != nil) == (verb == .move), (size ?? 0) >= 0, (entries ?? 0) >= 0,
             (source == nil) == (verb == .delete), verb == .create || target != nil
         else { throw reader.error("this is not what a \(verb.rawValue) has") }
+        // The root's attributes can change; it neither moves nor is a name of something.
+        guard verb == .attributes || !path.isRoot, ![from, link].contains(.root) else {
+            throw reader.error("\".\" is the root, and this is not done to it")
+        }
         action = Action(
             verb, path: path, from: from, type: type.documentName, size: size, link: link, entries: entries,
             causes: causes)

@@ -26,7 +26,7 @@ struct TreeCursor {
     private var next: OpenedDirectory?
 
     private struct Level {
-        let listing: DirectoryListing
+        var listing: DirectoryListing
         /// How many bytes of `path` are the directory's own.
         let pathLength: Int
         var index = 0
@@ -83,7 +83,9 @@ struct TreeCursor {
 
     /// Makes one entry of the listing the present one; false where it is left out or has vanished.
     private mutating func take(_ index: Int) throws -> Bool {
-        status = level.listing.status(at: index)
+        if !level.listing.holds(index) { try level.listing.load(from: index, in: chain.current()) }
+        guard let found = level.listing.status(at: index) else { return false }
+        status = found
         isListed = true
         if outerLevels.isEmpty,
             level.listing.name(at: index).elementsEqual(TreeScan.reservedName.bytes)
@@ -146,11 +148,12 @@ struct TreeCursor {
     private mutating func readAhead() throws(SystemError) {
         guard !helpers.isEmpty else { return }
         let room = min(TreeCursor.readingLimit.level, TreeCursor.readingLimit.scan - readings)
-        while level.readings.count < room, level.nextReading < level.listing.count {
+        level.nextReading = max(level.nextReading, level.index - 1)
+        while level.readings.count < room, level.listing.holds(level.nextReading) {
             let index = level.nextReading
             level.nextReading += 1
-            let status = level.listing.status(at: index)
-            guard index + 1 >= level.index, status.type == .directory, !status.isMountRoot,
+            guard let status = level.listing.status(at: index), status.type == .directory,
+                !status.isMountRoot,
                 status.device == rootDevice, let name = FileName(level.listing.name(at: index))
             else { continue }
             level.readings.append((index, DirectoryReading(name, in: try chain.current())))

@@ -40,13 +40,15 @@ public struct DiskStorage: Storage {
 
     public func keys() throws(StorageError) -> [String] {
         do throws(SystemError) {
-            let listing = try DirectoryListing(of: directory)
-            return (0..<listing.count).compactMap { index in
-                guard listing.status(at: index).type == .file, let name = FileName(listing.name(at: index)),
-                    !PendingFile.isTemporary(name)
-                else { return nil }
-                return String(validating: name.bytes, as: UTF8.self)
+            var keys: [String] = []
+            for name in try DirectoryListing.names(in: directory).sorted()
+            where !PendingFile.isTemporary(name) {
+                guard try directory.status(of: name)?.type == .file,
+                    let key = String(validating: name.bytes, as: UTF8.self)
+                else { continue }
+                keys.append(key)
             }
+            return keys
         } catch {
             throw .cannotList(cause: SyncError(error))
         }
