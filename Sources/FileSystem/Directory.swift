@@ -58,8 +58,7 @@ package final class Directory: Sendable {
         else { return nil }
         let parent = try parent(flags, path: Array(path[..<max(slash, 1)]))
         guard let found = try parent.status(of: name) else { return nil }
-        let own = try status()
-        return found.inode == own.inode && found.device == own.device ? (parent, name) : nil
+        return found.isSameObject(as: try status()) ? (parent, name) : nil
     }
 
     /// Whether names in here may come and go, as far as permissions tell. The corresponding C function is

@@ -74,6 +74,11 @@ package struct FileStatus: Sendable, Hashable {
         self.modified = modified
     }
 
+    /// The same object at this time. The identity alone tells it not from its counterpart in a snapshot.
+    package func isSameObject(as other: FileStatus) -> Bool {
+        inode == other.inode && device == other.device
+    }
+
     static let wanted = UInt32(STATX_BASIC_STATS) | UInt32(STATX_BTIME)
 
     /// nil for a type of object this program has never heard of.

@@ -1,4 +1,5 @@
-/// Removes a directory with all that is in it. It stays on one mount: what is mounted inside stops it.
+/// Removes a directory with all that is in it. It stays on one mount: what is mounted inside stops it, and so does a
+/// subvolume inside.
 package enum TreeRemoval {
     /// - Parameter isRemovable: asked of all but directories; what it declines stays, with the directories above.
     package static func remove(
@@ -9,14 +10,14 @@ package enum TreeRemoval {
         var chain = DirectoryChain(root: parent)
         var pending: [[FileName]] = []
         var isWhole = true
-        try enter(name, status, &chain, &pending)
+        try enter(name, status, on: status.device, &chain, &pending)
         while let level = pending.indices.last {
             if let entry = pending[level].popLast() {
                 let directory = try chain.current()
-                guard let status = try directory.status(of: entry) else { continue }
-                if status.type == .directory {
-                    try enter(entry, status, &chain, &pending)
-                } else if isRemovable(status) {
+                guard let inner = try directory.status(of: entry) else { continue }
+                if inner.type == .directory {
+                    try enter(entry, inner, on: status.device, &chain, &pending)
+                } else if isRemovable(inner) {
                     try directory.unlink(entry)
                 } else {
                     isWhole = false
@@ -35,10 +36,13 @@ package enum TreeRemoval {
     }
 
     private static func enter(
-        _ name: FileName, _ status: FileStatus, _ chain: inout DirectoryChain, _ pending: inout [[FileName]]
+        _ name: FileName, _ status: FileStatus, on device: DeviceNumber, _ chain: inout DirectoryChain,
+        _ pending: inout [[FileName]]
     ) throws(SystemError) {
         let parent = try chain.current()
-        guard !status.isMountRoot else { throw SystemError("unlinkat", parent.path(of: name), .busy) }
+        guard !status.isMountRoot, status.device == device else {
+            throw SystemError("unlinkat", parent.path(of: name), .busy)
+        }
         if status.permissions & 0o700 != 0o700 {
             // Only root removes from a directory without these.
             try ObjectHandle(name, in: parent).setPermissions(0o700)

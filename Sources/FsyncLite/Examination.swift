@@ -343,8 +343,7 @@ struct Examination {
     }
 
     private static func isSame(_ left: Directory, _ right: Directory) throws -> Bool {
-        let (left, right) = (try left.status(), try right.status())
-        return left.inode == right.inode && left.device == right.device
+        try left.status().isSameObject(as: right.status())
     }
 
     /// The directory itself counts as inside.

@@ -89,7 +89,11 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            if examination.copy == nil { tidy(state, examination, &report) } else { try root.leaveBare() }
+            if examination.copy == nil {
+                tidy(state, root.directory, examination, &report)
+            } else {
+                try root.leaveBare()
+            }
             return report
         }
         do {
@@ -220,7 +224,7 @@ public struct Synchronizer: Sendable {
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
         var exchange: Exchange?
-        if let place {
+        if let place, !root.isSubvolume {
             // The last barrier has little left to do: the less time between copy and swap, the better.
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
@@ -255,6 +259,12 @@ public struct Synchronizer: Sendable {
             state = try root.makeState()
             try exchange.recovery(state).commit(transaction)
             root.becomes(exchange.tree)
+        } else if let place {
+            let exchange = try SubvolumeExchange(of: directory, state, at: place)
+            try exchange.change(by: steps, id: id, name)
+            try exchange.swap(monitor)
+            state = exchange.state
+            root.becomes(exchange.tree)
         } else {
             let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
             try Ballast.make(for: transaction, in: stage.directory)
@@ -262,7 +272,11 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        if examination.copy == nil { tidy(state, examination, &report) } else { try root.leaveBare() }
+        if examination.copy == nil {
+            tidy(state, root.directory, examination, &report)
+        } else {
+            try root.leaveBare()
+        }
         return report
     }
 
@@ -322,7 +336,9 @@ public struct Synchronizer: Sendable {
     }
 
     /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
-    private func tidy(_ state: TargetState, _ examination: Examination, _ report: inout Report) {
+    private func tidy(
+        _ state: TargetState, _ root: Directory?, _ examination: Examination, _ report: inout Report
+    ) {
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -340,7 +356,10 @@ public struct Synchronizer: Sendable {
             try DisplacedTree.collect(in: state)
             var displaced = examination.scanned
             displaced.seconds -= DisplacedTree.respite
-            for path in try DisplacedTree.reduce(in: state, displaced: displaced) {
+            let kept =
+                try DisplacedTree.reduce(in: state, displaced: displaced)
+                + (root.flatMap(SubvolumeTrees.init(of:))?.reduce(in: state, displaced: displaced) ?? [])
+            for path in kept {
                 report.notes.append(
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")
             }

@@ -52,6 +52,8 @@ package enum TestDisk: Sendable {
     case tmpfs(options: String)
     /// An ext4 of its own in a file.
     case ext4(megabytes: Int)
+    /// A btrfs of its own in a file, the smallest.
+    case btrfs
     /// A file that holds a file system.
     case image(String)
     /// What is at a path already, once more.
@@ -59,10 +61,16 @@ package enum TestDisk: Sendable {
 
     package static let unavailable = "only root mounts, where loop devices and mkfs.ext4 are"
 
-    package static let isAvailable: Bool = {
-        guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
-        return (try? TestDisk.ext4(megabytes: 4).mounted(at: directory.path) {}) != nil
-    }()
+    package static let isAvailable = TestDisk.ext4(megabytes: 4).canMount
+
+    package static let hasNoBtrfs = "only root mounts, where loop devices, mkfs.btrfs and btrfs are"
+
+    package static let hasBtrfs = HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount
+
+    private var canMount: Bool {
+        guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else { return false }
+        return (try? mounted(at: directory.path) {}) != nil
+    }
 
     /// Mounts it on a directory while `body` runs.
     package func mounted<Value>(at path: String, _ body: () throws -> Value) throws -> Value {
@@ -71,21 +79,32 @@ package enum TestDisk: Sendable {
         case .bind(let other): try HostCommand.run("mount", "--bind", other, path)
         case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
         case .ext4(let megabytes):
-            let image = "\(path).image"
-            try TestDisk.makeImage(image, megabytes: megabytes)
-            try HostCommand.run("mount", "-o", "loop", image, path)
-            // The loop device holds it.
-            unlink(image)
+            try TestDisk.makeImage("\(path).image", megabytes: megabytes)
+            try TestDisk.mountAndForget("\(path).image", at: path)
+        case .btrfs:
+            try TestDisk.makeFile("\(path).image", megabytes: 128)
+            try HostCommand.run("mkfs.btrfs", "-q", "-f", "\(path).image")
+            try TestDisk.mountAndForget("\(path).image", at: path)
         }
         defer { _ = HostCommand.works("umount", "--lazy", path) }
         return try body()
     }
 
+    private static func mountAndForget(_ image: String, at path: String) throws {
+        // The loop device holds it.
+        defer { unlink(image) }
+        try HostCommand.run("mount", "-o", "loop", image, path)
+    }
+
     /// Makes a file that holds an empty ext4.
     package static func makeImage(_ path: String, megabytes: Int) throws {
+        try makeFile(path, megabytes: megabytes)
+        try HostCommand.run("mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1", path)
+    }
+
+    private static func makeFile(_ path: String, megabytes: Int) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             truncate(path, megabytes << 20) == 0
         else { throw TreeError("truncate", Array(path.utf8)) }
-        try HostCommand.run("mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1", path)
     }
 }

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 
+import disk
 import trees
 from trees import difference, manifest_error, same, snapshot
 
@@ -23,6 +24,9 @@ SYNCING = {"fsync", "syncfs", "fdatasync"}
 
 # What the harness puts in the way, and finds again.
 FOREIGN = b"somebody else's"
+
+# How an exchange goes where the target is one, of btrfs.
+SUBVOLUME = "subvolume"
 
 KINDS = ("mixture", "loss", "untruthful", "leftover", "order")
 
@@ -62,7 +66,8 @@ class Bench:
 
     def __init__(self, tool, scratch, workload, results, rng, short, exchanges=False):
         self.tool, self.scratch, self.name = tool, scratch, workload
-        self.results, self.rng, self.short, self.exchanges = results, rng, short, exchanges
+        self.results, self.rng, self.short, self.exchanges = results, rng, short, bool(exchanges)
+        self.is_subvolume = exchanges == SUBVOLUME
         self.workload = (trees.WORKLOADS | trees.OPTIONAL_WORKLOADS)[workload]
         self.log = os.path.join(scratch, "trace")
         self.work = os.path.join(scratch, re.sub(r"\W", "-", workload))
@@ -77,9 +82,12 @@ class Bench:
         self.target = target or os.path.join(self.work, "target")
         shutil.rmtree(self.target, ignore_errors=True)
         shutil.rmtree(self.state_beside, ignore_errors=True)
+        shutil.rmtree(self.trees_beside, ignore_errors=True)
         trees.build(os.path.join(self.work, "canary"), {"outside": b"do not touch", "d": {"e": b"f"}})
         self.canary = snapshot(os.path.join(self.work, "canary"))
         steps = self.workload(lambda *names: os.path.join(self.source, *names))
+        if self.is_subvolume:
+            disk.make_subvolume(self.target)
         os.makedirs(self.target, exist_ok=True)
         if steps is not None:
             next(steps)
@@ -103,6 +111,10 @@ class Bench:
     def state_beside(self):
         folder, name = os.path.split(self.target)
         return os.path.join(folder, f".{name}.fsync-lite")
+
+    @property
+    def trees_beside(self):
+        return self.state_beside + "-trees"
 
     @property
     def state(self):
@@ -277,12 +289,28 @@ class Bench:
             return
         names = set(os.listdir(self.state))
         leftovers = names - {"manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees"}
+        if self.is_subvolume:
+            leftovers |= self.unfinished_trees()
         history = snapshot(os.path.join(self.state, "history")) if "history" in names else {}
         # What a recovery that went back moved out of somebody's way stays for good, without a record beside it.
         inside = [path.split(b"/") for path in history if b"/" in path]
         records = {names[0] for names in inside if not names[1].startswith(b"conflicts")}
         if leftovers or len(records) > 1:
             fail("leftover", f"{sorted(leftovers)} {sorted(records)}")
+
+
+    def unfinished_trees(self):
+        """Snapshots that never had the target's place: its own line of descent leads to all others."""
+        folder = self.trees_beside
+        names = os.listdir(folder) if os.path.exists(folder) else []
+        trees = {}
+        for name in names:
+            own, origin = disk.subvolume_ids(os.path.join(folder, name))
+            trees[own] = (name, origin)
+        _, origin = disk.subvolume_ids(self.target)
+        while origin in trees:
+            _, origin = trees.pop(origin)
+        return {name for name, _ in trees.values()}
 
 
 class Halt:

@@ -54,7 +54,7 @@ class Disk(disk.Disk):
 # --- Power cuts ---------------------------------------------------------------------------------------------
 
 POWER_CALLS = ["renameat", "renameat2", "fsync", "syncfs", "unlinkat", "mkdirat", "utimensat", "write", "pwrite64",
-               "fallocate"]
+               "fallocate", "ioctl"]
 # A call that is never made: the power goes when the run has ended.
 AT_END = ("syncfs", 999)
 # What others do to the file system: nothing, or they sync a file or everything, at an earlier point or at the cut.
@@ -65,9 +65,9 @@ def power_cuts(bench, cuts=None):
     """The power goes at a system call, most often one of the commit."""
     if not can_mount(bench, "power"):
         return
-    kinds = KINDS
+    kinds = ("btrfs",) if bench.is_subvolume else KINDS
     if bench.short and cuts is None:
-        kinds, cuts = [bench.rng.choice(KINDS)], 2
+        kinds, cuts = [bench.rng.choice(kinds)], 2
     for kind in kinds:
         disk = Disk(bench.scratch, kind)
         with disk.mounted():

@@ -1,9 +1,11 @@
 """File systems in images, for scripts that run as root."""
 
 import contextlib
+import fcntl
 import glob
 import os
 import shutil
+import struct
 import subprocess
 import time
 
@@ -22,6 +24,30 @@ def can_mount(kind):
 def quietly(*command, check=True):
     return subprocess.run(command, check=check, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL if not check else None).returncode == 0
+
+
+# `struct btrfs_ioctl_vol_args` names a subvolume, `struct btrfs_ioctl_get_subvol_info_args` tells of one.
+CREATE_SUBVOLUME, SUBVOLUME_INFORMATION = 0x5000940E, 0x81F8943C
+
+
+def make_subvolume(path):
+    folder, name = os.path.split(path)
+    holder = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.ioctl(holder, CREATE_SUBVOLUME, bytearray(struct.pack("q4088s", 0, os.fsencode(name))))
+    finally:
+        os.close(holder)
+
+
+def subvolume_ids(path):
+    """Its own number, and that of the one that it is a snapshot of."""
+    information = bytearray(504)
+    root = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.ioctl(root, SUBVOLUME_INFORMATION, information)
+    finally:
+        os.close(root)
+    return bytes(information[296:312]), bytes(information[312:328])
 
 
 class Disk:

@@ -95,7 +95,7 @@ struct Exchange {
         id: String, _ transaction: FileName, _ rootAttributes: (old: Attributes, new: Attributes),
         replacesManifest: Bool, state: TargetState
     ) throws -> Transaction {
-        try checkUnchanged()
+        try Exchange.checkUnchanged(root, since: began, comparesFiles: comparesFiles, monitor)
         let layout = Layout(
             exchanging: place.name, root: rootAttributes, seen: try root.status(), transaction: transaction,
             replacesManifest: replacesManifest)
@@ -107,7 +107,9 @@ struct Exchange {
 
     /// RACE: what comes into the old tree between this and the swap is not in the new one; it is found in the old one
     /// and kept in the history. See `DisplacedTree`.
-    private func checkUnchanged() throws {
+    static func checkUnchanged(
+        _ root: Directory, since began: FileTime, comparesFiles: Bool, _ monitor: any Monitor
+    ) throws {
         let scan = try TreeScan(root, .target, monitor: monitor)
         while try scan.advance() {
             // Links move the change times of files.
@@ -117,6 +119,11 @@ struct Exchange {
             throw SyncError(
                 .failed, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
                 "somebody changed this in the target while the new tree was made; run again")
+        }
+        if let mount = scan.findings.mounts.first {
+            throw SyncError(
+                .refused, path: root.path + [UInt8(ascii: "/")] + mount.path.bytes,
+                "something is mounted here, or another subvolume begins; nothing was exchanged")
         }
     }
 }

@@ -98,7 +98,7 @@ final class Replica {
             try holder.link(name, to: parent, name)
         } catch {
             switch error.errno {
-            case .manyLinks: return try copy(name, from: holder, to: parent)
+            case .manyLinks, .crossDevice: return try copy(name, from: holder, to: parent)
             case .notPermitted, .accessDenied:
                 throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
             default: throw error

@@ -12,6 +12,8 @@ struct TargetRoot {
     private var made: LocalFile.Place?
     private var stateWasMade = false
     private let stateWasBeside: Bool
+    /// Of btrfs: neither rename nor link leads into it or out, so its state is always in it.
+    let isSubvolume: Bool
 
     /// - Throws: `SyncError`, `refused` for a state that is not ours, or another directory's.
     init(_ path: [UInt8]) throws {
@@ -21,12 +23,13 @@ struct TargetRoot {
             directory = try TargetRoot.openIfPresent(path)
             state = try directory.flatMap { try TargetState(of: $0) }
             // RACE: an exchange may have put another directory here meanwhile, of which the state tells.
-            isSettled =
-                try TargetRoot.openIfPresent(path)?.status().identity == directory?.status().identity
-                && TargetRoot.belongs(state, to: directory)
+            let (now, found) = (try TargetRoot.openIfPresent(path)?.status(), try directory?.status())
+            let isSame = now.map { now in found.map(now.isSameObject) ?? false } ?? (found == nil)
+            isSettled = try isSame && TargetRoot.belongs(state, to: directory)
         } while !isSettled && attempt < 5
         self.path = path
         original = try directory?.status()
+        isSubvolume = try directory?.isSubvolume() ?? false
         stateWasBeside = state?.isBeside ?? false
         if directory == nil { state = try TargetRoot.orphan(path) }
         guard isSettled, directory != nil || state == nil else {
@@ -89,7 +92,7 @@ struct TargetRoot {
         }
         // RACE: the path led to another directory before the lock was taken. Two runs would then write to
         // what each takes for the target.
-        guard try LocalFile(bytes: path).directory().status().identity == directory.status().identity else {
+        guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
             throw SyncError(.locked, path: path, "another directory took this place just now; run again")
         }
     }
@@ -162,11 +165,14 @@ struct TargetRoot {
         guard !original.isMountRoot else {
             return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
         }
-        guard let (parent, name) = try directory.place(), TargetState.Name.beside(name) != nil else {
+        guard let (parent, name) = try directory.place(), TargetState.Name.treesBeside(name) != nil else {
             return [Refusal("the target has no name, or too long a one for a second tree beside it")]
         }
-        guard try parent.status().device == original.device else {
-            return [Refusal("the target is a subvolume, which nothing can be linked into from beside it")]
+        guard try isSubvolume || parent.status().device == original.device else {
+            return [Refusal("the target is of another file system than the directory that holds it")]
+        }
+        guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
+            return [Refusal("only its owner makes snapshots of a subvolume; run as its owner")]
         }
         return parent.isWritable
             ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
@@ -198,6 +204,7 @@ struct TargetRoot {
     /// Takes back what this run made before its commit: the old target stands as it was.
     mutating func withdraw() throws {
         guard let directory else { return }
+        try SubvolumeTrees(of: directory)?.removeUnfinished()
         try moveState(beside: stateWasBeside)
         // A commit that was taken back may have found what is somebody's.
         guard let state, stateWasMade, try state.transactions().isEmpty else {

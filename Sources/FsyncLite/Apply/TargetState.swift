@@ -32,8 +32,13 @@ package struct TargetState: Sendable {
         static let copy = FileName("copy")
 
         /// What the state is called beside a target; nil where that would be too long.
-        static func beside(_ target: FileName) -> FileName? {
-            let name = Array(".".utf8) + target.bytes + TreeScan.reservedName.bytes
+        static func beside(_ target: FileName) -> FileName? { beside(target, "") }
+
+        /// What the other trees of a target that is a subvolume lie in.
+        static func treesBeside(_ target: FileName) -> FileName? { beside(target, "-trees") }
+
+        private static func beside(_ target: FileName, _ suffix: String) -> FileName? {
+            let name = Array(".".utf8) + target.bytes + TreeScan.reservedName.bytes + suffix.utf8
             return name.count <= 255 ? FileName(name) : nil
         }
     }

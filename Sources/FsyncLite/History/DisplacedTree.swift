@@ -59,8 +59,13 @@ enum DisplacedTree {
             status.links > 1 || began.map { status.changed < $0 } ?? false
         }
         guard try trees.status(of: name) != nil else { return nil }
+        return try keep(name, from: trees, in: state)
+    }
+
+    /// Moves a tree, reduced to what came late, into the history.
+    static func keep(_ name: FileName, from holder: Directory, in state: TargetState) throws -> [UInt8] {
         let history = try state.subdirectory(TargetState.Name.history)
         if try history.status(of: name) == nil { try history.makeDirectory(name) }
-        return try history.directory(name).takeConflict(name, from: trees)
+        return try history.directory(name).takeConflict(name, from: holder)
     }
 }

@@ -181,7 +181,7 @@ struct TreeCursor {
 
     private mutating func enter() throws -> Bool {
         guard let name = path.fileName else { return false }
-        if let other = options.other, other.inode == status.inode, other.device == status.device {
+        if let other = options.other, other.isSameObject(as: status) {
             throw SyncError(
                 .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
                 "one of source and target lies inside the other, by way of a mount")

@@ -75,8 +75,7 @@ extension LocalFile {
 
     private static func isSameName(_ source: Place, _ target: Place) throws(SystemError) -> Bool {
         guard source.name == target.name else { return false }
-        let (left, right) = (try source.directory.status(), try target.directory.status())
-        return left.inode == right.inode && left.device == right.device
+        return try source.directory.status().isSameObject(as: target.directory.status())
     }
 
     /// Returns the status of what was copied.

@@ -1,0 +1,181 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "An exchange where the target is a subvolume of btrfs",
+    .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+struct SubvolumeTests {
+    private static let strace = Comment(rawValue: PausedCommand.unavailable)
+    private static let exchange = ["apply", "source", "target", "--exchange"]
+    private static let trees = ".target.fsync-lite-trees"
+
+    private func onSubvolume(
+        as identity: CommandRun.Identity = .current, _ body: (MirrorScene) throws -> Void
+    ) throws {
+        let scene = try MirrorScene([:], as: identity, inMemory: true)
+        try withExtendedLifetime(scene) {
+            try TestDisk.btrfs.mounted(at: scene.directory.path) {
+                try HostCommand.run("btrfs", "subvolume", "create", scene.target)
+                if case .ordinary = identity { OrdinaryUser.own(scene.directory.path) }
+                try scene.build(
+                    [
+                        "edited": "one", "stays": "stays", "linked": "two",
+                        "gone": ["moves": "three", "goes": "4"],
+                        "moved": ["with": "five"], "link": .symlink("stays"),
+                    ], at: "source")
+                try scene.link("source/other", to: "source/linked")
+                try body(scene)
+            }
+        }
+    }
+
+    private func change(_ scene: MirrorScene) throws {
+        try scene.append(" more", to: "source/edited")
+        try scene.setMode(0o600, of: "source/linked")
+        try scene.move("source/gone/moves", to: "source/out")
+        try scene.remove("source/gone")
+        try scene.move("source/moved", to: "source/elsewhere")
+        try scene.build(["deep": ["new": "seven"]], at: "source/new")
+    }
+
+    private func trees(_ scene: MirrorScene) throws -> [String] {
+        guard scene.exists(Self.trees) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: scene.path(Self.trees))
+    }
+
+    @Test(arguments: [CommandRun.Identity.current, .ordinary])
+    func exchangesTakeTurnsWithDefaultAppliesAndUndo(identity: CommandRun.Identity) throws {
+        try onSubvolume(as: identity) { scene in
+            try scene.mirror("--exchange")
+            let old = try TreeSnapshot(scene.target)
+            let root = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(root) }
+            try change(scene)
+            try scene.mirror("--exchange")
+            #expect(try TreeSnapshot("/proc/self/fd/\(root)/.") == old)
+            #expect(scene.exists("target/.fsync-lite") && !scene.exists(".target.fsync-lite"))
+            #expect(try trees(scene).count == 2)
+            for command in [["status"], ["manifest", "show"], ["recover"], ["snapshot", "verify"]] {
+                #expect(try scene.run(command + ["target"]).code == 0)
+            }
+            #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "back").code == 0)
+            #expect(try TreeSnapshot(scene.path("back")).differences(from: old) == [])
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
+            try scene.mirror()
+            try scene.editInSecret("target/stays", "STAYS")
+            try scene.mirror("--exchange")
+            #expect(try scene.mirror("--exchange").output.contains("nothing to do"))
+            #expect(try trees(scene).count == 3)
+        }
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace), arguments: ["renameat2", "ioctl"])
+    func killedAnywhereItIsOneTreeAndLeavesNothing(call: String) throws {
+        var seen: Set<String> = []
+        for number in 1... {
+            var isOver = false
+            try onSubvolume { scene in
+                try scene.mirror()
+                try change(scene)
+                let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
+                let command = try PausedCommand(
+                    Self.exchange, in: scene.directory.path, at: .after(call, number: number))
+                guard try command.waitForPause() else {
+                    isOver = true
+                    return
+                }
+                command.kill()
+                let found = try TreeSnapshot(scene.target)
+                #expect(found == old || found == new, "\(call) \(number)")
+                seen.insert(found == old ? "old" : "new")
+                if found == old, try !trees(scene).isEmpty { seen.insert("unfinished") }
+                let status = try scene.run("status", "target")
+                #expect(status.code == 0, "\(status.errors)")
+                try scene.mirror("--exchange")
+                // The one that was the target.
+                #expect(try trees(scene).count == 1, "\(call) \(number)")
+            }
+            if isOver { break }
+        }
+        #expect(seen.isSuperset(of: ["old", "unfinished"]) && (call == "ioctl" || seen.contains("new")))
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func whatChangesAfterTheSnapshotStopsIt() throws {
+        try onSubvolume { scene in
+            try scene.mirror()
+            try change(scene)
+            let old = try TreeSnapshot(scene.target)
+            let run = try PausedCommand.run(
+                Self.exchange, in: scene.directory.path, at: .after("syncfs", number: 2)
+            ) { try scene.append(" theirs", to: "target/stays") }
+            #expect(run.code == 1 && run.errors.contains("target/stays"), "\(run.errors)")
+            #expect(try scene.text("target/stays") == "stays theirs")
+            #expect(try TreeSnapshot(scene.target).paths == old.paths)
+            #expect(try trees(scene).isEmpty)
+            try scene.mirror("--exchange")
+        }
+    }
+
+    /// The objects of both trees have the same inodes and birth times.
+    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    func whoWaitedDuringAnExchangeDoesNotWriteToTheOldTree() throws {
+        try onSubvolume { scene in
+            try scene.mirror()
+            var codes: Set<Int32> = []
+            for number in 1...8 {
+                try scene.append("\(number)", to: "source/edited")
+                let run = try PausedCommand.run(
+                    ["apply", "source", "target"], in: scene.directory.path,
+                    at: .after("openat", of: "target", number: number)
+                ) { try scene.mirror("--exchange") }
+                codes.insert(run.code)
+                try scene.expectMirrored()
+                try #require(run.code == 0 || run.code == 75, "\(run.errors)")
+            }
+            #expect(codes == [0, 75])
+        }
+    }
+
+    /// Only root, and whom a mount option lets, removes a subvolume at once.
+    @Test func anOrdinaryUserLeavesNothingEither() throws {
+        try onSubvolume(as: .ordinary) { scene in
+            try scene.mirror()
+            try scene.build([:], at: Self.trees)
+            try scene.setMode(0o700, of: Self.trees)
+            try HostCommand.run(
+                "btrfs", "subvolume", "snapshot", scene.target,
+                scene.path("\(Self.trees)/20261121T090000.123456Z-3f2a"))
+            #expect(try scene.mirror().output.contains("nothing to do"))
+            #expect(!scene.exists(Self.trees))
+        }
+    }
+
+    @Test func directoriesOfOthersAreRefusedToAnOrdinaryUser() throws {
+        try onSubvolume(as: .ordinary) { scene in
+            try scene.mirror()
+            try scene.append(" more", to: "source/edited")
+            try HostCommand.run("mkdir", scene.path("target/excluded"))
+            let run = try scene.apply("--exchange", "--exclude", "excluded")
+            #expect(run.code == 4 && run.errors.contains("excluded"), "\(run.code) \(run.errors)")
+            #expect(try trees(scene).isEmpty)
+        }
+    }
+
+    @Test func aSubvolumeInsideIsRefusedAlsoWhereItIsExcluded() throws {
+        try onSubvolume { scene in
+            try scene.mirror()
+            try scene.build(["theirs": "kept"], at: "target/excluded")
+            try HostCommand.run("btrfs", "subvolume", "create", scene.path("target/excluded/inner"))
+            try change(scene)
+            let old = try TreeSnapshot(scene.target)
+            let run = try scene.apply("--exchange", "--exclude", "excluded")
+            #expect(run.code == 4 && run.errors.contains("excluded/inner"), "\(run.code) \(run.errors)")
+            #expect(try TreeSnapshot(scene.target) == old)
+            #expect(try trees(scene).isEmpty)
+        }
+    }
+}
