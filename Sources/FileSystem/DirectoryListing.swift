@@ -34,18 +34,18 @@ package struct DirectoryListing: Sendable {
         statuses.removeAll(keepingCapacity: true)
         let end = min(index + DirectoryListing.window, count)
         statuses.reserveCapacity(end - index)
-        for span in spans[index..<end] {
+        for index in index..<end {
             do {
                 let status = try names.withUnsafeBufferPointer { (buffer) throws(Errno) in
-                    let pointer = UnsafeRawPointer(buffer.baseAddress.unsafelyUnwrapped + Int(span.offset))
+                    let pointer = UnsafeRawPointer(
+                        buffer.baseAddress.unsafelyUnwrapped + Int(spans[index].offset))
                     return try directory.status(of: pointer.assumingMemoryBound(to: CChar.self))
                 }
                 statuses.append(status)
             } catch .noSuchFile {
                 statuses.append(nil)
             } catch {
-                let name = names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
-                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name, error)
+                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name(at: index), error)
             }
         }
     }

@@ -89,11 +89,7 @@ public struct Synchronizer: Sendable {
         }
         if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
             report.outcome = .unchanged
-            if examination.copy == nil {
-                tidy(state, root.directory, examination, &report)
-            } else {
-                try root.leaveBare()
-            }
+            try leave(root, state, examination, &report)
             return report
         }
         do {
@@ -272,11 +268,7 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        if examination.copy == nil {
-            tidy(state, root.directory, examination, &report)
-        } else {
-            try root.leaveBare()
-        }
+        try leave(root, state, examination, &report)
         return report
     }
 
@@ -335,10 +327,11 @@ public struct Synchronizer: Sendable {
         return (Attributes(status, extended: present), wanted)
     }
 
-    /// After the target is as it should be: nothing that goes wrong here changes that, so it is a note.
-    private func tidy(
-        _ state: TargetState, _ root: Directory?, _ examination: Examination, _ report: inout Report
-    ) {
+    /// After the target is as it should be: nothing that goes wrong with its state changes that, so it is a note.
+    private func leave(
+        _ root: TargetRoot, _ state: TargetState, _ examination: Examination, _ report: inout Report
+    ) throws {
+        guard examination.copy == nil else { return try root.leaveBare() }
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -358,7 +351,8 @@ public struct Synchronizer: Sendable {
             displaced.seconds -= DisplacedTree.respite
             let kept =
                 try DisplacedTree.reduce(in: state, displaced: displaced)
-                + (root.flatMap(SubvolumeTrees.init(of:))?.reduce(in: state, displaced: displaced) ?? [])
+                + (root.directory.flatMap(SubvolumeTrees.init(of:))?.reduce(in: state, displaced: displaced)
+                    ?? [])
             for path in kept {
                 report.notes.append(
                     "what somebody put into the target at the last moment is kept: \(escapedText(path))")

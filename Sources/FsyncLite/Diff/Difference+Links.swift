@@ -74,7 +74,7 @@ extension Difference {
         guard linkLimit != nil else { return }
         func note(_ file: inout File) {
             guard file.omitted.contains(.links) != split.contains(file.path) else { return }
-            if split.contains(file.path) { file.omitted.insert(.links) } else { file.omitted.remove(.links) }
+            file.omitted.formSymmetricDifference(.links)
         }
         for index in created.indices { note(&created[index].file) }
         for index in pairs.indices where pairs[index].replacesContent { note(&pairs[index].source) }

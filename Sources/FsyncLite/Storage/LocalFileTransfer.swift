@@ -120,7 +120,7 @@ extension LocalFile {
 extension FileStatus {
     /// The same object, and nothing was written to it or changed about it.
     fileprivate func isSameState(as other: FileStatus) -> Bool {
-        inode == other.inode && device == other.device && size == other.size && modified == other.modified
+        isSameObject(as: other) && size == other.size && modified == other.modified
             && changed == other.changed
     }
 }
