@@ -47,7 +47,9 @@ package struct ExtendedAttributes: Hashable, Sendable {
     package private(set) var attributes: [Attribute]
 
     package init(_ attributes: [Attribute] = []) {
-        self.attributes = attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+        self.attributes =
+            attributes.count > 1
+            ? attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) } : attributes
     }
 
     package var isEmpty: Bool { attributes.isEmpty }

@@ -11,6 +11,5 @@ def built():
     tool = os.environ.get("FSYNC_LITE")
     if tool:
         return os.path.abspath(tool)
-    command = ["swift", "build", "-c", "release", "--static-swift-stdlib", "--product", "fsync-lite"]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return os.path.join(ROOT, ".build", "release", "fsync-lite")
+    build = subprocess.run([os.path.join(ROOT, "scripts", "build")], check=True, stdout=subprocess.PIPE, text=True)
+    return build.stdout.strip()

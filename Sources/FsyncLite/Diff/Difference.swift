@@ -52,11 +52,8 @@ package struct Difference: Sendable {
         linkLimit = policy.linkLimit
 
         var byIdentity: [FileIdentity: [Int]] = [:]
-        var byPath: [RelativePath: Int] = [:]
         byIdentity.reserveCapacity(merge.departures.count)
-        byPath.reserveCapacity(merge.departures.count)
         for (index, departure) in merge.departures.enumerated() {
-            byPath[departure.file.path] = index
             guard policy.followsIdentity, let record = departure.record, record.status.created != nil,
                 departure.file.isDirectory || !record.differs(from: departure.file.status)
             else { continue }
@@ -66,7 +63,7 @@ package struct Difference: Sendable {
         var isTaken = [Bool](repeating: false, count: merge.departures.count)
         // What keeps its name in a directory that moved goes along with it. This comes first: another name of the same
         // file must not take its place, or a recovery could not tell the two.
-        let carried = Difference.carried(merge, byIdentity, byPath)
+        let carried = Difference.carried(merge, byIdentity)
         for index in carried.values { isTaken[index] = true }
         var unmatched: [(file: File, record: Record?, isListed: Bool)] = []
         for arrival in merge.arrivals {
@@ -95,6 +92,7 @@ package struct Difference: Sendable {
             add(arrival.file, merge.departures[index], [.renamed], policy)
         }
 
+        let byPath = unmatched.isEmpty ? [:] : Difference.departuresByPath(merge)
         for arrival in unmatched {
             if let index = byPath[arrival.file.path], !isTaken[index],
                 merge.departures[index].file.status.type == arrival.file.status.type
@@ -132,10 +130,21 @@ package struct Difference: Sendable {
         deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 
+    private static func departuresByPath(_ merge: TreeMerge) -> [RelativePath: Int] {
+        var indices: [RelativePath: Int] = [:]
+        indices.reserveCapacity(merge.departures.count)
+        for (index, departure) in merge.departures.enumerated() { indices[departure.file.path] = index }
+        return indices
+    }
+
     /// The departures of files whose directory moved and that kept their name in it, by where they arrive.
     private static func carried(
-        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]], _ byPath: [RelativePath: Int]
+        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]]
     ) -> [RelativePath: Int] {
+        guard merge.arrivals.contains(where: { !$0.file.isDirectory && $0.file.linkCount > 1 }) else {
+            return [:]
+        }
+        let byPath = departuresByPath(merge)
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in merge.arrivals {

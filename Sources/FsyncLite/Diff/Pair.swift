@@ -32,11 +32,17 @@ package struct Record: Hashable, Sendable {
     }
 
     /// The target's entry is no longer what the last apply left.
-    func differs(from target: FileStatus) -> Bool {
-        status.type != target.type || status.permissions != target.permissions
-            || status.owner != target.owner || status.group != target.group
-            || status.modified != target.modified || targetInode != target.inode
-            || (status.type == .file && status.size != target.size)
+    func differs(from target: FileStatus) -> Bool { status.differs(from: target, as: targetInode) }
+}
+
+extension FileStatus {
+    /// What is recorded here is not what the target has.
+    ///
+    /// - Parameter targetInode: that of the target's object, by the record.
+    func differs(from target: FileStatus, as targetInode: UInt64) -> Bool {
+        type != target.type || permissions != target.permissions || owner != target.owner
+            || group != target.group || modified != target.modified || targetInode != target.inode
+            || (type == .file && size != target.size)
     }
 }
 

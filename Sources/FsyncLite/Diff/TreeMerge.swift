@@ -53,6 +53,13 @@ package struct TreeMerge {
         while hasSource || hasTarget {
             let order =
                 !hasTarget ? -1 : !hasSource ? 1 : source.path.order(comparedTo: target.path)
+            if order == 0, try isSettled(source, target, manifest, &hasRecord) {
+                (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
+                folding?.admit(source.path)
+                hasSource = try source.advance()
+                hasTarget = try target.advance()
+                continue
+            }
             let path = order <= 0 ? source.path : target.path
 
             var record: Record?
@@ -71,7 +78,7 @@ package struct TreeMerge {
                     hasRecord = try manifest.advance()
                 }
             }
-            if order >= 0, let own = target.ownRecord { record = own }
+            if order >= 0, let recorded = target.recorded { record = Record(recorded) }
             if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
 
@@ -147,12 +154,14 @@ package struct TreeMerge {
             return
         }
         let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
-        if isLinkedAlike, isUnmistakablyEqual(source.status, target.status, record),
+        if isLinkedAlike, let record,
+            isUnmistakablyEqual(
+                source.status, target.status, record.status, record.targetInode, record.omitted),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
             // No change time tells of them where the source is an earlier tree.
-            !policy.identityTellsContent || source.extended == record?.extended
+            !policy.identityTellsContent || source.extended == record.extended
         {
             return
         }
@@ -167,22 +176,46 @@ package struct TreeMerge {
         }
     }
 
-    /// The answer for all but a few entries, without making a value.
-    private func isUnmistakablyEqual(_ source: FileStatus, _ target: FileStatus, _ record: Record?) -> Bool {
-        guard let record, source.type == .file || source.type == .directory,
+    /// Whether the entry that source and target are on is the recorded one, and nothing is to be done about it: the
+    /// answer for all but a few, found without making a value. The manifest has stepped on then.
+    private func isSettled(
+        _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?,
+        _ hasRecord: inout Bool
+    ) throws -> Bool {
+        guard unsettled.isEmpty, source.isListed, source.exclusion == .none, target.exclusion == .none,
+            !policy.knowsExtended, !policy.identityTellsContent,
+            source.status.type == .directory || (source.status.links == 1 && target.status.links == 1)
+        else { return false }
+        if let recorded = target.recorded {
+            return isUnmistakablyEqual(
+                source.status, target.status, recorded.status, recorded.targetInode, recorded.omitted)
+        }
+        guard hasRecord, let manifest, manifest.path == source.path,
+            isUnmistakablyEqual(
+                source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted)
+        else { return false }
+        hasRecord = try manifest.advance()
+        return true
+    }
+
+    private func isUnmistakablyEqual(
+        _ source: FileStatus, _ target: FileStatus, _ record: FileStatus, _ targetInode: UInt64,
+        _ omitted: Omissions
+    ) -> Bool {
+        guard source.type == .file || source.type == .directory, source.type == target.type,
             source.modified == target.modified, source.permissions == target.permissions,
             source.size == target.size || source.type == .directory,
             !policy.attributes.contains(.owner)
                 || (source.owner == target.owner && source.group == target.group),
             !policy.alwaysComparesContent, !policy.alwaysInspects,
-            policy.suspects.isEmpty || !policy.suspects.contains(target.inode), record.omitted.isEmpty,
+            policy.suspects.isEmpty || !policy.suspects.contains(target.inode), omitted.isEmpty,
             policy.isRecordItself
-                || !record.differs(from: target) && record.status.changed == source.changed
-                    && record.status.inode == source.inode && record.status.created == source.created
-                    && (record.status.links == source.links || source.type == .directory)
+                || !record.differs(from: target, as: targetInode) && record.changed == source.changed
+                    && record.inode == source.inode && record.created == source.created
+                    && (record.links == source.links || source.type == .directory)
         else { return false }
         guard let trust = policy.trust else { return true }
-        return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record.status)
+        return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record)
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {

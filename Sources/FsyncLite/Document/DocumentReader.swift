@@ -84,8 +84,6 @@ package struct DocumentReader: ~Copyable {
                 throw error("the line is too long")
             }
             checksum.update(buffer[hashed..<position])
-            buffer.removeFirst(position)
-            (position, hashed) = (0, 0)
             try fill()
         }
     }
@@ -117,14 +115,20 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
+    /// Reads more, in place of what has been parsed; twice as much each time where a line is longer than that.
     private mutating func fill() throws {
-        let part: [UInt8] = try calling("read", path ?? []) { () throws(Errno) -> [UInt8] in
-            try [UInt8](upTo: DocumentReader.chunk) { (room) throws(Errno) -> Int in
-                try descriptor?.read(into: room) ?? 0
+        let rest = buffer.count - position
+        buffer = try calling("read", path ?? []) { () throws(Errno) -> [UInt8] in
+            try [UInt8](upTo: rest + max(rest, DocumentReader.chunk)) { (room) throws(Errno) -> Int in
+                buffer.withUnsafeBytes {
+                    room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position...]))
+                }
+                return try rest
+                    + (descriptor?.read(into: UnsafeMutableRawBufferPointer(rebasing: room[rest...])) ?? 0)
             }
         }
-        buffer.append(contentsOf: part)
-        isAtEndOfFile = part.isEmpty
+        isAtEndOfFile = buffer.count == rest
+        (position, hashed) = (0, 0)
     }
 
     /// Begins an array with one element per line, on a line of its own. What stands before it ends in a comma.

@@ -25,7 +25,12 @@ package struct TreeStatistics: Sendable {
         return Dictionary(uniqueKeysWithValues: pairs.filter { $0.1 > 0 })
     }
 
-    mutating func count(_ entry: any EntryStream) {
+    /// Takes in a tree.
+    mutating func count(all entries: some EntryStream) throws {
+        while try entries.advance() { count(entries) }
+    }
+
+    private mutating func count(_ entry: some EntryStream) {
         let status = entry.status
         summary.count(status)
         counts[Int(status.type.rawValue)] += 1
@@ -48,7 +53,7 @@ package struct TreeStatistics: Sendable {
             (self.limit, self.precedes) = (limit, precedes)
         }
 
-        fileprivate mutating func offer(_ entry: any EntryStream, _ status: FileStatus) {
+        fileprivate mutating func offer(_ entry: some EntryStream, _ status: FileStatus) {
             if files.count == limit, limit == 0 || !precedes(status, files[limit - 1].status) { return }
             let index = files.firstIndex { precedes(status, $0.status) } ?? files.count
             files.insert(entry.file, at: index)
@@ -64,7 +69,12 @@ extension Tree {
     package func statistics(limit: Int) throws -> TreeStatistics {
         let stream = try stream()
         var statistics = TreeStatistics(limit: limit)
-        while try stream.advance() { statistics.count(stream) }
+        if let manifest = stream as? ManifestReader {
+            // Of a million entries, each would be asked by way of a table otherwise.
+            try statistics.count(all: manifest)
+        } else {
+            try statistics.count(all: stream)
+        }
         statistics.header = try header(of: stream)
         return statistics
     }

@@ -10,8 +10,13 @@ package struct ManifestUpdate: Sendable {
         var place: RelativePath?
     }
 
-    /// nil: the path is gone.
-    private var changes: [RelativePath: Entry?] = [:]
+    private struct Change: Sendable {
+        let path: RelativePath
+        /// nil: the path is gone.
+        let entry: Entry?
+    }
+
+    private var changes: [Change] = []
 
     /// What could not be read: at and below these paths nobody looked.
     private var unexamined: Set<RelativePath> = []
@@ -48,14 +53,27 @@ package struct ManifestUpdate: Sendable {
     }
 
     package mutating func remove(_ path: RelativePath) {
-        changes.updateValue(nil, forKey: path)
+        changes.append(Change(path: path, entry: nil))
     }
 
     /// The entry of a path from now on; it wins over a removal, which must come first.
     package mutating func set(_ file: File, targetInode: UInt64, at place: RelativePath? = nil) {
         // A socket that was left in the target holds nothing, and a manifest has no word for it.
         guard file.status.type != .socket else { return }
-        changes.updateValue(Entry(file: file, targetInode: targetInode, place: place), forKey: file.path)
+        let entry = Entry(file: file, targetInode: targetInode, place: place)
+        changes.append(Change(path: file.path, entry: entry))
+    }
+
+    /// In the order of their paths, one for each: the last.
+    private var ordered: [Change] {
+        var ordered: [Change] = []
+        ordered.reserveCapacity(changes.count)
+        // The sort is stable, and quick where changes came in order.
+        for change in changes.sorted(by: { $0.path < $1.path }) {
+            if ordered.last?.path == change.path { ordered.removeLast() }
+            ordered.append(change)
+        }
+        return ordered
     }
 
     /// Writes the new manifest.
@@ -66,10 +84,11 @@ package struct ManifestUpdate: Sendable {
         digests missing: MissingDigests? = nil
     ) throws -> ManifestSummary {
         var writer = ManifestWriter(header)
-        let changed = changes.keys.sorted()
-        var next = changed.startIndex
-        func append(_ path: RelativePath) throws {
-            guard let entry = changes[path] ?? nil else { return }
+        let changes = ordered
+        var next = changes.startIndex
+        func append(_ change: Change) throws {
+            guard let entry = change.entry else { return }
+            let path = change.path
             var digest = entry.file.digest
             if let missing, let place = entry.place, digest == nil, entry.file.isFile {
                 digest = try missing.digest(of: path, at: place, inode: entry.targetInode)
@@ -81,12 +100,12 @@ package struct ManifestUpdate: Sendable {
         }
         if let old {
             while try old.advance() {
-                while next < changed.endIndex, changed[next] < old.path {
-                    try append(changed[next])
+                while next < changes.endIndex, changes[next].path < old.path {
+                    try append(changes[next])
                     next += 1
                 }
-                if next < changed.endIndex, changed[next] == old.path {
-                    try append(changed[next])
+                if next < changes.endIndex, changes[next].path == old.path {
+                    try append(changes[next])
                     next += 1
                 } else if isUnexamined(old.path) || missing != nil || !old.append(to: &writer) {
                     var digest = old.digest
@@ -101,8 +120,8 @@ package struct ManifestUpdate: Sendable {
                 try writer.drain(to: &sink)
             }
         }
-        for path in changed[next...] {
-            try append(path)
+        for change in changes[next...] {
+            try append(change)
             try writer.drain(to: &sink)
         }
         writer.end()

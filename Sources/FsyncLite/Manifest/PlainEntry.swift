@@ -21,19 +21,21 @@ struct PlainEntry {
         return entry.read(into: &record) ? entry.next - start : nil
     }
 
+    /// What the entry is not sets the record's fields nevertheless: the reader of any entry sets them all.
     private mutating func read(into record: inout EntryRecord) -> Bool {
         guard take("{\"path\":\""), let path = text(), take(",\"type\":\"") else { return false }
-        var status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
         var destination: UnsafeBufferPointer<UInt8>?
         if take("file\",\"size\":") {
             guard let size = number() else { return false }
-            status.size = size
+            record.status.type = .file
+            record.status.size = size
         } else if take("directory\"") {
-            status.type = .directory
+            record.status.type = .directory
+            record.status.size = 0
         } else if take("symlink\",\"destination\":\"") {
             guard let bytes = text() else { return false }
-            status.type = .symlink
-            status.size = Int64(bytes.count)
+            record.status.type = .symlink
+            record.status.size = Int64(bytes.count)
             destination = bytes
         } else {
             return false
@@ -42,39 +44,42 @@ struct PlainEntry {
             take(",\"owner\":"), let owner = number(), take(",\"group\":"), let group = number(),
             owner <= UInt32.max, group <= UInt32.max
         else { return false }
-        status.modified = modified
-        status.permissions = mode
-        status.owner = UInt32(owner)
-        status.group = UInt32(group)
+        record.status.modified = modified
+        record.status.permissions = mode
+        record.status.owner = UInt32(truncatingIfNeeded: owner)
+        record.status.group = UInt32(truncatingIfNeeded: group)
+        record.status.links = 1
         if take(",\"links\":") {
-            guard let links = number(), links > 1, links <= UInt32.max, status.type != .directory else {
+            guard let links = number(), links > 1, links <= UInt32.max, record.status.type != .directory
+            else {
                 return false
             }
-            status.links = UInt32(links)
+            record.status.links = UInt32(links)
         }
         guard take(",\"inode\":"), let inode = number() else { return false }
-        status.inode = UInt64(inode)
+        record.status.inode = UInt64(inode)
+        record.status.created = nil
         if take(",\"created\":\"") {
             guard let created = time() else { return false }
-            status.created = created
+            record.status.created = created
         }
         guard take(",\"changed\":\""), let changed = time() else { return false }
-        status.changed = changed
+        record.status.changed = changed
         record.targetInode = nil
         if take(",\"target_inode\":") {
             guard let inode = number() else { return false }
             record.targetInode = UInt64(inode)
         }
         record.digest = nil
-        if status.type == .file, take(",\"digest\":\"") {
+        if record.status.type == .file, take(",\"digest\":\"") {
             guard let text = text(), let digest = Digest(text) else { return false }
             record.digest = digest
         }
         guard take("}") else { return false }
-        record.status = status
+        record.status.represents = DeviceNumber(major: 0, minor: 0)
         record.path.removeAll(keepingCapacity: true)
         record.path.append(contentsOf: path)
-        record.destination.removeAll(keepingCapacity: true)
+        if !record.destination.isEmpty { record.destination.removeAll(keepingCapacity: true) }
         if let destination { record.destination.append(contentsOf: destination) }
         if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
         record.omitted = []
@@ -83,79 +88,75 @@ struct PlainEntry {
 
     // MARK: Pieces
 
+    /// Eight bytes at a time, then what is left: the literals are constants, so nothing of this is a loop.
     @inline(__always)
     private mutating func take(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
         guard end - next >= count else { return false }
-        let start = literal.utf8Start
-        for index in 0..<count where next[index] != start[index] { return false }
+        let (text, wanted) = (UnsafeRawPointer(next), UnsafeRawPointer(literal.utf8Start))
+        func difference<Word: FixedWidthInteger & BitwiseCopyable>(_ index: Int, _: Word.Type) -> Word {
+            text.loadUnaligned(fromByteOffset: index, as: Word.self)
+                ^ wanted.loadUnaligned(fromByteOffset: index, as: Word.self)
+        }
+        var (differences, index) = (0 as UInt64, 0)
+        while index + 8 <= count {
+            differences |= difference(index, UInt64.self)
+            index += 8
+        }
+        if count & 4 != 0 {
+            differences |= UInt64(difference(index, UInt32.self))
+            index += 4
+        }
+        if count & 2 != 0 {
+            differences |= UInt64(difference(index, UInt16.self))
+            index += 2
+        }
+        if count & 1 != 0 { differences |= UInt64(difference(index, UInt8.self)) }
+        guard differences == 0 else { return false }
         next += count
         return true
     }
 
-    /// Up to the next quote, which is stepped over.
+    /// Up to the next quote, which is stepped over; nil where there is anything but printable ASCII, or a backslash.
     private mutating func text() -> UnsafeBufferPointer<UInt8>? {
-        let start = next
+        let (start, quote, backslash) = (next, UInt8(ascii: "\""), UInt8(ascii: "\\"))
         while end - next >= 8 {
-            let special = PlainEntry.special(
-                UnsafeRawPointer(next).loadUnaligned(as: UInt64.self).littleEndian)
+            let word = UInt64(eightBytesAt: next)
+            let special =
+                word.finding(below: 0x20) | word.finding(quote) | word.finding(backslash) | word & .highs
             next += special.trailingZeroBitCount / 8
             if special != 0 { break }
         }
         while next < end {
             let byte = next.pointee
-            if byte == UInt8(ascii: "\"") {
+            if byte == quote {
                 defer { next += 1 }
                 return UnsafeBufferPointer(start: start, count: next - start)
             }
-            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else { return nil }
+            guard byte >= 0x20, byte < 0x80, byte != backslash else { return nil }
             next += 1
         }
         return nil
-    }
-
-    /// Eight bytes at a time: not zero where one of them is a quote, a backslash or no printable ASCII, and then the
-    /// lowest bit that is set lies in the first such byte. See "Determine if a word has a byte less than n" in S. E.
-    /// Anderson, Bit Twiddling Hacks; a borrow from a byte that is met can only be wrong about those above it.
-    @inline(__always)
-    private static func special(_ word: UInt64) -> UInt64 {
-        let (ones, highs) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
-        func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
-        let control = (word &- ones &* 0x20) & ~word
-        let quote = zeros(word ^ ones &* UInt64(UInt8(ascii: "\"")))
-        let backslash = zeros(word ^ ones &* UInt64(UInt8(ascii: "\\")))
-        return (control | quote | backslash | word) & highs
     }
 
     /// A number of at most eighteen digits, so that it cannot overflow.
     private mutating func number() -> Int64? {
         let start = next
         var number: Int64 = 0
-        while next < end, let digit = digit(next.pointee) {
-            number = number &* 10 &+ digit
-            next += 1
+        if end - next >= 8 {
+            let word = DecimalWord(next)
+            number = word.leadingNumber
+            next += word.leadingDigits
+        }
+        if next - start == 8 || end - next < 8 {
+            while next < end, next.pointee &- UInt8(ascii: "0") < 10 {
+                number = number &* 10 &+ Int64(next.pointee &- UInt8(ascii: "0"))
+                next += 1
+            }
         }
         let count = next - start
         guard count > 0, count <= 18, count == 1 || start.pointee != UInt8(ascii: "0") else { return nil }
         return number
-    }
-
-    @inline(__always)
-    private func digit(_ byte: UInt8) -> Int64? {
-        let value = byte &- UInt8(ascii: "0")
-        return value < 10 ? Int64(value) : nil
-    }
-
-    /// All digits are read before one of them is found to be none.
-    @inline(__always)
-    private func decimal(_ offset: Int, _ count: Int) -> Int64? {
-        var (number, highest) = (0 as Int64, 0 as UInt8)
-        for index in offset..<offset &+ count {
-            let digit = next[index] &- UInt8(ascii: "0")
-            number = number &* 10 &+ Int64(digit)
-            highest = max(highest, digit)
-        }
-        return highest < 10 ? number : nil
     }
 
     /// Four octal digits and the quote.
@@ -173,26 +174,30 @@ struct PlainEntry {
 
     /// A time of four-digit years, with the quote after it.
     private mutating func time() -> FileTime? {
-        let (dash, colon) = (UInt8(ascii: "-"), UInt8(ascii: ":"))
-        guard end - next >= 21, next[4] == dash, next[7] == dash, next[10] == UInt8(ascii: "T"),
-            next[13] == colon, next[16] == colon,
-            let year = decimal(0, 4), let month = decimal(5, 2), let day = decimal(8, 2),
-            let hour = decimal(11, 2), let minute = decimal(14, 2), let second = decimal(17, 2),
-            1...12 ~= month, day >= 1, day <= daysInMonth(month, year: year), hour < 24, minute < 60,
-            second < 60
+        guard end - next >= 21 else { return nil }
+        let date = DecimalWord(next, between: "0000-00-")
+        let day = DecimalWord(next + 3, between: "0-00-00T")
+        let clock = DecimalWord(next + 11, between: "00:00:00")
+        guard date.isDecimal, day.isDecimal, clock.isDecimal else { return nil }
+        let (year, month) = (date.pair(at: 0) &* 100 &+ date.pair(at: 2), date.pair(at: 5))
+        guard 1...12 ~= month, day.pair(at: 5) >= 1, day.pair(at: 5) <= daysInMonth(month, year: year),
+            clock.pair(at: 0) < 24, clock.pair(at: 3) < 60, clock.pair(at: 6) < 60
         else { return nil }
         var nanoseconds: Int64 = 0
         var length = 19
         if next[19] == UInt8(ascii: ".") {
-            guard end - next >= 31, let fraction = decimal(20, 9), fraction > 0 else { return nil }
-            nanoseconds = fraction
+            guard end - next >= 31 else { return nil }
+            let fraction = DecimalWord(next + 20)
+            let last = next[28] &- UInt8(ascii: "0")
+            nanoseconds = fraction.number &* 10 &+ Int64(last)
+            guard fraction.isDecimal, last < 10, nanoseconds > 0 else { return nil }
             length = 29
         }
         guard next[length] == UInt8(ascii: "Z"), next[length + 1] == UInt8(ascii: "\"") else { return nil }
         next += length + 2
-        let days = daysSince1970(year: year, month: month, day: day)
+        let days = daysSince1970(year: year, month: month, day: day.pair(at: 5))
+        let seconds = (clock.pair(at: 0) &* 60 &+ clock.pair(at: 3)) &* 60 &+ clock.pair(at: 6)
         return FileTime(
-            seconds: days &* 86_400 &+ hour &* 3600 &+ minute &* 60 &+ second,
-            nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
+            seconds: days &* 86_400 &+ seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
     }
 }

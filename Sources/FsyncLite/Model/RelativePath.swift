@@ -35,24 +35,23 @@ public struct RelativePath: Hashable, Sendable {
     /// - Parameter checked: so many bytes at the beginning are those of another path.
     package static func isValid(_ bytes: [UInt8], from checked: Int = 0) -> Bool {
         guard !bytes.isEmpty else { return true }
-        let (span, dot) = (bytes.span, UInt8(ascii: "."))
-        // A component may go on differently, so it is looked at from its beginning.
-        var start = min(checked, span.count)
-        while start > 0, span[start - 1] != separator { start -= 1 }
-        for index in start...span.count {
-            guard index == span.count || span[index] == separator else {
-                if span[index] == 0 { return false }
-                continue
+        return bytes.withUnsafeBytes { bytes in
+            // A component may go on differently, so it is looked at from its beginning.
+            var start = min(checked, bytes.count)
+            while start > 0, bytes[start - 1] != separator { start -= 1 }
+            while true {
+                let end = firstByte(separator, or: 0, in: bytes, from: start)
+                guard end == bytes.count || bytes[end] == separator else { return false }
+                switch end - start {
+                case 0: return false
+                case 1: if bytes[start] == dot { return false }
+                case 2: if bytes[start] == dot, bytes[start + 1] == dot { return false }
+                default: break
+                }
+                if end == bytes.count { return true }
+                start = end + 1
             }
-            switch index - start {
-            case 0: return false
-            case 1: if span[start] == dot { return false }
-            case 2: if span[start] == dot, span[start + 1] == dot { return false }
-            default: break
-            }
-            start = index + 1
         }
-        return true
     }
 
     /// nil when the text is not a relative path.
@@ -116,10 +115,8 @@ public struct RelativePath: Hashable, Sendable {
     /// How many components the path has beyond a directory that it lies in, of this length in bytes.
     package func depth(after length: Int) -> Int {
         guard bytes.count > length else { return 0 }
-        let span = bytes.span
-        var depth = length == 0 ? 1 : 0
-        for index in length..<span.count where span[index] == separator { depth += 1 }
-        return depth
+        let separators = bytes.withUnsafeBytes { count(separator, in: $0, from: length) }
+        return separators + (length == 0 ? 1 : 0)
     }
 
     /// True when this path lies below `directory`, at whatever depth.
@@ -139,6 +136,7 @@ public struct RelativePath: Hashable, Sendable {
 }
 
 private let separator = UInt8(ascii: "/")
+private let dot = UInt8(ascii: ".")
 
 extension RelativePath {
     public static func == (left: RelativePath, right: RelativePath) -> Bool {

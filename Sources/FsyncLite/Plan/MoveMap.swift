@@ -1,4 +1,4 @@
-/// Where the target's objects end up, by path.
+/// Where the target's directories end up, by path, and its files that have several names.
 struct MoveMap {
     private var newByOld: [RelativePath: RelativePath] = [:]
     private var oldByNew: [RelativePath: RelativePath] = [:]
@@ -6,9 +6,10 @@ struct MoveMap {
     private var created: Set<RelativePath> = []
 
     init(_ difference: Difference) {
-        newByOld.reserveCapacity(difference.pairs.count)
-        oldByNew.reserveCapacity(difference.pairs.count)
-        for pair in difference.pairs where !pair.replacesContent {
+        for pair in difference.pairs
+        where pair.isRenamed && !pair.replacesContent
+            && (pair.source.isDirectory || pair.source.linkCount > 1)
+        {
             newByOld[pair.target.path] = pair.source.path
             oldByNew[pair.source.path] = pair.target.path
         }

@@ -26,8 +26,8 @@ package protocol EntryStream: AnyObject {
     var targetInode: UInt64 { get }
     /// Of a file's content, where it is known.
     var digest: Digest? { get }
-    /// What the manifest says of the entry, where that is where it comes from.
-    var ownRecord: Record? { get }
+    /// The manifest that the entry comes from, where nobody looked at the entry itself.
+    var recorded: ManifestReader? { get }
 }
 
 extension EntryStream {
@@ -38,7 +38,7 @@ extension EntryStream {
     package var targetInode: UInt64 { status.inode }
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
-    package var ownRecord: Record? { nil }
+    package var recorded: ManifestReader? { nil }
 
     /// The present entry as a value.
     package var file: File {

@@ -23,7 +23,7 @@ final class RecordedTarget: EntryStream {
     var destination: [UInt8] { manifest.destination }
     var extended: ExtendedAttributes { manifest.extended }
     var digest: Digest? { manifest.digest }
-    var ownRecord: Record? { Record(manifest) }
+    var recorded: ManifestReader? { manifest }
 }
 
 extension Difference {
