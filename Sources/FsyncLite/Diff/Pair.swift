@@ -2,27 +2,44 @@ import FileSystem
 
 /// What the manifest says of an object that the last apply left in the target.
 package struct Record: Hashable, Sendable {
-    /// The source's identity and times, and everything else as the target held it.
-    package var status: FileStatus
-    package var targetInode: UInt64
-    package var extended = ExtendedAttributes()
-    package var omitted: Omissions = []
-    package var digest: Digest?
+    /// A pair, what it was made of and what is made of it all hold the same record.
+    private let fields: Shared<Fields>
 
-    package init(status: FileStatus, targetInode: UInt64) {
-        self.status = status
-        self.targetInode = targetInode
+    private struct Fields: Hashable, Sendable {
+        let status: FileStatus
+        let targetInode: UInt64
+        let extended: ExtendedAttributes
+        let omitted: Omissions
+        let digest: Digest?
+    }
+
+    /// The source's identity and times, and everything else as the target held it.
+    package var status: FileStatus { fields.value.status }
+    package var targetInode: UInt64 { fields.value.targetInode }
+    package var extended: ExtendedAttributes { fields.value.extended }
+    package var omitted: Omissions { fields.value.omitted }
+    package var digest: Digest? { fields.value.digest }
+
+    package init(
+        status: FileStatus, targetInode: UInt64, extended: ExtendedAttributes = ExtendedAttributes(),
+        omitted: Omissions = [], digest: Digest? = nil
+    ) {
+        fields = Shared(
+            Fields(
+                status: status, targetInode: targetInode, extended: extended, omitted: omitted, digest: digest
+            ))
     }
 
     init(_ manifest: some EntryStream) {
-        self.init(status: manifest.status, targetInode: manifest.targetInode)
-        (extended, omitted, digest) = (manifest.extended, manifest.omitted, manifest.digest)
+        self.init(
+            status: manifest.status, targetInode: manifest.targetInode, extended: manifest.extended,
+            omitted: manifest.omitted, digest: manifest.digest)
     }
 
     /// A tree as the record of itself.
     init(of tree: some EntryStream) {
-        self.init(status: tree.status, targetInode: tree.status.inode)
-        (extended, digest) = (tree.extended, tree.digest)
+        self.init(
+            status: tree.status, targetInode: tree.status.inode, extended: tree.extended, digest: tree.digest)
     }
 
     /// The target's file has not been written to or replaced, as far as inode, size and time tell.
@@ -50,7 +67,7 @@ extension FileStatus {
 package struct Pair: Hashable, Sendable {
     package var source: File
     package var target: File
-    private var sharedRecord: Shared<Record>?
+    package let record: Record?
     package var causes: Causes = []
     /// The content is another: a new object takes the place of the old one.
     package var replacesContent = false
@@ -65,11 +82,9 @@ package struct Pair: Hashable, Sendable {
     package var isMislinked = false
 
     package init(source: File, target: File, record: Record? = nil) {
-        (self.source, self.target) = (source, target)
-        sharedRecord = record.map(Shared.init)
+        (self.source, self.target, self.record) = (source, target, record)
     }
 
-    package var record: Record? { sharedRecord?.value }
     package var isRenamed: Bool { source.path != target.path }
 
     /// Only attributes change.

@@ -179,9 +179,7 @@ extension TreeMerge {
         let file = File(
             path: place, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended)
-        var record = Record(status: recorded, targetInode: status.inode)
-        record.extended = file.extended
-        offer(file, record)
+        offer(file, Record(status: recorded, targetInode: status.inode, extended: file.extended))
     }
 }
 

@@ -54,7 +54,7 @@ extension Difference {
         }
         func confirm(_ file: inout File) throws(SystemError) -> Bool {
             guard let status = try look(file.path),
-                !Record(status: file.status, targetInode: file.status.inode).differs(from: status)
+                !file.status.differs(from: status, as: file.status.inode)
             else { return false }
             file = file.with(status)
             return true
