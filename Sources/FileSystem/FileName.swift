@@ -11,6 +11,11 @@ package struct FileName: Hashable, Sendable {
         self.init(bytes.withContiguousStorageIfAvailable(FileName.terminated) ?? Array(bytes) + [0])
     }
 
+    /// The same, of part of a path: what a scan does for each directory.
+    package init?(_ bytes: ArraySlice<UInt8>) {
+        self.init(bytes.withUnsafeBufferPointer(FileName.terminated))
+    }
+
     private init?(_ terminated: [UInt8]) {
         guard FileName.isValid(terminated.span.extracting(droppingLast: 1)) else { return nil }
         self.terminated = terminated

@@ -115,20 +115,24 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Reads more, in place of what has been parsed; twice as much each time where a line is longer than that.
+    /// Reads more, in place of what has been parsed.
     private mutating func fill() throws {
-        let rest = buffer.count - position
-        buffer = try calling("read", path ?? []) { () throws(Errno) -> [UInt8] in
-            try [UInt8](upTo: rest + max(rest, DocumentReader.chunk)) { (room) throws(Errno) -> Int in
-                buffer.withUnsafeBytes {
-                    room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position...]))
+        // A value of its own for as long as the descriptor fills it.
+        var text: [UInt8] = []
+        swap(&text, &buffer)
+        defer { swap(&text, &buffer) }
+        text.removeFirst(position)
+        (position, hashed) = (0, 0)
+        let rest = text.count
+        try calling("read", path ?? []) { () throws(Errno) in
+            try text.append(addingCapacity: DocumentReader.chunk) {
+                (room: inout OutputSpan<UInt8>) throws(Errno) in
+                try room.withUnsafeMutableBufferPointer { (room, count) throws(Errno) in
+                    count += try descriptor?.read(into: UnsafeMutableRawBufferPointer(room)) ?? 0
                 }
-                return try rest
-                    + (descriptor?.read(into: UnsafeMutableRawBufferPointer(rebasing: room[rest...])) ?? 0)
             }
         }
-        isAtEndOfFile = buffer.count == rest
-        (position, hashed) = (0, 0)
+        isAtEndOfFile = text.count == rest
     }
 
     /// Begins an array with one element per line, on a line of its own. What stands before it ends in a comma.

@@ -29,7 +29,8 @@ extension UInt64 {
     func count(_ byte: UInt8) -> Int {
         let zeros = self ^ UInt64(eightTimes: byte)
         let others = ((zeros & ~.highs) &+ UInt64(eightTimes: 0x7F)) | zeros
-        return 8 - (others & .highs).nonzeroBitCount
+        // One in each byte that is another, summed up in the highest one.
+        return 8 - Int(((others & .highs) >> 7 &* UInt64(eightTimes: 1)) >> 56)
     }
 
     /// Where a byte below another, which is one of ASCII, is found for the first time; above that nothing is told.
