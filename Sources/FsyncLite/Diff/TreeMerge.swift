@@ -53,9 +53,10 @@ package struct TreeMerge {
         while hasSource || hasTarget {
             let order =
                 !hasTarget ? -1 : !hasSource ? 1 : source.path.order(comparedTo: target.path)
-            if order == 0, try isSettled(source, target, manifest, &hasRecord) {
+            if order == 0, isAsRecorded(source, target, hasRecord ? manifest : nil) {
                 (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
                 folding?.admit(source.path)
+                if hasRecord { hasRecord = try manifest?.advance() ?? false }
                 hasSource = try source.advance()
                 hasTarget = try target.advance()
                 continue
@@ -177,11 +178,10 @@ package struct TreeMerge {
     }
 
     /// Whether the entry that source and target are on is the recorded one, and nothing is to be done about it: the
-    /// answer for all but a few, found without making a value. The manifest has stepped on then.
-    private func isSettled(
-        _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?,
-        _ hasRecord: inout Bool
-    ) throws -> Bool {
+    /// answer for all but a few, found without making a value.
+    private func isAsRecorded(
+        _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
+    ) -> Bool {
         guard unsettled.isEmpty, source.isListed, source.exclusion == .none, target.exclusion == .none,
             !policy.knowsExtended, !policy.identityTellsContent,
             source.status.type == .directory || (source.status.links == 1 && target.status.links == 1)
@@ -190,12 +190,9 @@ package struct TreeMerge {
             return isUnmistakablyEqual(
                 source.status, target.status, recorded.status, recorded.targetInode, recorded.omitted)
         }
-        guard hasRecord, let manifest, manifest.path == source.path,
-            isUnmistakablyEqual(
-                source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted)
-        else { return false }
-        hasRecord = try manifest.advance()
-        return true
+        guard let manifest, manifest.path == source.path else { return false }
+        return isUnmistakablyEqual(
+            source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted)
     }
 
     private func isUnmistakablyEqual(

@@ -8,8 +8,9 @@ package struct DocumentReader: ~Copyable {
     private let descriptor: FileDescriptor?
     /// nil where whoever asked knows it, and adds it to the errors.
     private let path: [UInt8]?
-    /// What has been read and not yet parsed lies in `position..<buffer.count`; the line ends at `lineEnd`.
+    /// What has been read and not yet parsed lies in `position..<filled`; the line ends at `lineEnd`.
     private var buffer: [UInt8] = []
+    private var filled = 0
     private var position = 0
     private var lineEnd = 0
     /// How many bytes before `position` `takeLine` has taken, of the present line.
@@ -50,6 +51,7 @@ package struct DocumentReader: ~Copyable {
         path = nil
         buffer = text
         if buffer.last != UInt8(ascii: "\n") { buffer.append(UInt8(ascii: "\n")) }
+        filled = buffer.count
         isAtEndOfFile = true
         guard try nextLine() else { throw error("the JSON ends early") }
     }
@@ -72,11 +74,11 @@ package struct DocumentReader: ~Copyable {
                 line += 1
                 return true
             }
-            searched = buffer.count - position
+            searched = filled - position
             guard !isAtEndOfFile else {
                 line += 1
-                lineEnd = buffer.count
-                if position == buffer.count { return false }
+                lineEnd = filled
+                if position == filled { return false }
                 throw error("the last line is cut short")
             }
             guard searched <= DocumentReader.longestLine else {
@@ -90,8 +92,8 @@ package struct DocumentReader: ~Copyable {
 
     private func lineFeed(from start: Int) -> Int? {
         buffer.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress, start < bytes.count,
-                let found = firstByte(UInt8(ascii: "\n"), base + start, bytes.count - start)
+            guard let base = bytes.baseAddress, start < filled,
+                let found = firstByte(UInt8(ascii: "\n"), base + start, filled - start)
             else { return nil }
             return found - base
         }
@@ -115,24 +117,21 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Reads more, in place of what has been parsed.
+    /// Reads more, in place of what has been parsed. The buffer grows with a document, up to a point, and with its
+    /// longest line.
     private mutating func fill() throws {
-        // A value of its own for as long as the descriptor fills it.
-        var text: [UInt8] = []
-        swap(&text, &buffer)
-        defer { swap(&text, &buffer) }
-        text.removeFirst(position)
-        (position, hashed) = (0, 0)
-        let rest = text.count
-        try calling("read", path ?? []) { () throws(Errno) in
-            try text.append(addingCapacity: DocumentReader.chunk) {
-                (room: inout OutputSpan<UInt8>) throws(Errno) in
-                try room.withUnsafeMutableBufferPointer { (room, count) throws(Errno) in
-                    count += try descriptor?.read(into: UnsafeMutableRawBufferPointer(room)) ?? 0
-                }
+        let (parsed, rest) = (position, filled - position)
+        (position, hashed, filled) = (0, 0, rest)
+        if buffer.count < max(DocumentReader.chunk, 2 * rest) {
+            buffer.append(contentsOf: repeatElement(0, count: max(buffer.count, 4096)))
+        }
+        filled += try buffer.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { start.copyMemory(from: start + parsed, byteCount: rest) }
+            return try calling("read", path ?? []) { () throws(Errno) -> Int in
+                try descriptor?.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[rest...])) ?? 0
             }
         }
-        isAtEndOfFile = text.count == rest
+        isAtEndOfFile = filled == rest
     }
 
     /// Begins an array with one element per line, on a line of its own. What stands before it ends in a comma.
