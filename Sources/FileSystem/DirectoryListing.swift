@@ -34,18 +34,18 @@ package struct DirectoryListing: Sendable {
         statuses.removeAll(keepingCapacity: true)
         let end = min(index + DirectoryListing.window, count)
         statuses.reserveCapacity(end - index)
-        for index in index..<end {
+        for entry in index..<end {
             do {
                 let status = try names.withUnsafeBufferPointer { (buffer) throws(Errno) in
                     let pointer = UnsafeRawPointer(
-                        buffer.baseAddress.unsafelyUnwrapped + Int(spans[index].offset))
+                        buffer.baseAddress.unsafelyUnwrapped + Int(spans[entry].offset))
                     return try directory.status(of: pointer.assumingMemoryBound(to: CChar.self))
                 }
                 statuses.append(status)
             } catch .noSuchFile {
                 statuses.append(nil)
             } catch {
-                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name(at: index), error)
+                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name(at: entry), error)
             }
         }
     }

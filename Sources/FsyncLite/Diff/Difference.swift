@@ -63,7 +63,9 @@ package struct Difference: Sendable {
         var isTaken = [Bool](repeating: false, count: merge.departures.count)
         // What keeps its name in a directory that moved goes along with it. This comes first: another name of the same
         // file must not take its place, or a recovery could not tell the two.
-        let carried = Difference.carried(merge, byIdentity)
+        lazy var byPath = Difference.departuresByPath(merge)
+        let hasLinks = merge.arrivals.contains { !$0.file.isDirectory && $0.file.linkCount > 1 }
+        let carried = hasLinks ? Difference.carried(merge, byIdentity, byPath) : [:]
         for index in carried.values { isTaken[index] = true }
         var unmatched: [(file: File, record: Record?, isListed: Bool)] = []
         for arrival in merge.arrivals {
@@ -92,7 +94,6 @@ package struct Difference: Sendable {
             add(arrival.file, merge.departures[index], [.renamed], policy)
         }
 
-        let byPath = unmatched.isEmpty ? [:] : Difference.departuresByPath(merge)
         for arrival in unmatched {
             if let index = byPath[arrival.file.path], !isTaken[index],
                 merge.departures[index].file.status.type == arrival.file.status.type
@@ -139,12 +140,8 @@ package struct Difference: Sendable {
 
     /// The departures of files whose directory moved and that kept their name in it, by where they arrive.
     private static func carried(
-        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]]
+        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]], _ byPath: [RelativePath: Int]
     ) -> [RelativePath: Int] {
-        guard merge.arrivals.contains(where: { !$0.file.isDirectory && $0.file.linkCount > 1 }) else {
-            return [:]
-        }
-        let byPath = departuresByPath(merge)
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in merge.arrivals {

@@ -148,11 +148,9 @@ struct PlainEntry {
             number = word.leadingNumber
             next += word.leadingDigits
         }
-        if next - start == 8 || end - next < 8 {
-            while next < end, next.pointee &- UInt8(ascii: "0") < 10 {
-                number = number &* 10 &+ Int64(next.pointee &- UInt8(ascii: "0"))
-                next += 1
-            }
+        while next < end, next.pointee &- UInt8(ascii: "0") < 10 {
+            number = number &* 10 &+ Int64(next.pointee &- UInt8(ascii: "0"))
+            next += 1
         }
         let count = next - start
         guard count > 0, count <= 18, count == 1 || start.pointee != UInt8(ascii: "0") else { return nil }
