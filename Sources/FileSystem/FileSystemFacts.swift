@@ -20,12 +20,21 @@ package struct FileSystemFacts: Sendable, Equatable {
         0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0x0102_1994: "tmpfs",
         0x2FC1_2FC1: "zfs", 0xF2F5_2010: "f2fs", 0x794C_7630: "overlay", 0x4D44: "vfat",
         0x2011_BAB0: "exfat", 0x6969: "nfs", 0x6573_5546: "fuse", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2",
-        0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
+        0x00C3_6400: "ceph", 0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
     ]
 
     /// How many names a file can have, where that is a number that files come to (`EXT4_LINK_MAX`). Others have limits
     /// beyond all use (xfs), or such that depend on the lengths of the names (btrfs).
     package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
+
+    /// Change times are those of this kernel's clock.
+    package var sharesClock: Bool { FileSystemFacts.local.contains(name) }
+    /// Change times and inodes are kept, and tell an edit that puts size and modification time back. Elsewhere the
+    /// change time may be the modification time, and inodes others after a remount (sshfs, exfat-fuse).
+    package var keepsIdentity: Bool { sharesClock || FileSystemFacts.remote.contains(name) }
+
+    private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
+    private static let remote: Set = ["nfs", "ceph"]
 
     package init(of directory: Directory) throws(SystemError) {
         var raw = statfs()

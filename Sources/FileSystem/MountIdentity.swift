@@ -17,9 +17,6 @@ extension Directory {
         }
         // `stx_mnt_id` of `linux/stat.h`, younger than glibc's own structure.
         let number = withUnsafeBytes(of: raw) { $0.load(fromByteOffset: 0x90, as: UInt64.self) }
-        let boot = try Directory.open(path: Array("/proc/sys/kernel/random".utf8))
-        let file = try boot.open(FileName("boot_id"), [.read])
-        let name = try calling("read", boot.path) { () throws(Errno) in try file.readAll(limit: 64 * 1024) }
-        return "\(String(decoding: name, as: UTF8.self).prefix(36)) \(number)"
+        return "\(try KernelClock.boot()) \(number)"
     }
 }

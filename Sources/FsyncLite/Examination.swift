@@ -8,38 +8,45 @@ struct Examination {
     /// The manifest's, where there is one.
     let header: ManifestHeader?
     let source: ManifestHeader.Source
+    /// What is covered changes: a step of the history, even if nothing else is to be done.
+    let isStep: Bool
     /// The manifest has to be written anew even if nothing else is to be done.
     let isRecordOutdated: Bool
     /// Paths that differ and are left as they are.
     let passedOver: [RelativePath]
     /// The source was looked at; it is not when the target goes back to an earlier tree.
     let isOfSource: Bool
+    /// What took part in the earlier tree that the target goes back to as a whole.
+    let earlier: (filters: FilterSummary, attributes: MirroredAttributes)?
     /// Which earlier tree the target becomes a copy of, to be a directory like any other after.
     let copy: [UInt8]?
     /// What is mirrored.
     let attributes: MirroredAttributes
     /// When the scan began.
-    let scanned: FileTime
-    /// Of the target nothing was looked at but what the plan touches: when all of it was.
-    let targetSeen: FileTime?
+    let scanned: ManifestHeader.Scan
+    /// Of the target nothing was looked at but what the plan touches.
+    let trustsTarget: Bool
 
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
-        isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
-        copy: [UInt8]? = nil, attributes: MirroredAttributes, scanned: FileTime = .now,
-        targetSeen: FileTime? = nil
+        isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
+        isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
+        copy: [UInt8]? = nil, attributes: MirroredAttributes,
+        scanned: ManifestHeader.Scan, trustsTarget: Bool = false
     ) {
         self.plan = plan
         self.contents = contents
         self.header = header
         self.source = source
+        self.isStep = isStep
         self.isRecordOutdated = isRecordOutdated
         self.passedOver = passedOver
         self.isOfSource = isOfSource
+        self.earlier = earlier
         self.copy = copy
         self.attributes = attributes
         self.scanned = scanned
-        self.targetSeen = targetSeen
+        self.trustsTarget = trustsTarget
     }
 
     /// What a plan touches is not as the manifest has it.
@@ -57,7 +64,7 @@ struct Examination {
         source path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ monitor: any Monitor,
         trusting: Bool
     ) throws {
-        let scanned = FileTime.now
+        let scanned = try ManifestHeader.Scan.now()
         let sourceRoot = try Examination.openSource(path)
         let attributes = options.settableAttributes
         var passedOver: [RelativePath] = []
@@ -73,7 +80,7 @@ struct Examination {
             plan.refusals = refusals
             self.init(
                 plan: plan, contents: SourceContents(sourceRoot), header: nil, source: source,
-                attributes: attributes)
+                attributes: attributes, scanned: scanned)
             return
         }
 
@@ -81,11 +88,12 @@ struct Examination {
         _ = try root.state?.settings()
         let manifest = try root.state?.manifest()
         let header = manifest?.header
-        let policy = try Examination.policy(
-            manifest?.header, source, root, options, sourceFacts: sourceFacts)
+        var policy = try Examination.policy(
+            manifest?.header, source, root, options, scanned, sourceFacts: sourceFacts)
         let (filters, original, own) = (options.filters, root.original, sourceRoot)
         let recorded = trusting ? manifest : nil
         let isRecorded = recorded.map { Examination.isKnown($0.header, policy, options) } ?? false
+        policy.trustsTarget = isRecorded
         let trees = isRecorded || root.directory == nil ? 1 : 2
         let sourceScan = try ScanAhead {
             try TreeCursor(
@@ -94,10 +102,8 @@ struct Examination {
                 monitor: monitor)
         }
         var targetScan: ScanAhead?
-        var targetSeen: FileTime?
         var merge = TreeMerge(policy)
-        if isRecorded, let recorded, let state = root.state {
-            targetSeen = try state.targetSeen(recorded.header)
+        if isRecorded, let recorded {
             try merge.run(source: sourceScan, target: RecordedTarget(recorded), manifest: nil as FileList?)
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
@@ -135,7 +141,7 @@ struct Examination {
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
-        if targetSeen != nil, let directory = root.directory, try !difference.confirm(in: directory) {
+        if isRecorded, let directory = root.directory, try !difference.confirm(in: directory) {
             throw ManifestIsWrong()
         }
         problems += merge.omissions.problems
@@ -150,7 +156,7 @@ struct Examination {
         plan.basis = Plan.Basis(
             manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
-        if trusting, header != nil, targetSeen == nil {
+        if trusting, header != nil, !isRecorded {
             plan.notes.append(
                 "the target was scanned: its manifest is of other filters or attributes, or has no mark")
         } else if options.trustsManifest, !trusting {
@@ -166,10 +172,11 @@ struct Examination {
         }
         // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
         // again and again.
-        var isRecordOutdated =
+        let isStep =
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
+        var isRecordOutdated = difference.pairs.contains { policy.isRecordStale($0) }
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }
@@ -178,8 +185,8 @@ struct Examination {
         ).refusals()
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
-            isRecordOutdated: isRecordOutdated, passedOver: passedOver, attributes: attributes,
-            scanned: scanned, targetSeen: targetSeen)
+            isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,
+            passedOver: passedOver, attributes: attributes, scanned: scanned, trustsTarget: isRecorded)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -221,7 +228,7 @@ struct Examination {
 
     private static func policy(
         _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot,
-        _ options: SyncOptions, sourceFacts: FileSystemFacts
+        _ options: SyncOptions, _ scanned: ManifestHeader.Scan, sourceFacts: FileSystemFacts
     ) throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
@@ -231,13 +238,27 @@ struct Examination {
         policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
-            policy.trust = try state.trust(header, sharesClock: GuardFacts.trusted.contains(sourceFacts.name))
+            policy.trust = try state.trust(header)
+            policy.hasOldTrees = try state.directory.status(of: TargetState.Name.trees) != nil
         }
-        // Without a manifest, or the mark of its commit, nothing says that equal times mean equal content.
+        policy.usesChangeTime = sourceFacts.keepsIdentity
+        policy.usesIdentity = sourceFacts.keepsIdentity
+        policy.ignoresChangeTime = options.ignoresChangeTime
+        policy.mayWiden = header.map { $0.filters != options.filters.summary } ?? false
+        policy.mayWiden = policy.mayWiden || (header != nil && options.filters.dependOnTree)
+        var racyCheck = RacyCheck(
+            scanned: scanned.time.fileTime, clock: scanned.clock,
+            window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
+        racyCheck.previous = header?.scanned.map { ($0.time.fileTime, $0.clock) }
+        racyCheck.sharesClock = sourceFacts.sharesClock
+        racyCheck.usesChangeTime = sourceFacts.keepsIdentity && !options.ignoresChangeTime
+        policy.racyCheck = racyCheck
+        // Without a manifest nothing says that equal times mean equal content.
         policy.alwaysComparesContent = policy.trust == nil || options.comparesContent
         // The inodes of another disk are other inodes.
         policy.followsIdentity =
-            header?.source.map { $0.fileSystem == source.fileSystem || $0.identity == source.identity }
+            policy.usesIdentity
+            && header?.source.map { $0.fileSystem == source.fileSystem || $0.identity == source.identity }
             ?? false
         return policy
     }

@@ -44,16 +44,17 @@ public struct Synchronizer: Sendable {
     /// - Throws: `SyncError`: `inputMissing` without a source, `pending` while a commit is unfinished,
     ///   `invalidDocument` for a damaged manifest, `refused` for a state that is not ours.
     public func plan() throws -> Plan {
-        let root = try TargetRoot(target)
-        if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-        let before = try root.state?.manifestInode()
-        let examination = try examine(root)
-        // A commit that ran meanwhile makes a plan of two trees.
-        guard let state = root.state else { return examination.plan }
-        let after = try state.manifestInode()
-        if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-        guard before == after else { throw Synchronizer.pendingCommit(target) }
-        return examination.plan
+        // A run that goes by meanwhile replaces the manifest: a plan of two trees is made again.
+        for _ in 0..<5 {
+            let root = try TargetRoot(target)
+            if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            let before = try root.state?.manifestInode()
+            let examination = try examine(root)
+            guard let state = root.state else { return examination.plan }
+            if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            if try state.manifestInode() == before { return examination.plan }
+        }
+        throw SyncError(.pending, path: target, "it is being written to; run plan again")
     }
 
     /// Does it, as one transaction, after finishing what an earlier run left.
@@ -87,8 +88,9 @@ public struct Synchronizer: Sendable {
             report.outcome = .failed
             return report
         }
-        if report.summary.actions == 0, !examination.isRecordOutdated, let state = root.state {
+        if report.summary.actions == 0, !examination.isStep, let state = root.state {
             report.outcome = .unchanged
+            if examination.isRecordOutdated { try rewriteManifest(examination, root, state, &report) }
             try leave(root, state, examination, &report)
             return report
         }
@@ -206,14 +208,11 @@ public struct Synchronizer: Sendable {
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
 
-        let header = try header(id, examination, plan)
+        var header = try header(id, examination, plan)
+        header.commits = try commits(examination, state)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
-        let missing =
-            options.recordsDigests
-            ? MissingDigests(
-                source: examination.contents.root, target: directory, scanned: examination.scanned,
-                monitor: monitor) : nil
-        var update = ManifestUpdate(plan, staged: staged)
+        let missing = missingDigests(examination, directory)
+        var update = ManifestUpdate(plan, staged: staged, layout: steps)
         update.passOver(examination.passedOver)
         _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
         if let note = missing?.note { plan.notes.append(note) }
@@ -225,20 +224,17 @@ public struct Synchronizer: Sendable {
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
             let copy = try Exchange(
-                of: directory, at: place, in: stage.directory, for: plan, scanned: examination.scanned,
+                of: directory, at: place, in: stage.directory, for: plan,
+                scanned: examination.scanned.time.fileTime,
                 options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
             try copy.renumber(header, in: stage.directory)
             exchange = copy
         }
-        // What changes nothing but the manifest is no step to go back to, and does not displace one.
-        if plan.summary.actions > 0 || examination.header == nil {
-            try HistoryRecord(
-                id: id, created: Timestamp(examination.scanned),
-                previous: History(state).snapshots().first, plan: exchange?.asCopied(plan) ?? plan,
-                layout: steps
-            ).write(to: stage.directory, durably: false)
-        }
+        try HistoryRecord(
+            id: id, created: examination.scanned.time, previous: History(state).snapshots().first,
+            manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps
+        ).write(to: stage.directory, durably: false)
 
         monitor.report(Progress(.syncing))
         try directory.syncFileSystem()
@@ -253,6 +249,7 @@ public struct Synchronizer: Sendable {
             try Ballast.make(for: transaction, in: stage.directory)
             try root.moveState(beside: true)
             state = try root.makeState()
+            try state.markLinked(began: exchange.began)
             try exchange.recovery(state).commit(transaction)
             root.becomes(exchange.tree)
         } else if let place {
@@ -272,17 +269,63 @@ public struct Synchronizer: Sendable {
         return report
     }
 
+    private func missingDigests(_ examination: Examination, _ target: Directory) -> MissingDigests? {
+        guard options.recordsDigests else { return nil }
+        return MissingDigests(
+            source: examination.contents.root, target: target,
+            scanned: examination.scanned.time.fileTime, monitor: monitor)
+    }
+
+    /// Writes the manifest anew for what only it tells, such as change times of what was compared. The tree is the
+    /// same, so this is no step of the history and needs no journal: one rename brings it. A disk that has no room for it
+    /// costs the next run a comparison, and no more.
+    private func rewriteManifest(
+        _ examination: Examination, _ root: TargetRoot, _ state: TargetState, _ report: inout Report
+    ) throws {
+        guard let old = examination.header, let directory = root.directory else { return }
+        var header = try header(old.id, examination, examination.plan)
+        (header.created, header.revision, header.rootIdentity) = (old.created, old.revision + 1, old.rootIdentity)
+        header.commits = try commits(examination, state)
+        var update = ManifestUpdate(examination.plan, staged: [], layout: nil)
+        update.passOver(examination.passedOver)
+        do {
+            let missing = missingDigests(examination, directory)
+            var manifest = try PendingFile(TargetState.Name.manifest, in: state.directory)
+            _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
+            try manifest.commit()
+            if let note = missing?.note { report.notes.append(note) }
+        } catch let error as SystemError
+            where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
+        {
+            report.notes.append("what was compared is not recorded, and will be compared again: \(error)")
+        }
+    }
+
+    /// When the commits were under way whose objects may have no change time in the manifest.
+    private func commits(_ examination: Examination, _ state: TargetState) throws -> [Range<Timestamp>] {
+        // A run that looked at the target has found their change times.
+        guard examination.trustsTarget, let header = examination.header else { return [] }
+        let last = try state.span(TargetState.Name.mark).map {
+            Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
+        }
+        let all = header.commits + [last].compactMap(\.self).filter { !header.commits.contains($0) }
+        return all.suffix(ManifestHeader.mostCommits)
+    }
+
     /// The new manifest's.
     private func header(_ id: String, _ examination: Examination, _ plan: Plan) throws -> ManifestHeader {
         // Nobody has looked at the source: what the last look saw is all that is known of it.
         if !examination.isOfSource, var header = examination.header {
-            header.id = id
+            (header.id, header.revision) = (id, 0)
+            if let earlier = examination.earlier {
+                (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
+            }
             return header
         }
         var header = ManifestHeader(
-            id: id, root: try LocalFile(bytes: target).absolute(), created: Timestamp(examination.scanned),
+            id: id, root: try LocalFile(bytes: target).absolute(), created: examination.scanned.time,
             source: examination.source)
-        header.targetSeen = examination.targetSeen.map(Timestamp.init)
+        header.scanned = examination.scanned
         header.attributes = examination.attributes
         header.filters = options.filters.summary
         header.rootOmitted = plan.root?.source.omitted ?? []
@@ -342,15 +385,18 @@ public struct Synchronizer: Sendable {
         // A run with problems has not looked at everything.
         if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
             noting {
-                try state.markRun(scanned: examination.scanned, trusting: examination.targetSeen != nil)
+                try state.markRun(
+                    scanned: examination.scanned.time.fileTime, trusting: examination.trustsTarget)
             }
         }
         noting {
             try DisplacedTree.collect(in: state)
-            var displaced = examination.scanned
+            let scanned = examination.scanned.time.fileTime
+            var displaced = scanned
             displaced.seconds -= DisplacedTree.respite
             let kept =
-                try DisplacedTree.reduce(in: state, displaced: displaced)
+                try DisplacedTree.reduce(
+                    in: state, displaced: displaced, looked: examination.trustsTarget ? nil : scanned)
                 + (root.directory.flatMap(SubvolumeTrees.init(of:))?.reduce(in: state, displaced: displaced)
                     ?? [])
             for path in kept {

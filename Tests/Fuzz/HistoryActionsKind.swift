@@ -57,7 +57,7 @@ extension DocumentKind {
         if status.type == .file { status.size = Int64(random.next() % 1_000_000) }
         let destination = status.type == .symlink ? random.name() : []
         if status.type == .symlink { status.size = Int64(destination.count) }
-        let verb = random.pick(Action.Verb.allCases)
+        let verb = random.pick(InverseAction.Verb.allCases)
         let name = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         let isRoot = verb == .attributes && random.oneIn(5)
         var file = File(path: isRoot ? .root : name, status: status, destination: destination)

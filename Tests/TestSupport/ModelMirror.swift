@@ -7,6 +7,7 @@ package struct ModelMirror {
     package var target: ModelTree
     package private(set) var manifest: [RecordList.Entry]?
     package private(set) var trust: Trust?
+    private var lastScan: (scanned: FileTime, clock: KernelClock)?
     package var comparesOwner = true
     /// How many names a file of the target can have.
     package var linkLimit: UInt32?
@@ -40,6 +41,9 @@ package struct ModelMirror {
         policy.alwaysComparesContent = manifest == nil
         policy.followsIdentity = manifest != nil
         policy.linkLimit = linkLimit
+        var racyCheck = RacyCheck(scanned: source.time, clock: ModelMirror.clock(source.time), window: 1)
+        racyCheck.previous = lastScan
+        policy.racyCheck = racyCheck
         if !comparesOwner { policy.attributes.remove(.owner) }
         return policy
     }
@@ -85,13 +89,15 @@ package struct ModelMirror {
         run.setAttributes()
         record(difference, layout, run.tree)
         target = run.tree
-        trust = Trust(scanned: scanned, verified: scanned, committed: run.time, sharesClock: true)
+        trust = Trust(spans: [scanned..<run.time])
+        lastScan = (scanned, ModelMirror.clock(scanned))
         discardHistory()
     }
 
     /// The manifest after an apply: the old one with the changes laid over it.
     private mutating func record(_ difference: Difference, _ layout: Layout, _ achieved: ModelTree) {
-        var entries = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
+        let before = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
+        var entries = before
         for path in difference.forgotten { entries[path] = nil }
         for (file, _) in difference.deleted { entries[file.path] = nil }
         for pair in difference.pairs where pair.isRenamed { entries[pair.target.path] = nil }
@@ -108,7 +114,14 @@ package struct ModelMirror {
             else { continue }
             entries[file.path] = entry(file, object.status)
         }
-        manifest = entries.values.map(distrusted).sorted { $0.file < $1.file }
+        manifest = entries.values.map { entry in
+            var entry = distrusted(entry)
+            let path = entry.file.path
+            entry.targetChanged = achieved.object(at: path)?.status.changed
+            let record = before[path].map { Record(status: $0.file.status, targetInode: 0, marks: $0.marks) }
+            entry.marks = difference.policy.marks(of: entry.file.status, record: record)
+            return entry
+        }.sorted { $0.file < $1.file }
     }
 
     /// As `ManifestUpdate.distrust` does it.
@@ -131,12 +144,9 @@ package struct ModelMirror {
             targetInode: target.inode)
     }
 
-    /// A run that looked at everything and found nothing to do.
-    package mutating func verify() {
-        synchronizeClocks()
-        guard let last = trust else { return }
-        trust = Trust(
-            scanned: last.scanned, verified: source.time, committed: last.committed, sharesClock: true)
+    /// A clock that goes as fast as the model's.
+    private static func clock(_ time: FileTime) -> KernelClock {
+        KernelClock(boot: "model", uptime: time.seconds * 1000)
     }
 
     private mutating func discardHistory() {
@@ -157,6 +167,8 @@ package final class RecordList: EntryStream {
     package struct Entry: Sendable {
         package var file: File
         package var targetInode: UInt64
+        package var targetChanged: FileTime?
+        package var marks: EntryMarks = []
 
         package init(file: File, targetInode: UInt64) {
             self.file = file
@@ -180,6 +192,8 @@ package final class RecordList: EntryStream {
     package var status: FileStatus { entries[index].file.status }
     package var omitted: Omissions { entries[index].file.omitted }
     package var targetInode: UInt64 { entries[index].targetInode }
+    package var targetChanged: FileTime? { entries[index].targetChanged }
+    package var marks: EntryMarks { entries[index].marks }
     package var destination: [UInt8] { entries[index].file.destination }
     package var digest: Digest? { entries[index].file.digest }
 }

@@ -44,11 +44,19 @@ extension Plan {
 
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
-    init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)]) {
+    ///
+    /// - Parameter layout: the operations that lead there; nil where there are none.
+    init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)], layout: Layout?) {
         let difference = plan.difference
+        let policy = difference.policy
         self.init(
             changing: difference.forgotten.count + difference.deleted.count + difference.created.count
-                + difference.pairs.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) })
+                + difference.pairs.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) },
+            targetTimes: difference.targetTimes)
+        let moves = MoveMap(difference)
+        if let layout {
+            touch(directories: layout.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
+        }
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }
         for (file, _) in difference.deleted { remove(file.path) }
@@ -59,22 +67,46 @@ extension ManifestUpdate {
             if !source.omitted.isEmpty, !pair.changesAttributes {
                 source = source.holding(pair.target.status)
             }
-            set(source, targetInode: pair.target.status.inode, at: pair.target.path)
+            let target = pair.target.status
+            let stays = !pair.changesAttributes && (!pair.isRenamed || moves.isCarried(pair))
+            set(
+                source, targetInode: target.inode,
+                targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
+                marks: policy.marks(of: source.status, record: pair.record), at: pair.target.path)
         }
         for (_, outcome) in staged {
             guard case .staged(let file, let inode) = outcome else { continue }
-            set(file, targetInode: inode)
+            set(file, targetInode: inode, marks: policy.marks(of: file.status, record: nil))
         }
         // Names of a file that the target keeps: recorded as that one is.
-        guard !difference.links.isEmpty else { return }
-        let kept = Dictionary(uniqueKeysWithValues: difference.pairs.map { ($0.target.path, $0) })
+        let kept =
+            difference.links.isEmpty
+            ? [:] : Dictionary(uniqueKeysWithValues: difference.pairs.map { ($0.target.path, $0) })
         let arriving =
             difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
         for file in arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
+            let named = kept[target.path]?.source.moved(to: file.path) ?? file
             set(
-                kept[target.path]?.source.moved(to: file.path) ?? file, targetInode: target.status.inode,
-                at: target.path)
+                named, targetInode: target.status.inode,
+                marks: policy.marks(of: named.status, record: kept[target.path]?.record), at: target.path)
         }
+        // Put back as it was before any run covered it.
+        for path in policy.uncovering { remove(path) }
+    }
+
+    /// The inodes of objects that the commit renames, links or changes under one of several names.
+    private static func touched(_ difference: Difference, _ moves: MoveMap) -> Set<UInt64> {
+        var touched: Set<UInt64> = []
+        func touch(_ file: File) {
+            if !file.isDirectory, file.linkCount > 1 { touched.insert(file.status.inode) }
+        }
+        for (file, _) in difference.deleted { touch(file) }
+        for pair in difference.pairs
+        where pair.replacesContent || pair.changesAttributes || (pair.isRenamed && !moves.isCarried(pair)) {
+            touch(pair.target)
+        }
+        for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }
+        return touched
     }
 }

@@ -25,6 +25,7 @@ package final class Commit {
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
     private static let openHandles = 128
+    private let isRecovery: Bool
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
     /// What was moved out of the way, for the report.
@@ -37,6 +38,7 @@ package final class Commit {
         self.transaction = transaction
         self.root = root
         self.state = state
+        isRecovery = false
         displacesConflicts = false
         locations = transaction.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
     }
@@ -52,6 +54,7 @@ package final class Commit {
         self.transaction = transaction
         self.root = root
         self.state = state
+        isRecovery = true
         displacesConflicts = displacingConflicts
         locations = Array(repeating: .unknown, count: transaction.objects.count)
         try locateAll(direction)
@@ -67,7 +70,8 @@ package final class Commit {
             for operation in transaction.operations.dropLast() { try perform(operation) }
             try setAttributes(direction)
             if let last = transaction.operations.last { try perform(last) }
-            try state.markCommit(began: transaction.began)
+            // What others did between a crash and its recovery no commit accounts for.
+            try state.markCommit(began: isRecovery ? .now : transaction.began)
         case .backward:
             for operation in transaction.operations.reversed() { try revert(operation) }
             try setAttributes(direction)

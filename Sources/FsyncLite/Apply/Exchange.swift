@@ -12,7 +12,7 @@ struct Exchange {
     private let place: (parent: Directory, name: FileName)
     private let replica: Replica
     /// When the first file was linked. Later changes of the old tree would be lost.
-    private let began: FileTime
+    let began: FileTime
     private let comparesFiles: Bool
     private let monitor: any Monitor
 

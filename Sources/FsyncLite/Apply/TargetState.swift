@@ -195,15 +195,20 @@ package struct TargetState: Sendable {
 
     // MARK: Times
 
-    /// What may be believed of equal sizes and times, by the times in the manifest, the mark and the last run.
-    ///
-    /// - Parameter sharesClock: the source's change times come from this machine's clock.
-    package func trust(_ header: ManifestHeader, sharesClock: Bool) throws -> Trust? {
-        guard let mark = try directory.status(of: Name.mark) else { return nil }
-        return Trust(
-            scanned: header.created.fileTime, verified: try lastRun(),
-            targetVerified: try targetSeen(header), committed: mark.changed, linked: try linkedUntil(header),
-            sharesClock: sharesClock)
+    /// When commits and exchanges moved the change times of what the manifest has no change time of; none without their
+    /// marks.
+    package func trust(_ header: ManifestHeader) throws -> Trust {
+        var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
+        for name in [Name.mark, Name.linked] {
+            if let span = try span(name) { spans.append(span) }
+        }
+        return Trust(spans: spans)
+    }
+
+    /// A mark's modification time is when something began, its change time when that was over.
+    func span(_ name: FileName) throws -> Range<FileTime>? {
+        guard let mark = try directory.status(of: name), mark.modified <= mark.changed else { return nil }
+        return mark.modified..<mark.changed
     }
 
     /// When the scan of the last run that ended well began.
@@ -211,24 +216,25 @@ package struct TargetState: Sendable {
         try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0)?.modified }.max()
     }
 
-    /// When the scan of the last run that looked at the whole target and ended well began.
-    func targetSeen(_ header: ManifestHeader) throws -> FileTime {
-        let seen = (header.targetSeen ?? header.created).fileTime
-        return max(seen, try directory.status(of: Name.lastRun)?.modified ?? seen)
-    }
-
-    /// Until when every change of a file that an exchange linked is accounted for.
-    func linkedUntil(_ header: ManifestHeader?) throws -> FileTime? {
-        let own = try directory.status(of: Name.linked)?.changed
-        // The links are made before the commit begins.
-        let committed =
-            header?.rootIdentity == nil ? nil : try directory.status(of: Name.mark)?.modified
-        return [own, committed].compactMap(\.self).max()
-    }
-
     /// Writes down that a commit that began then has done its last operation.
     package func markCommit(began: FileTime) throws {
-        try touch(Name.mark, modified: began)
+        try mark(Name.mark, began: began)
+    }
+
+    /// Writes down that since then only an exchange has changed the files that it linked, as far as their change times
+    /// tell.
+    package func markLinked(began: FileTime) throws {
+        try mark(Name.linked, began: began)
+    }
+
+    /// Returns when the clock that files are stamped with has gone on: a later change has a later time.
+    private func mark(_ name: FileName, began: FileTime) throws {
+        func touched() throws -> FileTime? {
+            try touch(name, modified: began)
+            return try directory.status(of: name)?.changed
+        }
+        let first = try touched()
+        while let time = try touched(), let first, time <= first {}
     }
 
     /// Writes down that a run that began its scan then has ended well. Its modification time is that
@@ -237,17 +243,6 @@ package struct TargetState: Sendable {
     /// - Parameter trusting: it did not look at the target, but for what it changed.
     package func markRun(scanned: FileTime, trusting: Bool = false) throws {
         try touch(trusting ? Name.trustingRun : Name.lastRun, modified: scanned)
-    }
-
-    /// Writes down that until now only an exchange has changed the files that it linked, as far as their change times
-    /// tell. Returns when the clock that files are stamped with has gone on: a later change has a later time.
-    package func markLinked() throws {
-        func touched() throws -> FileTime? {
-            try touch(Name.linked, modified: .now)
-            return try directory.status(of: Name.linked)?.changed
-        }
-        let first = try touched()
-        while let time = try touched(), let first, time <= first {}
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {

@@ -2,8 +2,23 @@ import FileSystem
 
 /// What is compared, and how far it may be believed.
 package struct ComparisonPolicy: Sendable {
-    /// nil: nothing is suspect (two manifests), which is decided by `alwaysComparesContent` otherwise.
+    /// nil: nothing is racy (two manifests), which is decided by `alwaysComparesContent` otherwise.
     package var trust: Trust?
+    /// The source keeps change times; without it size and modification time decide.
+    package var usesChangeTime = true
+    /// The source keeps the inodes of its objects; without it nothing is followed, and paths decide.
+    package var usesIdentity = true
+    /// A moved change time alone compares attributes, not content.
+    package var ignoresChangeTime = false
+    /// Nobody looks at the target: its entries are taken to be the recorded ones.
+    package var trustsTarget = false
+    /// Trees of earlier exchanges stand, and will move the change times of files with other names when they go.
+    package var hasOldTrees = false
+    package var racyCheck: RacyCheck?
+    /// What the target has and the manifest has not may have been excluded before: it was not brought since.
+    package var mayWiden = false
+    /// Paths of the source, an earlier tree, that its manifest did not have.
+    package var uncovering: Set<RelativePath> = []
     /// Without a manifest every file that looks equal is compared by content.
     package var alwaysComparesContent = false
     /// Without owner where only root could set it.
@@ -36,12 +51,12 @@ package struct ComparisonPolicy: Sendable {
         if !attributes.contains(.owner) { pair.takeOwnerOfTarget() }
         let (source, target) = (pair.source.status, pair.target.status)
         judge(&pair)
-        let isSuspect = isSuspect(pair)
+        let doubts = doubts(pair)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
         let omitted = stands(pair) ? pair.record?.omitted ?? [] : []
         pair.source.omitted = omitted
         // Nobody compares what may have changed here since the last look: the next apply does.
-        if identityTellsContent, trust?.suspectsTarget(target) ?? true {
+        if identityTellsContent, !(pair.record.map { isAsLeft(target, $0.targetChanged) } ?? false) {
             var unexamined = source
             unexamined.changed = Trust.unexamined
             pair.source = pair.source.with(unexamined)
@@ -60,7 +75,7 @@ package struct ComparisonPolicy: Sendable {
                     pair.causes.insert(.content)
                 }
             } else if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
-                pair.needsContentComparison = isSuspect || alwaysComparesContent
+                pair.needsContentComparison = doubts.content || alwaysComparesContent
             } else {
                 pair.replacesContent = true
             }
@@ -86,7 +101,7 @@ package struct ComparisonPolicy: Sendable {
         }
         if knowsExtended {
             pair.compareExtended()
-        } else if alwaysInspects || isSuspect || identityTellsContent, !attributes.extended.isEmpty {
+        } else if alwaysInspects || doubts.attributes || identityTellsContent, !attributes.extended.isEmpty {
             pair.needsInspection = true
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
@@ -100,27 +115,48 @@ package struct ComparisonPolicy: Sendable {
 
     /// Where the record's digest may be used again: no side has changed since, by its change time too.
     private func judge(_ pair: inout Pair) {
-        guard let trust, let record = pair.record, record.digest != nil else { return }
+        guard let record = pair.record, record.digest != nil else { return }
         let source = pair.source.status
         pair.sourceStands =
-            record.status.identity == source.identity && record.status.size == source.size
-            && record.status.modified == source.modified
-            && !trust.suspectsSource(source, record: record.status)
+            record.status.size == source.size && record.status.modified == source.modified
+            && isAsRecorded(source, record.status, record.marks)
         pair.targetStands = vouches(for: record, in: pair.target.status)
+    }
+
+    /// The source's object is the recorded one, by everything that its file system keeps.
+    func isAsRecorded(_ source: FileStatus, _ record: FileStatus, _ marks: EntryMarks) -> Bool {
+        isSettled(record, marks) && isSame(source, record)
+            && (!usesChangeTime || source.changed == record.changed)
+    }
+
+    /// What is recorded was looked at long enough after it changed.
+    private func isSettled(_ record: FileStatus, _ marks: EntryMarks) -> Bool {
+        marks.isEmpty && record.changed != Trust.unexamined
+    }
+
+    private func isSame(_ source: FileStatus, _ record: FileStatus) -> Bool {
+        !usesIdentity || (source.inode == record.inode && source.created == record.created)
+    }
+
+    /// The target's object has not changed since it was recorded or committed.
+    ///
+    /// - Parameter recorded: its change time then; nil where a commit has touched it since.
+    func isAsLeft(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
+        if trustsTarget { return true }
+        return recorded.map { $0 == target.changed } ?? trust?.accounts(for: target.changed) ?? false
     }
 
     /// The target's object is as it was recorded, by its change time too.
     func vouches(for record: Record, in target: FileStatus) -> Bool {
-        guard let trust else { return false }
-        return !record.differs(from: target) && !trust.suspectsTarget(target)
+        !record.differs(from: target) && isAsLeft(target, record.targetChanged)
             && !suspects.contains(target.inode)
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.
     private func stands(_ pair: Pair) -> Bool {
-        guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
+        guard let record = pair.record else { return false }
         return !record.differs(from: pair.target.status)
-            && !(trust?.suspectsSource(pair.source.status, record: record.status) ?? true)
+            && isAsRecorded(pair.source.status, record.status, record.marks)
     }
 
     /// The target's object is the recorded one and has not been written to, and the source's is that too.
@@ -129,13 +165,33 @@ package struct ComparisonPolicy: Sendable {
         return record.isIntact(in: pair.target.status)
     }
 
-    /// Nothing vouches for what the record says.
-    private func isSuspect(_ pair: Pair) -> Bool {
-        guard let trust else { return !knowsExtended }
+    /// What the record says is to be compared: the content, or only the attributes.
+    private func doubts(_ pair: Pair) -> (content: Bool, attributes: Bool) {
+        guard trust != nil else { return (!knowsExtended, !knowsExtended) }
+        guard let record = pair.record, vouches(for: record, in: pair.target.status) else { return (true, true) }
+        if isAsRecorded(pair.source.status, record.status, record.marks) { return (false, false) }
+        let onlyTimeMoved = isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
+        return (!ignoresChangeTime || !onlyTimeMoved, true)
+    }
+
+    /// The manifest's entry is not what a new one would say, although nothing is to be done.
+    func isRecordStale(_ pair: Pair) -> Bool {
         guard let record = pair.record else { return true }
-        return record.differs(from: pair.target.status) || record.status.identity != pair.source.identity
-            || trust.suspectsTarget(pair.target.status) || suspects.contains(pair.target.status.inode)
-            || trust.suspectsSource(pair.source.status, record: record.status)
+        let source = pair.source.status
+        return record.differs(from: pair.target.status) || record.status.links != source.links
+            || (usesIdentity && record.status.identity != source.identity)
+            || (usesChangeTime && record.status.changed != source.changed)
+            || record.status.changed == Trust.unexamined
+            || (!trustsTarget && record.targetChanged.map { $0 != pair.target.status.changed } ?? false)
+            || marks(of: source, record: record) != record.marks
+    }
+
+    /// The removal of an old tree will take a name of the object, and move its change time.
+    func movesLater(_ target: FileStatus) -> Bool { hasOldTrees && target.links > 1 }
+
+    /// What a new manifest says of an entry.
+    package func marks(of source: FileStatus, record: Record?) -> EntryMarks {
+        racyCheck.map { $0.marks(of: source, record: record) } ?? record?.marks ?? []
     }
 }
 

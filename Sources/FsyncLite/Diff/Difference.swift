@@ -12,6 +12,13 @@ package struct Difference: Sendable {
     package var forgotten: [RelativePath] = []
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []
+    /// Entries of the manifest that take no part from now on and stay in the target, as they stand there now.
+    package private(set) var uncovered: [File] = []
+    /// Entries of the target that took no part so far, where they are now.
+    package var wereUncovered: Set<RelativePath> = []
+    package private(set) var targetTimes = TargetTimes()
+    /// What it was compared by.
+    package private(set) var policy = ComparisonPolicy()
     package var sourceCount = 0
     package var targetCount = 0
     /// What would have to make way for an entry of the source and is excluded, or holds what is.
@@ -45,6 +52,9 @@ package struct Difference: Sendable {
         pairs = merge.pairs
         forgotten = merge.forgotten
         drift = merge.drift
+        uncovered = merge.uncovered
+        targetTimes = merge.targetTimes
+        self.policy = policy
         sourceCount = merge.sourceCount
         targetCount = merge.targetCount
         census = merge.census
@@ -116,9 +126,16 @@ package struct Difference: Sendable {
                 file.extended = record.extended
                 if policy.vouches(for: record, in: file.status) { file.digest = record.digest }
             }
-            deleted.append((file, policy.trust != nil && departure.record == nil))
+            if policy.mayWiden, departure.record == nil { wereUncovered.insert(file.path) }
+            deleted.append((file, policy.trust != nil && departure.record == nil && !policy.mayWiden))
         }
         pairs.sort { $0.source < $1.source }
+        for pair in pairs where policy.uncovering.contains(pair.source.path) && pair.record != nil {
+            uncovered.append(pair.target)
+        }
+        if policy.mayWiden {
+            wereUncovered.formUnion(pairs.lazy.filter { $0.record == nil }.map(\.target.path))
+        }
         leaveDisplaced()
         collisions = merge.collisions
         if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
@@ -218,6 +235,11 @@ package struct Difference: Sendable {
             pairs[index].source.digest = nil
         }
         joinLinks()
+    }
+
+    /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.
+    var changesCoverage: Bool {
+        !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord }
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place

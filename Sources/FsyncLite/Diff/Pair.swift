@@ -8,6 +8,8 @@ package struct Record: Hashable, Sendable {
     private struct Fields: Hashable, Sendable {
         let status: FileStatus
         let targetInode: UInt64
+        let targetChanged: FileTime?
+        let marks: EntryMarks
         let extended: ExtendedAttributes
         let omitted: Omissions
         let digest: Digest?
@@ -16,30 +18,35 @@ package struct Record: Hashable, Sendable {
     /// The source's identity and times, and everything else as the target held it.
     package var status: FileStatus { fields.value.status }
     package var targetInode: UInt64 { fields.value.targetInode }
+    /// The change time of the target's object when it was last found as recorded; nil where a commit has touched it since.
+    package var targetChanged: FileTime? { fields.value.targetChanged }
+    package var marks: EntryMarks { fields.value.marks }
     package var extended: ExtendedAttributes { fields.value.extended }
     package var omitted: Omissions { fields.value.omitted }
     package var digest: Digest? { fields.value.digest }
 
     package init(
-        status: FileStatus, targetInode: UInt64, extended: ExtendedAttributes = ExtendedAttributes(),
-        omitted: Omissions = [], digest: Digest? = nil
+        status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
         fields = Shared(
             Fields(
-                status: status, targetInode: targetInode, extended: extended, omitted: omitted, digest: digest
-            ))
+                status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+                extended: extended, omitted: omitted, digest: digest))
     }
 
     init(_ manifest: some EntryStream) {
         self.init(
-            status: manifest.status, targetInode: manifest.targetInode, extended: manifest.extended,
-            omitted: manifest.omitted, digest: manifest.digest)
+            status: manifest.status, targetInode: manifest.targetInode, targetChanged: manifest.targetChanged,
+            marks: manifest.marks, extended: manifest.extended, omitted: manifest.omitted,
+            digest: manifest.digest)
     }
 
     /// A tree as the record of itself.
     init(of tree: some EntryStream) {
         self.init(
-            status: tree.status, targetInode: tree.status.inode, extended: tree.extended, digest: tree.digest)
+            status: tree.status, targetInode: tree.status.inode, targetChanged: tree.status.changed,
+            extended: tree.extended, digest: tree.digest)
     }
 
     /// The target's file has not been written to or replaced, as far as inode, size and time tell.
@@ -107,12 +114,15 @@ package struct Pair: Hashable, Sendable {
         )
     }
 
-    package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
-
-    /// The manifest's entry is not what a new one would say.
-    var isRecordStale: Bool {
+    /// The manifest tells another thing of the mirror from now on; inodes, change times and digests are none.
+    var changesRecord: Bool {
         guard let record else { return true }
-        return record.differs(from: target.status) || record.status.changed != source.status.changed
-            || record.status.identity != source.status.identity || record.status.links != source.status.links
+        let (old, new) = (record.status, source.status)
+        return !isUnchanged || old.type != new.type || old.permissions != target.status.permissions
+            || old.owner != target.status.owner || old.group != target.status.group
+            || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
+            || record.extended != target.extended || record.omitted != source.omitted
     }
+
+    package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
 }

@@ -16,6 +16,10 @@ package struct TreeMerge {
     package private(set) var departures: [(file: File, record: Record?)] = []
     /// Paths that only the manifest still has.
     package private(set) var forgotten: [RelativePath] = []
+    /// Entries that the manifest has and that take no part from now on, as the target has them.
+    package private(set) var uncovered: [File] = []
+    /// The directory of the target on whose entries nobody looks, since it takes no part.
+    private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
     package private(set) var census = LinkCensus()
@@ -25,6 +29,11 @@ package struct TreeMerge {
     package private(set) var collisions: [RelativePath] = []
     /// What the mirror could not hold and nothing is done about.
     private(set) var omissions = OmissionList()
+
+    /// The change times of entries of the target that the manifest has none of.
+    package private(set) var targetTimes = TargetTimes()
+    /// The number of the manifest's entry that comes next, from 0.
+    private var recordNumber: UInt32 = 0
 
     /// What somebody changed in the target since the last apply.
     private(set) var drift: [Drift] = []
@@ -56,7 +65,10 @@ package struct TreeMerge {
             if order == 0, isAsRecorded(source, target, hasRecord ? manifest : nil) {
                 (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
                 folding?.admit(source.path)
-                if hasRecord { hasRecord = try manifest?.advance() ?? false }
+                if hasRecord, let manifest {
+                    noteTime(of: target.status, manifest.targetChanged)
+                    hasRecord = try next(manifest)
+                }
                 hasSource = try source.advance()
                 hasTarget = try target.advance()
                 continue
@@ -70,13 +82,13 @@ package struct TreeMerge {
                     if position > 0 { break }
                     if position == 0 {
                         let found = Record(manifest)
+                        if order >= 0 { noteTime(of: target.status, found) }
                         noteDrift(of: found, manifest, order >= 0 ? target : nil)
                         record = found
                     } else {
-                        noteDrift(of: nil, manifest, nil as FileList?)
-                        forget(manifest.path)
+                        leave(manifest)
                     }
-                    hasRecord = try manifest.advance()
+                    hasRecord = try next(manifest)
                 }
             }
             if order >= 0, let recorded = target.recorded { record = Record(recorded) }
@@ -92,7 +104,8 @@ package struct TreeMerge {
             if isTargetExcluded {
                 exclude(path)
                 if order == 0, !isSourceExcluded { collisions.append(path) }
-                if record != nil { forget(path) }
+                if target.status.type == .directory { excludedDirectory = path }
+                if let record { uncover(target.file, record) }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }
                 if order == 0 { takeDeparture(target, record) }
@@ -113,15 +126,31 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil { drift.append(Drift(found: target.file)) }
+                    if record == nil, manifest != nil, !policy.mayWiden { drift.append(Drift(found: target.file)) }
                 }
                 hasTarget = try target.advance()
             }
         }
         while hasRecord, let manifest {
-            noteDrift(of: nil, manifest, nil as FileList?)
-            forget(manifest.path)
-            hasRecord = try manifest.advance()
+            leave(manifest)
+            hasRecord = try next(manifest)
+        }
+    }
+
+    private mutating func next(_ manifest: some EntryStream) throws -> Bool {
+        recordNumber += 1
+        return try manifest.advance()
+    }
+
+    /// Notes a change time that a commit accounts for, for the next manifest.
+    private mutating func noteTime(of target: FileStatus, _ recorded: FileTime?) {
+        guard recorded == nil, !policy.movesLater(target) else { return }
+        targetTimes.append(target.changed, of: recordNumber)
+    }
+
+    private mutating func noteTime(of target: FileStatus, _ record: Record) {
+        if !record.differs(from: target), policy.trust?.accounts(for: target.changed) ?? false {
+            noteTime(of: target, record.targetChanged)
         }
     }
 
@@ -133,7 +162,7 @@ package struct TreeMerge {
             if !isProtected(manifest.path) { drift.append(Drift(recorded: manifest.file)) }
             return
         }
-        guard let record, target.exclusion == .none, record.differs(from: target.status) else { return }
+        guard let record, record.differs(from: target.status) else { return }
         drift.append(Drift(recorded: manifest.file, record, found: target.file))
     }
 
@@ -157,12 +186,14 @@ package struct TreeMerge {
         let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
         if isLinkedAlike, let record,
             isUnmistakablyEqual(
-                source.status, target.status, record.status, record.targetInode, record.omitted),
+                source.status, target.status, record.status, record.targetInode, record.omitted,
+                record.targetChanged, record.marks),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
             // No change time tells of them where the source is an earlier tree.
-            !policy.identityTellsContent || source.extended == record.extended
+            !policy.identityTellsContent || source.extended == record.extended,
+            policy.uncovering.isEmpty || !policy.uncovering.contains(source.path)
         {
             return
         }
@@ -170,8 +201,8 @@ package struct TreeMerge {
         pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
         omissions.add(pair.source)
-        if !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection
-            || (!policy.isRecordItself && pair.isRecordStale) || isBelowUnsettled(source.path)
+        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection
+            || (!policy.isRecordItself && policy.isRecordStale(pair)) || isBelowUnsettled(source.path)
         {
             pairs.append(pair)
         }
@@ -188,16 +219,18 @@ package struct TreeMerge {
         else { return false }
         if let recorded = target.recorded {
             return isUnmistakablyEqual(
-                source.status, target.status, recorded.status, recorded.targetInode, recorded.omitted)
+                source.status, target.status, recorded.status, recorded.targetInode, recorded.omitted,
+                recorded.targetChanged, recorded.marks)
         }
         guard let manifest, manifest.path == source.path else { return false }
         return isUnmistakablyEqual(
-            source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted)
+            source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted,
+            manifest.targetChanged, manifest.marks)
     }
 
     private func isUnmistakablyEqual(
         _ source: FileStatus, _ target: FileStatus, _ record: FileStatus, _ targetInode: UInt64,
-        _ omitted: Omissions
+        _ omitted: Omissions, _ targetChanged: FileTime?, _ marks: EntryMarks
     ) -> Bool {
         guard source.type == .file || source.type == .directory, source.type == target.type,
             source.modified == target.modified, source.permissions == target.permissions,
@@ -207,12 +240,11 @@ package struct TreeMerge {
             !policy.alwaysComparesContent, !policy.alwaysInspects,
             policy.suspects.isEmpty || !policy.suspects.contains(target.inode), omitted.isEmpty,
             policy.isRecordItself
-                || !record.differs(from: target, as: targetInode) && record.changed == source.changed
-                    && record.inode == source.inode && record.created == source.created
+                || !record.differs(from: target, as: targetInode)
                     && (record.links == source.links || source.type == .directory)
+                    && policy.isAsRecorded(source, record, marks)
         else { return false }
-        guard let trust = policy.trust else { return true }
-        return !trust.suspectsTarget(target) && !trust.suspectsSource(source, record: record)
+        return policy.trust == nil || policy.isAsLeft(target, targetChanged)
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {
@@ -237,6 +269,24 @@ package struct TreeMerge {
 
     private func isProtected(_ path: RelativePath) -> Bool {
         unlisted.map { path.isBelow($0) } ?? false
+    }
+
+    /// An entry of the manifest that neither tree shows.
+    private mutating func leave(_ manifest: some EntryStream) {
+        guard let directory = excludedDirectory, manifest.path.isBelow(directory) else {
+            noteDrift(of: nil, manifest, nil as FileList?)
+            return forget(manifest.path)
+        }
+        var file = manifest.file
+        file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
+        uncover(file, Record(manifest))
+    }
+
+    private mutating func uncover(_ file: File, _ record: Record) {
+        var file = file
+        (file.extended, file.omitted, file.digest) = (record.extended, record.omitted, record.digest)
+        uncovered.append(file)
+        forget(file.path)
     }
 
     private mutating func forget(_ path: RelativePath) {

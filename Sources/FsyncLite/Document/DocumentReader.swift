@@ -379,6 +379,11 @@ package struct DocumentReader: ~Copyable {
         guard take(character) else { throw error("expected \(character)") }
     }
 
+    /// The value of a flag, which is left out where it does not hold.
+    package mutating func flag() throws {
+        for character in "true".unicodeScalars { try expect(character) }
+    }
+
     /// Whether a string comes next.
     package var isAtString: Bool { peek == UInt8(ascii: "\"") }
 

@@ -79,6 +79,13 @@ package struct JSONText: Sendable {
         value(text)
     }
 
+    /// A fact that is left out where it does not hold.
+    package mutating func flag(_ key: StaticString) {
+        self.key(key)
+        raw("true")
+        needsComma = true
+    }
+
     package mutating func field(_ key: StaticString, _ texts: [String]) {
         self.key(key)
         beginArray()

@@ -31,6 +31,11 @@ public struct Filters: Hashable, Sendable {
         list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !staysOnFileSystem && sizes.isEmpty
     }
 
+    /// The same filters may take in another path tomorrow: they ask for more than paths.
+    var dependOnTree: Bool {
+        ignoreFileName != nil || excludesCaches || staysOnFileSystem || !sizes.isEmpty
+    }
+
     /// Adds a pattern as it is: `#` and spaces at the end stand for themselves, as on git's command line.
     public mutating func exclude(_ pattern: some Collection<UInt8>) {
         argumentCount += 1

@@ -21,9 +21,13 @@ enum DisplacedTree {
 
     /// Takes away the trees whose time is over.
     ///
-    /// - Parameter displaced: those that were displaced before.
+    /// - Parameters:
+    ///   - displaced: those that were displaced before.
+    ///   - looked: when this run began to look at the whole target; nil where it did not.
     /// - Returns: where is kept what has no other name.
-    static func reduce(in state: TargetState, displaced: FileTime) throws -> [[UInt8]] {
+    static func reduce(
+        in state: TargetState, displaced: FileTime, looked: FileTime?
+    ) throws -> [[UInt8]] {
         guard try state.directory.status(of: TargetState.Name.trees) != nil else { return [] }
         let trees = try state.directory.directory(TargetState.Name.trees)
         let names = try DirectoryListing.names(in: trees).sorted().filter { name in
@@ -31,9 +35,8 @@ enum DisplacedTree {
             return status.changed < displaced
         }
         guard !names.isEmpty else { return [] }
-        let header = try state.manifest()?.header
-        let verified = [try state.linkedUntil(header), try header.map(state.targetSeen)].compactMap(\.self)
-            .max()
+        let verified = try [looked, state.span(TargetState.Name.linked)?.upperBound].compactMap(\.self).max()
+        let began = FileTime.now
         var removed: Set<UInt64> = []
         for name in names {
             try TreeRemoval.remove(name, in: trees) { status in
@@ -44,7 +47,7 @@ enum DisplacedTree {
                 return true
             }
         }
-        try state.markLinked()
+        try state.markLinked(began: began)
         // What somebody changed loses its name only now: the next run finds a change that nobody vouches for, and
         // compares it.
         return try names.compactMap { try removeRest($0, in: trees, state) }

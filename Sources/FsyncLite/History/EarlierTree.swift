@@ -13,6 +13,10 @@ package struct EarlierTree: Sendable {
     private let linked: Set<UInt64>
     private let changes: InverseChanges
     private let scope: Scope
+    /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
+    let uncovered: Set<RelativePath>
+    /// Entries that took part in the earlier tree, and whose objects no present entry tells of: where they stand now.
+    let recovered: [File]
 
     /// The part of the tree that is wanted.
     private struct Scope: Sendable {
@@ -32,7 +36,7 @@ package struct EarlierTree: Sendable {
     ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
     package init(
         _ changes: InverseChanges, present: some EntryStream, paths: [RelativePath] = [],
-        withoutRest: Bool = false
+        withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
         self.changes = changes
         touched = changes.touched
@@ -42,6 +46,10 @@ package struct EarlierTree: Sendable {
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
+        uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
+        if !withUncovered { for path in uncovered { found[path] = nil } }
+        // Those of which a present entry tells.
+        var standing: Set<RelativePath> = []
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
         let held = Set(
             found.values.lazy.filter { $0.place.isInState && $0.file.linkCount > 1 }.map(\.file.status.inode))
@@ -59,12 +67,13 @@ package struct EarlierTree: Sendable {
             guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
             missing.remove(path)
             if let entry = found[path] {
+                standing.insert(path)
                 // An exchange may have made a copy since, which has another inode than the displaced names.
                 if held.contains(entry.file.status.inode) {
                     sharers[entry.file.status.inode] = present.status
                 }
                 found[path]?.file = entry.file.asRecorded(of: present.status)
-            } else if path != present.path {
+            } else if path != present.path, !uncovered.contains(path) {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
             }
         }
@@ -79,10 +88,22 @@ package struct EarlierTree: Sendable {
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
+        for (path, entry) in found
+        where entry.isCovered && !entry.place.isInState && !standing.contains(path) {
+            // As a name of an object of the target: it is followed from its place to its path, whatever the source has.
+            var status = entry.file.status
+            status.created = status.created ?? Trust.unexamined
+            found[path]?.file = entry.file.with(status)
+        }
         let linked = Set(
             found.values.lazy.filter { $0.file.isFile && $0.file.linkCount > 1 }.map(\.file.status.inode))
         self.linked = linked
         let scope = scope
+        recovered = found.compactMap { path, entry in
+            guard entry.isCovered, !entry.place.isInState, !standing.contains(path), scope.contains(path)
+            else { return nil }
+            return entry.file.moved(to: entry.place)
+        }.sorted()
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)
                 || (scope.above.contains(entry.file.path)
@@ -170,7 +191,9 @@ package struct EarlierTree: Sendable {
             guard tree.scope.contains(path) else {
                 return tree.scope.withoutRest && (isTouched || !tree.scope.above.contains(path))
             }
-            return isTouched && (tree.isChanged(path) || tree.changes.pathBefore(of: path) != path)
+            return isTouched
+                && (tree.isChanged(path) || tree.uncovered.contains(path)
+                    || tree.changes.pathBefore(of: path) != path)
         }
 
         var path: RelativePath { current?.path ?? present.path }

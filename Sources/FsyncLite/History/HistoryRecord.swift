@@ -6,7 +6,8 @@ import FileSystem
 /// where snapshots between were pruned. That has the inverse actions, in the words of a plan: `create` for what the
 /// apply deleted and `update` for what it replaced, each with the entry as it was and the slot that holds it (an
 /// entry without one lies inside the slot of a directory above it); `attributes` with the entry as it was; `move`
-/// back; and `delete` for what it created. In the same words, `drift` leads from the tree that the apply found to the
+/// back; and `delete` for what it created. An entry that took no part before is `uncovered` in these lines, and `cover`
+/// where the apply did nothing to it; `uncover` has one that the apply left alone from then on. In the same words, `drift` leads from the tree that the apply found to the
 /// one that the apply before it had left: what was edited by hand in between is lost, in slots that nobody made.
 package struct HistoryRecord: Sendable {
     package struct Header: Codable, Hashable, Sendable {
@@ -19,6 +20,9 @@ package struct HistoryRecord: Sendable {
         package var previous: String?
         package var previousCreated: String?
         package var previousLabel: String?
+        /// What took part in it, and what of a file was not mirrored; nil where nobody wrote that down.
+        package var previousFilters: [String]?
+        package var previousWithout: [String]?
         /// What a person called the snapshot.
         package var label: String?
         package var create: Int
@@ -54,6 +58,9 @@ package struct HistoryRecord: Sendable {
             where Timestamp(iso8601: time) == nil {
                 return "this is no time: \(escapedText(time.utf8))"
             }
+            if (previousWithout ?? []).contains(where: { MirroredAttributes.named($0) == nil }) {
+                return "this is no attribute: \(escapedText((previousWithout ?? []).joined().utf8))"
+            }
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
                 return "this is no file of actions"
             }
@@ -79,6 +86,8 @@ package struct HistoryRecord: Sendable {
     static let headerName = FileName("header.json")
     static let actionsName = FileName("actions.json")
     private static let actionsFormat: StaticString = "fsync-lite-history-actions"
+    /// 2 since filters are undone too; 1 is still read.
+    private static let actionsVersion = 2
 
     package private(set) var header: Header
     package let actions: [InverseAction]
@@ -86,7 +95,8 @@ package struct HistoryRecord: Sendable {
 
     /// - Parameter previous: the snapshot that the apply found.
     init(
-        id: String, created: Timestamp, previous: Snapshot?, plan: Plan, layout: Layout
+        id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
+        layout: Layout
     ) {
         let difference = plan.difference
         let displaced =
@@ -95,6 +105,7 @@ package struct HistoryRecord: Sendable {
         header = Header(
             id: id, created: created.description, previous: previous?.id,
             previousCreated: previous?.created?.description, previousLabel: previous?.label,
+            previousFilters: manifest?.filters.lines, previousWithout: manifest?.attributes.missingNames,
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
@@ -109,6 +120,9 @@ package struct HistoryRecord: Sendable {
         self.header = header
         (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
             oldest.previous, oldest.previousCreated, oldest.previousLabel
+        )
+        (self.header.previousFilters, self.header.previousWithout) = (
+            oldest.previousFilters, oldest.previousWithout
         )
         self.header.actions = "actions-\(RandomID.hexadecimal(bytes: 8)).json"
         let holders = Set(actions.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
@@ -127,14 +141,24 @@ package struct HistoryRecord: Sendable {
             })
         let moves = MoveMap(difference)
         var found: [InverseAction] = []
+        // Pairs with which nothing is done.
+        var settled: Set<RelativePath> = []
         func add(
-            _ verb: Action.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
+            _ verb: InverseAction.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
             _ causes: Causes
         ) {
             // A socket holds nothing, and no document has a word for it.
             guard file.status.type != .socket else { return }
             found.append(
-                InverseAction(verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed])))
+                InverseAction(
+                    verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
+                    wasUncovered: difference.wereUncovered.contains(file.path)))
+        }
+        /// Where an object will stand that no pair names.
+        func newPlace(of path: RelativePath) -> RelativePath? {
+            guard let name = path.fileName, let parent = moves.newPath(of: path.parent) else { return nil }
+            let place = parent.appending(name)
+            return place == path ? nil : place
         }
         if let root = plan.root, root.changesAttributes { add(.attributes, root.target, root.causes) }
         for pair in difference.pairs {
@@ -146,8 +170,20 @@ package struct HistoryRecord: Sendable {
                 continue
             }
             // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
-            if !moves.isCarried(pair) { add(.move, pair.target, from: pair.source.path, []) }
-            if pair.changesAttributes { add(.attributes, pair.target, from: from, pair.causes) }
+            let isMoved = !moves.isCarried(pair)
+            if isMoved { add(.move, pair.target, from: pair.source.path, []) }
+            if pair.changesAttributes {
+                add(.attributes, pair.target, from: from, pair.causes)
+            } else if !isMoved {
+                settled.insert(pair.target.path)
+                if difference.wereUncovered.contains(pair.target.path) {
+                    add(.cover, pair.target, from: from, [])
+                }
+            }
+        }
+        let named = Set(difference.pairs.lazy.map(\.target.path))
+        for file in difference.uncovered where settled.contains(file.path) || !named.contains(file.path) {
+            add(.uncover, file, from: newPlace(of: file.path), [])
         }
         for (file, isDrift) in difference.deleted {
             add(.create, file, slot: slots[file.path], [isDrift ? .drift : .removed])
@@ -189,11 +225,17 @@ package struct HistoryRecord: Sendable {
         _ actions: [InverseAction], drift: [InverseAction], id: String,
         to sink: inout some ByteSink & ~Copyable
     ) throws {
-        var document = DocumentWriter(format: actionsFormat.description)
+        var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
         document.text.field("id", id)
         for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
             document.beginArray(name)
+            var seen: Set<[UInt8]> = []
             for action in actions {
+                guard action.fault == nil, seen.insert(action.key).inserted else {
+                    throw SyncError(
+                        .failed, path: action.file.path.bytes,
+                        "the record could not be read again: \(action.fault ?? "the path stands there twice")")
+                }
                 document.beginElement()
                 document.text.inverse(action)
                 document.endElement()
@@ -212,7 +254,8 @@ package struct HistoryRecord: Sendable {
     ) throws -> (actions: [InverseAction], drift: [InverseAction]) {
         let path = directory.path(of: name)
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
-        var document = try DocumentReader(descriptor, path: path, format: actionsFormat)
+        var document = try DocumentReader(
+            descriptor, path: path, format: actionsFormat, newestVersion: actionsVersion)
         try document.expect(",")
         guard try document.key("id"), try document.string().elementsEqual(transaction.bytes) else {
             throw document.error("the id is another transaction's")
@@ -234,7 +277,7 @@ package struct HistoryRecord: Sendable {
         var seen: Set<[UInt8]> = []
         while try document.nextElement(isFirst: actions.isEmpty) {
             let action = try document.inverse()
-            guard seen.insert(action.verb.rawValue.utf8 + [0] + action.file.path.bytes).inserted else {
+            guard seen.insert(action.key).inserted else {
                 throw document.error("\"\(action.file.path)\" twice")
             }
             actions.append(action)

@@ -2,7 +2,16 @@ import FileSystem
 
 /// One line of a record: what takes back one thing that an apply did.
 package struct InverseAction: Hashable, Sendable {
-    package var verb: Action.Verb
+    /// The words of a plan, and two more, for what takes part or does not from now on and is the same.
+    package enum Verb: String, Sendable, CaseIterable, Comparable {
+        /// The apply covered an entry that it had left alone before; that it left one alone that it had covered.
+        case delete, move, create, update, attributes, cover, uncover
+
+        package static func < (left: Verb, right: Verb) -> Bool { left.rank < right.rank }
+        private var rank: Int { Verb.allCases.firstIndex(of: self) ?? 0 }
+    }
+
+    package var verb: Verb
     /// The entry as it was before the apply; of a `delete`, as the apply made it.
     package var file: File
     /// Where the object stands after the apply, when that is another path.
@@ -12,12 +21,15 @@ package struct InverseAction: Hashable, Sendable {
     package var slot: RelativePath?
     /// Why the apply did it.
     package var causes: Causes = []
+    /// The entry took no part before the apply: no manifest had it.
+    package var wasUncovered = false
 
     package init(
-        _ verb: Action.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
-        causes: Causes = []
+        _ verb: Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
+        causes: Causes = [], wasUncovered: Bool = false
     ) {
         (self.verb, self.file, self.from, self.slot, self.causes) = (verb, file, from, slot, causes)
+        self.wasUncovered = wasUncovered || verb == .cover
     }
 
     /// What the apply did, in the words of a plan.
@@ -31,6 +43,7 @@ package struct InverseAction: Hashable, Sendable {
         case .move where from == file.path: return []
         case .move: return [Action(.move, present, from: file.path, causes: [.renamed])]
         case .attributes: return [Action(.attributes, present, causes: causes)]
+        case .cover, .uncover: return []
         case .update:
             var update = Action(.update, present, causes: causes)
             // Only the size that it had is on record.
@@ -41,12 +54,18 @@ package struct InverseAction: Hashable, Sendable {
     }
 }
 
+extension InverseAction {
+    /// Of which a record has one line at most.
+    var key: [UInt8] { verb.rawValue.utf8 + [0] + file.path.bytes }
+}
+
 extension JSONText {
     mutating func inverse(_ action: InverseAction) {
         field("action", action.verb.rawValue)
         if let from = action.from { field("from", "from_base64", from.bytes[...]) }
         if let slot = action.slot { field("slot", "slot_base64", slot.bytes[...]) }
         words("causes", action.causes.names)
+        if action.wasUncovered, action.verb != .cover { flag("uncovered") }
         fields(of: action.file)
     }
 }
@@ -57,7 +76,7 @@ extension DocumentReader {
         try expect("{")
         guard try key("action") else { throw error("\"action\" is missing") }
         let word = try word()
-        guard let verb = Action.Verb.allCases.first(where: { word.elementsEqual($0.rawValue.utf8) }) else {
+        guard let verb = InverseAction.Verb.allCases.first(where: { word.elementsEqual($0.rawValue.utf8) }) else {
             throw error("\"\(escapedText(word))\" is no action")
         }
         try expect(",")
@@ -66,6 +85,12 @@ extension DocumentReader {
         var causes: Causes = []
         if try key("causes") {
             try words(Causes.allNames) { causes.insert(Causes(rawValue: 1 << $0)) }
+            try expect(",")
+        }
+        var wasUncovered = false
+        if try key("uncovered") {
+            try flag()
+            wasUncovered = true
             try expect(",")
         }
         var record = EntryRecord()
@@ -77,7 +102,8 @@ extension DocumentReader {
         let file = File(
             path: path, status: record.status, destination: record.destination, extended: record.extended,
             omitted: record.omitted, digest: record.digest)
-        let action = InverseAction(verb, file, from: from, slot: slot, causes: causes)
+        let action = InverseAction(
+            verb, file, from: from, slot: slot, causes: causes, wasUncovered: wasUncovered)
         if let fault = action.fault { throw error(fault) }
         return action
     }
@@ -101,10 +127,11 @@ extension DocumentReader {
 
 extension InverseAction {
     /// What cannot be; nil when all fits.
-    fileprivate var fault: String? {
+    var fault: String? {
         if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
         if file.path.isRoot, verb != .attributes { return "the root stays" }
+        if wasUncovered, verb == .delete || verb == .uncover { return "what was not covered was not there" }
         if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
         if let slot,
             !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)
@@ -114,7 +141,7 @@ extension InverseAction {
         switch verb {
         case .create, .delete: return from == nil ? nil : "an entry that did not move and stands elsewhere"
         case .move: return from == nil ? "a move from nowhere" : nil
-        case .update, .attributes: return nil
+        case .update, .attributes, .cover, .uncover: return nil
         }
     }
 }

@@ -10,6 +10,8 @@ package struct InverseChanges: Hashable, Sendable {
         package var file: File
         /// Where its object stands now, below the target's root.
         package var place: RelativePath
+        /// The earlier tree's manifest has it.
+        package var isCovered = true
     }
 
     /// By path in the earlier tree. What is not in here is unchanged, in the place that its directory gives it.
@@ -31,13 +33,15 @@ package struct InverseChanges: Hashable, Sendable {
                 gone[path] = action.file
             case .create, .update:
                 let place = action.slot.map { RelativePath.history.appending($0) } ?? placeByParent(of: path)
-                set(Entry(file: action.file, place: place))
+                set(Entry(file: action.file, place: place, isCovered: !action.wasUncovered))
                 if action.verb == .update {
                     let present = action.from ?? path
                     gone[present] = action.file.moved(to: present)
                 }
-            case .move, .attributes:
-                set(Entry(file: action.file, place: action.from ?? path))
+            case .move, .attributes, .cover, .uncover:
+                set(
+                    Entry(
+                        file: action.file, place: action.from ?? path, isCovered: !action.wasUncovered))
             }
         }
     }
@@ -90,11 +94,13 @@ package struct InverseChanges: Hashable, Sendable {
             var file = entry.file
             // An exchange may have made a copy in between: the object goes by what it was when last seen.
             if let known = entries[entry.place]?.file.identity, known.inode != 0 { file = file.with(known) }
-            result.set(Entry(file: file, place: place(of: entry.place)))
+            result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
         }
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
-            result.set(Entry(file: entry.file.moved(to: before), place: entry.place))
+            result.set(
+                Entry(
+                    file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered))
         }
         return result
     }
@@ -124,11 +130,15 @@ package struct InverseChanges: Hashable, Sendable {
                 let isUpdate = gone[path] != nil
                 if isUpdate { updated.insert(path) }
                 actions.append(
-                    InverseAction(isUpdate ? .update : .create, entry.file, slot: isImplied ? nil : slot))
+                    InverseAction(
+                        isUpdate ? .update : .create, entry.file, slot: isImplied ? nil : slot,
+                        wasUncovered: !entry.isCovered))
             } else {
                 let from = entry.place == path ? nil : entry.place
                 actions.append(
-                    InverseAction(isImplied || from == nil ? .attributes : .move, entry.file, from: from))
+                    InverseAction(
+                        isImplied || from == nil ? .attributes : .move, entry.file, from: from,
+                        wasUncovered: !entry.isCovered))
             }
         }
         for (path, file) in gone where !updated.contains(path) {

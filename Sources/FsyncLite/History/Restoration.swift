@@ -59,24 +59,23 @@ extension Examination {
             return manifest
         }
         let tree = try EarlierTree(
-            changes, present: manifest(), paths: restoration.paths, withoutRest: !isInPlace)
+            changes, present: manifest(), paths: restoration.paths, withoutRest: !isInPlace,
+            withUncovered: isInPlace)
         let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
         policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
         policy.identityTellsContent = isInPlace
-        policy.trust = try state.trust(header, sharesClock: true)
-        guard policy.trust != nil else {
-            throw SyncError(
-                .inputMissing, path: state.directory.path(of: TargetState.Name.mark),
-                "this is missing, and nothing tells what was changed since; run apply first")
-        }
+        policy.uncovering = isInPlace ? tree.uncovered : []
+        let scanned = try ManifestHeader.Scan.now()
+        policy.trust = try state.trust(header)
+        policy.hasOldTrees = try state.directory.status(of: TargetState.Name.trees) != nil
         if let copy, try root.holds(copy: copy) {
             var plan = Plan(Difference(), root: nil)
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
             self.init(
                 plan: plan, contents: contents, header: nil, source: source, isOfSource: false, copy: copy,
-                attributes: policy.attributes)
+                attributes: policy.attributes, scanned: scanned)
             return
         }
         var merge = TreeMerge(policy)
@@ -88,7 +87,8 @@ extension Examination {
             }
         }
         if isInPlace, let scan {
-            try merge.run(source: entries, target: scan, manifest: manifest())
+            try merge.run(
+                source: entries, target: scan, manifest: RecoveredEntries(manifest(), tree.recovered))
             try merge.offer(displaced: tree, in: directory)
         } else if let scan {
             try merge.run(source: entries, target: scan, manifest: FileList?.none)
@@ -104,7 +104,9 @@ extension Examination {
                     let there = try present.extendedAttributes(of: pair.target, policy.attributes.extended)
                     return (pair.source.extended, there ?? pair.source.extended)
                 }, haveSameContent: { _ in true })
+            let lost = difference.settleRecovered(tree.recovered, tree)
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
+            drift.problems += lost
         }
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
@@ -134,9 +136,21 @@ extension Examination {
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
+        var earlier: (filters: FilterSummary, attributes: MirroredAttributes)?
+        if isInPlace, restoration.paths.isEmpty, index > 0 {
+            let step = history.steps[index - 1].header
+            earlier = (
+                step.previousFilters.map(FilterSummary.init(lines:)) ?? header.filters,
+                step.previousWithout.map { $0.compactMap(MirroredAttributes.named) }
+                    .map { MirroredAttributes.all.subtracting(MirroredAttributes($0)) } ?? header.attributes
+            )
+        }
+        let isStep =
+            difference.changesCoverage
+            || earlier.map { $0.filters != header.filters || $0.attributes != header.attributes } ?? false
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
-            isOfSource: false, copy: copy, attributes: policy.attributes)
+            isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes, scanned: scanned)
     }
 }
 

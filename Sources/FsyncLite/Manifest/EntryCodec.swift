@@ -9,6 +9,9 @@ struct EntryRecord {
     var omitted: Omissions = []
     /// The inode in the tree that the manifest lies in, where the entry came from another.
     var targetInode: UInt64?
+    /// The change time of that object, where it is known.
+    var targetChanged: FileTime?
+    var marks: EntryMarks = []
     var digest: Digest?
 
     init() {
@@ -20,7 +23,8 @@ extension JSONText {
     /// Writes the fields of an entry in their one order.
     mutating func entry(
         path: RelativePath, status: FileStatus, destination: [UInt8], extended: ExtendedAttributes,
-        omitted: Omissions, targetInode: UInt64?, digest: Digest?
+        omitted: Omissions, targetInode: UInt64?, targetChanged: FileTime? = nil, marks: EntryMarks = [],
+        digest: Digest?
     ) {
         self.path(path)
         field("type", status.type.documentName)
@@ -41,7 +45,10 @@ extension JSONText {
         field("inode", status.inode)
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))
+        if marks.contains(.racy) { flag("racy") }
+        if marks.contains(.growing) { flag("growing") }
         if let targetInode { field("target_inode", targetInode) }
+        if let targetChanged { field("target_changed", Timestamp(targetChanged)) }
         if let digest { field("digest", digest) }
     }
 }
@@ -100,6 +107,8 @@ extension DocumentReader {
         record.status.size = 0
         record.status.represents = DeviceNumber(major: 0, minor: 0)
         record.targetInode = nil
+        record.targetChanged = nil
+        record.marks = []
         record.digest = nil
         record.destination.removeAll(keepingCapacity: true)
         if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
@@ -131,7 +140,11 @@ extension DocumentReader {
             case .inode: record.status.inode = try reader.integer()
             case .created: record.status.created = try reader.timestamp().fileTime
             case .changed: record.status.changed = try reader.timestamp().fileTime
+            case .racy, .growing:
+                try reader.flag()
+                record.marks.insert(key == .racy ? .racy : .growing)
             case .target_inode: record.targetInode = try reader.integer()
+            case .target_changed: record.targetChanged = try reader.timestamp().fileTime
             case .xattrs:
                 record.extended = try reader.extended()
                 guard !record.extended.isEmpty else { throw reader.error("an empty list of attributes") }
@@ -147,6 +160,10 @@ extension DocumentReader {
             throw error("a number of links belongs to what has several names, and is no directory")
         }
         guard record.digest == nil || type == .file else { throw error("a digest belongs to a file") }
+        guard !record.marks.contains(.growing) || type == .file else { throw error("only a file grows") }
+        guard record.targetChanged == nil || record.targetInode != nil else {
+            throw error("a change time in the target without an inode there")
+        }
         guard !record.destination.contains(0) else { throw error("NUL in a destination") }
         if type == .symlink { record.status.size = Int64(record.destination.count) }
     }
@@ -241,14 +258,15 @@ extension DocumentReader {
 /// The keys of an entry, in the order in which they are written.
 private enum EntryKey: UInt32, CaseIterable {
     case path, path_base64, type, size, destination, destination_base64, device, modified, mode, owner, group
-    case links, inode, created, changed, target_inode, xattrs, omitted, digest
+    case links, inode, created, changed, racy, growing, target_inode, target_changed, xattrs, omitted, digest
 
     var bit: UInt32 { 1 << rawValue }
 
     private static let names: [(StaticString, EntryKey)] = [
         ("path", .path), ("type", .type), ("size", .size), ("modified", .modified), ("mode", .mode),
         ("owner", .owner), ("group", .group), ("inode", .inode), ("created", .created), ("changed", .changed),
-        ("target_inode", .target_inode), ("links", .links), ("destination", .destination),
+        ("target_inode", .target_inode), ("target_changed", .target_changed), ("racy", .racy),
+        ("growing", .growing), ("links", .links), ("destination", .destination),
         ("path_base64", .path_base64), ("destination_base64", .destination_base64), ("device", .device),
         ("xattrs", .xattrs), ("omitted", .omitted), ("digest", .digest),
     ]

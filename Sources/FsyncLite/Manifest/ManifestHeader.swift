@@ -1,3 +1,5 @@
+import FileSystem
+
 /// What a manifest says before its entries.
 public struct ManifestHeader: Hashable, Sendable {
     /// Names this manifest and nothing else; also the name of the transaction that wrote it.
@@ -6,8 +8,12 @@ public struct ManifestHeader: Hashable, Sendable {
     public var root: [UInt8]
     /// When the scan behind the manifest began. A change at or after this time may not be in it.
     public var created: Timestamp
-    /// When the target was last looked at as a whole, where that was before.
-    package var targetSeen: Timestamp?
+    /// How often the manifest was written anew for what only it tells, such as change times; the tree is the same.
+    public var revision = 0
+    /// When the last scan began, by the clock that files are stamped with and by the kernel's.
+    package var scanned: Scan?
+    /// When earlier commits were under way, of which there may be entries without a change time in the target.
+    package var commits: [Range<Timestamp>] = []
     /// The directory that inodes and times of creation belong to: what the tree is a mirror of, or, where it was
     /// only looked at, itself.
     public var source: Source?
@@ -19,6 +25,18 @@ public struct ManifestHeader: Hashable, Sendable {
     package var rootOmitted: Omissions = []
     /// The change time of the source's root then, where that is so.
     package var rootChanged: Timestamp?
+
+    /// An older commit is forgotten: what has no change time since is compared.
+    static let mostCommits = 64
+
+    package struct Scan: Hashable, Sendable {
+        package var time: Timestamp
+        package var clock: KernelClock
+
+        package static func now() throws(SystemError) -> Scan {
+            Scan(time: Timestamp(FileTime.now), clock: try KernelClock.now())
+        }
+    }
 
     /// Which directory the mirror's root is, where the state stands beside it.
     package var rootIdentity: FileIdentity?
@@ -50,18 +68,24 @@ public struct ManifestHeader: Hashable, Sendable {
         text.field("id", id)
         text.field("root", "root_base64", root[...])
         text.field("created", created)
+        if revision > 0 { text.field("revision", revision) }
         guard let source else { return }
         text.field("source", "source_base64", source.path[...])
         text.field("source_inode", source.identity.inode)
         if let created = source.identity.created { text.field("source_created", created) }
         text.field("source_file_system", source.fileSystem)
         text.words("filters", filters.lines)
-        text.words("without", MirroredAttributes.names.filter { !attributes.contains($0.0) }.map(\.1))
+        text.words("without", attributes.missingNames)
         if let rootIdentity {
             text.field("root_inode", rootIdentity.inode)
             if let created = rootIdentity.created { text.field("root_created", created) }
         }
-        if let targetSeen { text.field("target_seen", targetSeen) }
+        if let scanned {
+            text.field("scanned", scanned.time)
+            text.field("boot", scanned.clock.boot)
+            text.field("uptime_ms", scanned.clock.uptime)
+        }
+        text.words("commits", commits.map { "\($0.lowerBound)/\($0.upperBound)" })
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -82,6 +106,11 @@ public struct ManifestHeader: Hashable, Sendable {
         guard try reader.key("created") else { throw reader.error("\"created\" is missing") }
         created = try reader.timestamp()
         try reader.expect(",")
+        if try reader.key("revision") {
+            revision = try reader.integer()
+            guard revision > 0 else { throw reader.error("a revision is 1 or more") }
+            try reader.expect(",")
+        }
         source = try Source(from: &reader)
         if source != nil, try reader.key("filters") {
             var lines: [String] = []
@@ -104,8 +133,24 @@ public struct ManifestHeader: Hashable, Sendable {
                 try reader.expect(",")
             }
         }
+        // Of version 1.
         if source != nil, try reader.key("target_seen") {
-            targetSeen = try reader.timestamp()
+            _ = try reader.timestamp()
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("scanned") {
+            let time = try reader.timestamp()
+            try reader.expect(",")
+            guard try reader.key("boot") else { throw reader.error("\"boot\" is missing") }
+            let boot = String(decoding: try reader.string(), as: UTF8.self)
+            try reader.expect(",")
+            guard try reader.key("uptime_ms") else { throw reader.error("\"uptime_ms\" is missing") }
+            scanned = Scan(time: time, clock: KernelClock(boot: boot, uptime: try reader.integer()))
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("commits") {
+            try reader.array { reader in commits.append(try reader.span()) }
+            guard !commits.isEmpty else { throw reader.error("an empty list of commits") }
             try reader.expect(",")
         }
         if source != nil, try reader.key("root_omitted") {
@@ -115,6 +160,17 @@ public struct ManifestHeader: Hashable, Sendable {
             rootChanged = try reader.timestamp()
             try reader.expect(",")
         }
+    }
+}
+
+extension DocumentReader {
+    /// Two times with a slash between them, as ISO 8601 writes an interval.
+    fileprivate mutating func span() throws -> Range<Timestamp> {
+        let times = String(decoding: try string(), as: UTF8.self).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).compactMap { Timestamp(iso8601: String($0)) }
+        guard times.count == 2, times[0] <= times[1] else { throw error("this is no interval of two times") }
+        return times[0]..<times[1]
     }
 }
 

@@ -10,7 +10,7 @@ package final class ManifestReader: EntryStream {
 
     /// - Parameter path: the manifest's own, for messages.
     package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
-        var document = try DocumentReader(descriptor, path: path, format: ManifestWriter.format)
+        var document = try DocumentReader(descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
         let header = try ManifestHeader(from: &document)
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)
@@ -29,6 +29,8 @@ package final class ManifestReader: EntryStream {
     package var extended: ExtendedAttributes { cursor.record.extended }
     package var omitted: Omissions { cursor.record.omitted }
     package var targetInode: UInt64 { cursor.record.targetInode ?? cursor.record.status.inode }
+    package var targetChanged: FileTime? { cursor.record.targetChanged }
+    package var marks: EntryMarks { cursor.record.marks }
     package var digest: Digest? { cursor.record.digest }
 
     /// Appends the line as it stands, where that is as short a way as there is: a plain one.
@@ -62,7 +64,7 @@ private struct ManifestCursor: ~Copyable {
         swap(&path, &previous)
         if !document.takeLine({ PlainEntry.read($0, into: &record) }) { try document.entry(into: &record) }
         swap(&path.bytes, &record.path)
-        try checkPath(after: previousType)
+        if let fault = EntryOrder.fault(path, after: previous, previousType) { throw document.error(fault) }
         isFirst = false
         summary.count(record.status)
         if record.digest != nil { digests += 1 }
@@ -72,34 +74,10 @@ private struct ManifestCursor: ~Copyable {
     func append(to writer: inout ManifestWriter) -> Bool {
         var isDone = false
         document.withTaken {
-            writer.append(line: $0, of: record.status)
+            writer.append(line: $0, at: path, of: record.status)
             isDone = true
         }
         return isDone
-    }
-
-    /// What a path has in common with the one before it was checked with that one.
-    private func checkPath(after previousType: FileType) throws {
-        let shared = previous.firstDifference(from: path)
-        guard RelativePath.isValid(path.bytes, from: shared), !path.isRoot else {
-            throw document.error("\"\(escapedText(path.bytes))\" is no path below the root")
-        }
-        guard isFirst || previous.order(comparedTo: path, differingAt: shared) < 0 else {
-            throw document.error("\"\(path)\" does not come after \"\(previous)\"")
-        }
-        guard let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else {
-            guard !path.bytes.elementsEqual(TreeScan.reservedName.bytes) else {
-                throw document.error("\"\(path)\" is reserved at the root")
-            }
-            return
-        }
-        // The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
-        // its turn.
-        let isThere =
-            shared >= slash
-            && (previous.bytes.count == slash
-                ? previousType == .directory : previous.bytes[slash] == UInt8(ascii: "/"))
-        guard isThere else { throw document.error("the directory of \"\(path)\" is missing") }
     }
 
     private mutating func end() throws {

@@ -6,6 +6,8 @@ package struct ManifestUpdate: Sendable {
     private struct Entry: Sendable {
         var file: File
         var targetInode: UInt64
+        var targetChanged: FileTime?
+        var marks: EntryMarks
         /// Where the object stands in the target until the commit; nil for a new one.
         var place: RelativePath?
     }
@@ -24,9 +26,33 @@ package struct ManifestUpdate: Sendable {
     /// Paths alone that the run left as they are.
     private var passedOver: Set<RelativePath> = []
 
+    private let targetTimes: TargetTimes
+    /// Directories that names come to or go from, where they are now: the commit moves their change times.
+    private var touchedDirectories: Set<RelativePath> = []
+    /// The same of objects that have other names, by inode.
+    private var touchedObjects: Set<UInt64> = []
+
     /// - Parameter count: about how many entries will change.
-    package init(changing count: Int = 0) {
+    package init(changing count: Int = 0, targetTimes: TargetTimes = TargetTimes()) {
+        self.targetTimes = targetTimes
         changes.reserveCapacity(count)
+    }
+
+    /// Says of these objects that the commit moves their change times.
+    mutating func touch(directories: Set<RelativePath>, objects: Set<UInt64>) {
+        touchedDirectories = directories
+        touchedObjects = objects
+    }
+
+    /// The change time of an object that stands at a path now, if the commit leaves it.
+    private func untouched(
+        _ changed: FileTime?, _ type: FileType, _ path: RelativePath?, _ inode: UInt64
+    ) -> FileTime? {
+        let isTouched =
+            type == .directory
+            ? path.map(touchedDirectories.contains) ?? true
+            : !touchedObjects.isEmpty && touchedObjects.contains(inode)
+        return isTouched ? nil : changed
     }
 
     /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
@@ -57,10 +83,16 @@ package struct ManifestUpdate: Sendable {
     }
 
     /// The entry of a path from now on; it wins over a removal, which must come first.
-    package mutating func set(_ file: File, targetInode: UInt64, at place: RelativePath? = nil) {
+    ///
+    /// - Parameter targetChanged: the change time of its object, if the commit does nothing to it.
+    package mutating func set(
+        _ file: File, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
+        at place: RelativePath? = nil
+    ) {
         // A socket that was left in the target holds nothing, and a manifest has no word for it.
         guard file.status.type != .socket else { return }
-        let entry = Entry(file: file, targetInode: targetInode, place: place)
+        let entry = Entry(
+            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, place: place)
         changes.append(Change(path: file.path, entry: entry))
     }
 
@@ -96,10 +128,18 @@ package struct ManifestUpdate: Sendable {
             writer.append(
                 path: path, status: recorded(entry.file.status, at: path),
                 destination: entry.file.destination, extended: entry.file.extended,
-                omitted: entry.file.omitted, targetInode: entry.targetInode, digest: digest)
+                omitted: entry.file.omitted, targetInode: entry.targetInode,
+                targetChanged: untouched(
+                    entry.targetChanged, entry.file.status.type, entry.place, entry.targetInode),
+                marks: entry.marks, digest: digest)
         }
+        var times = TargetTimes.Cursor(targetTimes)
+        var number: UInt32 = 0
         if let old {
             while try old.advance() {
+                let found = times.time(of: number)
+                number += 1
+                try writer.drain(to: &sink)
                 while next < changes.endIndex, changes[next].path < old.path {
                     try append(changes[next])
                     next += 1
@@ -107,7 +147,12 @@ package struct ManifestUpdate: Sendable {
                 if next < changes.endIndex, changes[next].path == old.path {
                     try append(changes[next])
                     next += 1
-                } else if isUnexamined(old.path) || missing != nil || !old.append(to: &writer) {
+                    continue
+                }
+                let changed = untouched(old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
+                if isUnexamined(old.path) || missing != nil || changed != old.targetChanged
+                    || !old.append(to: &writer)
+                {
                     var digest = old.digest
                     if let missing, digest == nil, old.status.type == .file {
                         digest = try missing.digest(of: old.path, at: old.path, inode: old.targetInode)
@@ -115,9 +160,9 @@ package struct ManifestUpdate: Sendable {
                     writer.append(
                         path: old.path, status: recorded(old.status, at: old.path),
                         destination: old.destination, extended: old.extended, omitted: old.omitted,
-                        targetInode: old.targetInode, digest: digest)
+                        targetInode: old.targetInode, targetChanged: changed, marks: old.marks,
+                        digest: digest)
                 }
-                try writer.drain(to: &sink)
             }
         }
         for change in changes[next...] {

@@ -3,36 +3,52 @@ import FileSystem
 /// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
+    /// 2 since entries have marks and the target's change times; 1 is still read.
+    package static let version = 2
 
     private var document: DocumentWriter
     package private(set) var summary = ManifestSummary()
+    private var previous = RelativePath.root
+    private var previousType = FileType.directory
+    /// What no reader would take.
+    private var fault: String?
 
     package init(_ header: ManifestHeader) {
-        document = DocumentWriter(format: ManifestWriter.format.description)
+        document = DocumentWriter(
+            format: ManifestWriter.format.description, version: ManifestWriter.version)
         header.write(to: &document.text)
         document.beginArray("entries")
     }
 
-    /// Appends an entry; the caller keeps the order.
+    /// Appends an entry; the caller keeps the order, or `drain` throws.
     ///
     /// - Parameter targetInode: the inode in the tree that the manifest lies in, for a mirror.
     package mutating func append(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
-        digest: Digest? = nil
+        targetChanged: FileTime? = nil, marks: EntryMarks = [], digest: Digest? = nil
     ) {
+        check(path, status.type)
         summary.count(status)
         document.beginElement()
         document.text.entry(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            targetInode: targetInode, digest: digest)
+            targetInode: targetInode, targetChanged: targetChanged, marks: marks, digest: digest)
         document.endElement()
     }
 
     /// Appends an entry as another manifest has it.
-    mutating func append(line: UnsafeBufferPointer<UInt8>, of status: FileStatus) {
+    mutating func append(line: UnsafeBufferPointer<UInt8>, at path: RelativePath, of status: FileStatus) {
+        check(path, status.type)
         summary.count(status)
         document.append(element: line)
+    }
+
+    private mutating func check(_ path: RelativePath, _ type: FileType) {
+        if fault == nil { fault = EntryOrder.fault(path, after: previous, previousType) }
+        previous.bytes.removeAll(keepingCapacity: true)
+        previous.bytes.append(contentsOf: path.bytes)
+        previousType = type
     }
 
     /// Ends the document; `drain` hands over the rest.
@@ -45,7 +61,10 @@ package struct ManifestWriter: Sendable {
     }
 
     /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
+    ///
+    /// - Throws: `SyncError` with code `failed` for a manifest that no reader would take.
     package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
+        if let fault { throw SyncError(.failed, "the new manifest could not be read again: \(fault)") }
         try document.drain(to: &sink, all: all)
     }
 }

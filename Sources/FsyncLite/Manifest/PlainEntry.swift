@@ -65,10 +65,16 @@ struct PlainEntry {
         }
         guard take(",\"changed\":\""), let changed = time() else { return false }
         record.status.changed = changed
+        record.marks = take(",\"racy\":true") ? .racy : []
         record.targetInode = nil
+        record.targetChanged = nil
         if take(",\"target_inode\":") {
             guard let inode = number() else { return false }
             record.targetInode = UInt64(inode)
+            if take(",\"target_changed\":\"") {
+                guard let changed = time() else { return false }
+                record.targetChanged = changed
+            }
         }
         record.digest = nil
         if record.status.type == .file, take(",\"digest\":\"") {

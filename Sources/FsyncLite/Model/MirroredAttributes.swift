@@ -28,6 +28,11 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
         (.holes, "holes"),
     ]
 
+    static func named(_ name: String) -> MirroredAttributes? { names.first { $0.1 == name }?.0 }
+
+    /// The names of those that are not among them.
+    var missingNames: [String] { MirroredAttributes.names.filter { !contains($0.0) }.map(\.1) }
+
     /// As the file system's calls want it.
     var extended: ExtendedAttributes.Selection {
         ExtendedAttributes.Selection(

@@ -26,6 +26,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time agree, whatever vouches for them.
     public var comparesContent = false
+    /// Where only the change time of a source's file has moved, compare its attributes and not its content.
+    public var ignoresChangeTime = false
     /// Take the manifest's word for what the target holds, and look only at what is to be changed.
     public var trustsManifest = false
     /// Record a digest of every file's content.

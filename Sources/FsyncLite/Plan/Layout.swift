@@ -88,6 +88,8 @@ package struct Layout: Sendable {
 
     /// New directories whose attributes are set at the end: they are moved, or things move into them.
     package private(set) var deferredDirectories: Set<RelativePath> = []
+    /// Directories of the target that names come to or go from, or that move, where they are now.
+    package private(set) var touchedDirectories: Set<RelativePath> = []
     /// The object of the new manifest.
     package private(set) var manifest = 0
 
@@ -356,6 +358,7 @@ package struct Layout: Sendable {
         touched.formUnion(explicitByOld.values.filter { objects[$0].seen?.type == .directory })
         for object in touched.sorted() where changes[object] == nil {
             guard let (path, isNew) = paths[object] else { continue }
+            if !isNew { touchedDirectories.insert(path) }
             if isNew, let file = created[path] {
                 changes[object] = (path, nil, Attributes(file.status))
                 deferredDirectories.insert(path)

@@ -24,6 +24,9 @@ package protocol EntryStream: AnyObject {
     func append(to writer: inout ManifestWriter) -> Bool
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
     var targetInode: UInt64 { get }
+    /// The change time of that object when it was last found to be as recorded; nil where a commit has touched it since.
+    var targetChanged: FileTime? { get }
+    var marks: EntryMarks { get }
     /// Of a file's content, where it is known.
     var digest: Digest? { get }
     /// The manifest that the entry comes from, where nobody looked at the entry itself.
@@ -36,6 +39,8 @@ extension EntryStream {
     package var extended: ExtendedAttributes { ExtendedAttributes() }
     package var omitted: Omissions { [] }
     package var targetInode: UInt64 { status.inode }
+    package var targetChanged: FileTime? { nil }
+    package var marks: EntryMarks { [] }
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }

@@ -17,7 +17,7 @@ final class RecordedTarget: EntryStream {
     var status: FileStatus {
         var status = manifest.status
         status.inode = manifest.targetInode
-        (status.changed, status.created) = (Trust.unexamined, nil)
+        (status.changed, status.created) = (manifest.targetChanged ?? Trust.unexamined, nil)
         return status
     }
     var destination: [UInt8] { manifest.destination }

@@ -71,7 +71,7 @@ private struct HistoryCourse {
         mirror.synchronizeClocks(advancing: 1)
         let difference = try mirror.difference()
         let record = HistoryRecord(
-            id: "20261121T090000.00000\(records.count)Z-0000", created: .now, previous: nil,
+            id: "20261121T090000.00000\(records.count)Z-0000", created: .now, previous: nil, manifest: nil,
             plan: Plan(difference, root: nil), layout: mirror.layout(difference))
         trees.append(mirror.target)
         records.append(record)

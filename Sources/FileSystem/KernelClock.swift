@@ -1,0 +1,46 @@
+import Glibc
+
+/// A moment by the clock that nobody sets: since boot, time asleep included.
+package struct KernelClock: Hashable, Sendable {
+    /// The boot that it counts from; another boot has another one.
+    package var boot: String
+    /// Milliseconds since then.
+    package var uptime: Int64
+
+    package init(boot: String, uptime: Int64) {
+        (self.boot, self.uptime) = (boot, uptime)
+    }
+
+    /// The corresponding C function is `clock_gettime`, with `CLOCK_BOOTTIME`.
+    package static func now() throws(SystemError) -> KernelClock {
+        var now = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &now)
+        return KernelClock(
+            boot: try boot(), uptime: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000)
+    }
+
+    /// The name of the present boot, a UUID.
+    package static func boot() throws(SystemError) -> String {
+        String(try setting("boot_id", in: "/proc/sys/kernel/random").prefix(36))
+    }
+
+    /// Seconds after which a store to a mapped file has reached its change time, twice over: a page that stays
+    /// writable is stored to without a change of any time until it is written back.
+    ///
+    /// The kernel's own settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
+    package static func writebackDelay() throws(SystemError) -> Int64 {
+        var hundredths: Int64 = 0
+        for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {
+            let text = try setting(name, in: "/proc/sys/vm")
+            hundredths += Int64(text.filter { $0.isNumber }) ?? 0
+        }
+        return 2 * hundredths / 100
+    }
+
+    private static func setting(_ name: String, in directory: String) throws(SystemError) -> String {
+        let folder = try Directory.open(path: Array(directory.utf8))
+        let file = try folder.open(FileName(name.utf8).unsafelyUnwrapped, [.read])
+        let text = try calling("read", folder.path) { () throws(Errno) in try file.readAll(limit: 64 * 1024) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,51 @@
+import FileSystem
+
+/// Which entries are *racy*: changed so shortly before a scan that a later change may not show in any time.
+///
+/// A store to a mapped page moves the times at the first fault only; until the page is written back, later stores move
+/// none. So what changed less than a window before the scan stays racy until a scan at least a window later finds the
+/// same change time and equal content.
+package struct RacyCheck: Sendable {
+    /// When the scan began, by the clock that files are stamped with.
+    package var scanned: FileTime
+    package var clock: KernelClock
+    /// When the manifest that told of racy entries was made.
+    package var previous: (scanned: FileTime, clock: KernelClock)?
+    /// Seconds.
+    package var window: Int64
+    /// The source's times are those of this kernel's clock; of another clock every new time is racy once.
+    package var sharesClock = true
+    /// Change times count; without it modification times do.
+    package var usesChangeTime = true
+
+    package static let shortestWindow: Int64 = 60
+
+    package init(scanned: FileTime, clock: KernelClock, window: Int64 = RacyCheck.shortestWindow) {
+        (self.scanned, self.clock, self.window) = (scanned, clock, window)
+    }
+
+    /// What the manifest is to say of an entry as it was seen now.
+    ///
+    /// - Parameter record: what it says so far.
+    func marks(of source: FileStatus, record: Record?) -> EntryMarks {
+        let isKnown = record?.status.changed == source.changed
+        if isKnown, let record { return record.marks.contains(.racy) && !hasAged(source) ? .racy : [] }
+        return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
+    }
+
+    private func isYoung(_ source: FileStatus) -> Bool {
+        var oldest = scanned
+        oldest.seconds -= window
+        return (usesChangeTime ? source.changed : source.modified) > oldest
+    }
+
+    /// A window has passed since the entry was found racy.
+    private func hasAged(_ source: FileStatus) -> Bool {
+        guard let previous, previous.clock.boot == clock.boot else { return true }
+        let elapsed = clock.uptime - previous.clock.uptime
+        if elapsed >= window * 1000 { return true }
+        // The manifest may be younger than the mark. The time itself tells as long as no clock was set.
+        let shown = (scanned.seconds - previous.scanned.seconds) * 1000
+        return sharesClock && !isYoung(source) && abs(shown - elapsed) < 2000
+    }
+}
