@@ -3,7 +3,7 @@ import FsyncLite
 enum PlanCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         if let file = invocation.value("--show") {
-            return try show(SavedPlan(named: file), invocation, &console)
+            return try show(SavedPlan(reading: LocalFile(bytes: file)), invocation, &console)
         }
         let command = try SyncCommand(invocation)
         if let path = invocation.value("--explain") {
