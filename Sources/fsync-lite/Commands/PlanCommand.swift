@@ -48,7 +48,7 @@ enum PlanCommand {
             try plan.write(to: &console)
             return .done
         }
-        try console.line("saved      \(plan.saved), \(Age(since: plan.saved)) ago")
+        try console.line("saved      \(plan.saved), \(ElapsedTime(since: plan.saved)) ago")
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
