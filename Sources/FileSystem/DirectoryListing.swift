@@ -100,6 +100,10 @@ package struct DirectoryListing: Sendable {
         }
     }
 
+    /// Where the name begins in what the kernel gives of an entry, `struct linux_dirent64`: after inode and offset of
+    /// eight bytes each, a length of two, and a type of one.
+    private static let nameOffset = 19
+
     private static func read(
         _ descriptor: Int32, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(Errno) {
@@ -112,7 +116,7 @@ package struct DirectoryListing: Sendable {
             var entry = UnsafeRawPointer(start)
             while entry < start + count {
                 // The C array's declared size is not the name's: go by the NUL.
-                let name = entry + (MemoryLayout<dirent64>.offset(of: \.d_name) ?? 0)
+                let name = entry + nameOffset
                 let length = strlen(name.assumingMemoryBound(to: CChar.self))
                 let bytes = UnsafeRawBufferPointer(start: name, count: length)
                 if !bytes.elementsEqual(".".utf8), !bytes.elementsEqual("..".utf8) { body(bytes) }

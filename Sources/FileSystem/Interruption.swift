@@ -12,6 +12,8 @@ package enum Interruption {
 
     /// From here on the signals no longer end the process by themselves.
     package static func watch() {
+        // The first use of a static makes it, under a lock that is no handler's to take.
+        _ = signal
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             _ = Interruption.received.compareExchange(

@@ -6,18 +6,21 @@ package struct ObjectHandle: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
     private let path: [UInt8]
 
+    /// The initializers that can fail delegate to this one, so that no failure leaves a part of the value behind:
+    /// Swift 6.3 closes a descriptor of any number where a closure reads a property before all of them are there.
+    private init(_ descriptor: consuming FileDescriptor, path: [UInt8]) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
     /// Holds what a name leads to, a symlink itself.
     package init(_ name: FileName, in directory: Directory) throws(SystemError) {
-        descriptor = try directory.open(name, [.pathOnly, .noFollow])
-        path = directory.path(of: name)
+        self.init(try directory.open(name, [.pathOnly, .noFollow]), path: directory.path(of: name))
     }
 
     /// Holds a directory that is open.
     package init(of directory: Directory) throws(SystemError) {
-        // Nothing is assigned before the call that can fail: Swift 6.3 closes descriptor 0 otherwise, when it
-        // destroys what was never there.
-        descriptor = try directory.openPlace()
-        path = directory.path
+        self.init(try directory.openPlace(), path: directory.path)
     }
 
     package func status() throws(SystemError) -> FileStatus {

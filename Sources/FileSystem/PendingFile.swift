@@ -16,12 +16,21 @@ package struct PendingFile: ~Copyable {
 
     /// Begins a file that will be called `name`.
     package init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
-        self.directory = directory
-        self.name = name
         // A name that is itself near the limit still gets a temporary one: the name's own bytes are not in it.
-        temporaryName = FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
-        descriptor = try directory.open(
+        let temporaryName =
+            FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
+        let descriptor = try directory.open(
             temporaryName, [.write, .create, .exclusive, .noFollow], permissions: permissions)
+        self.init(descriptor, temporaryName, for: name, in: directory)
+    }
+
+    /// Cannot fail: see `ObjectHandle`.
+    private init(
+        _ descriptor: consuming FileDescriptor, _ temporaryName: FileName, for name: FileName,
+        in directory: Directory
+    ) {
+        (self.directory, self.name, self.temporaryName) = (directory, name, temporaryName)
+        self.descriptor = descriptor
     }
 
     deinit {

@@ -6,7 +6,8 @@ final class Semaphore: Sendable {
     private nonisolated(unsafe) let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init(_ count: UInt32 = 0) {
-        sem_init(raw, 0, count)
+        let failure = sem_init(raw, 0, count)
+        precondition(failure == 0, "a count of \(count) is more than a semaphore holds")
     }
 
     deinit {
@@ -19,8 +20,10 @@ final class Semaphore: Sendable {
     }
 
     func wait() {
+        // A signal interrupts it. Nothing else can go wrong with a semaphore that is there, and to go on without
+        // having waited would be worse than to end.
         while sem_wait(raw) != 0 {
-            // Interrupted by a signal.
+            precondition(Errno.current == .interrupted, "sem_wait: \(Errno.current)")
         }
     }
 }

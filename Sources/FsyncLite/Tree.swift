@@ -88,7 +88,7 @@ public struct Tree: Sendable {
         return header
     }
 
-    /// The entries in order. Errors in a manifest can come as late as its last line.
+    /// The entries in order. A manifest that comes from a pipe can be read once. Errors in a manifest can come as late as its last line.
     public func forEach(_ body: (File) throws -> Void) throws {
         let stream = try stream()
         while try stream.advance() { try body(stream.file) }
@@ -110,22 +110,22 @@ public struct Tree: Sendable {
         policy.isRecordItself = true
         // Between a tree and a copy of it, inodes say nothing.
         let isOfOneTarget = try isOfOneTarget(with: other)
-        let origin = try origin()
-        policy.followsIdentity = try isOfOneTarget || origin?.created != nil && origin == other.origin()
+        let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
+        let origin = try origin(of: stream)
+        policy.followsIdentity =
+            try isOfOneTarget || origin?.created != nil && origin == other.origin(of: otherStream)
         policy.identityTellsContent = isOfOneTarget
         var merge = TreeMerge(policy)
-        try merge.run(
-            source: other.stream(withExtended: true), target: stream(withExtended: true),
-            manifest: FileList?.none)
+        try merge.run(source: otherStream, target: stream, manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
     }
 
     /// The directory that the inodes of the entries belong to; nil where a manifest does not say, and for a snapshot:
     /// what was displaced has the inodes of the target.
-    private func origin() throws -> FileIdentity? {
+    private func origin(of stream: some EntryStream) throws -> FileIdentity? {
         switch kind {
         case .directory: try LocalFile(bytes: path).directory().status().identity
-        case .manifest, .target: try header()?.source?.identity
+        case .manifest, .target: try header(of: stream)?.source?.identity
         case .snapshot: nil
         }
     }
@@ -208,9 +208,7 @@ public struct Tree: Sendable {
     func stream(withExtended: Bool = false) throws -> any EntryStream {
         switch kind {
         case .manifest:
-            let file = LocalFile(bytes: path)
-            let place = try file.place()
-            return try ManifestReader(place.directory.open(place.name, [.read, .nonBlocking]), path: path)
+            return try ManifestReader(LocalFile(bytes: path).openInput(), path: path)
         case .target(let state):
             return try manifest(of: state)
         case .snapshot(let earlier):

@@ -99,7 +99,8 @@ extension CommandDescription {
             .value("--keep-hourly", "N", "the newest of each of the last N hours that have one"),
             .value("--keep-daily", "N", "likewise of days"), .value("--keep-weekly", "N", "of weeks"),
             .value("--keep-monthly", "N", "of months"), .value("--keep-yearly", "N", "of years"),
-            .value("--keep-within", "AGE", "those no older than this before the newest, such as 30d or 1y6m"),
+            .value(
+                "--keep-within", "AGE", "those no older than this before the newest, such as 30d or 1y6mo"),
             .value("--keep-label", "L", "those with this label", repeatable: true), dryRun, json, quiet,
         ],
         examples: [

@@ -245,7 +245,7 @@ extension CommandDescription {
             A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
             What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
             matches. An entry has to meet all conditions. Days and times are in UTC; ages are such as 12h, 7d, 2w \
-            or 1y6m, m being a month of 30 days.
+            or 1y6mo, mo being a month of 30 days and m a minute.
             """,
         arguments: [
             manifest,

@@ -11,7 +11,7 @@ package struct AttributeSnapshot: Sendable, Equatable {
         package var device: UInt
         /// By name; ACLs are among them.
         package var attributes: [[UInt8]: [UInt8]]
-        /// Of a file with several names in this tree, the first of them.
+        /// Of what has several names in this tree, the first of them.
         package var group: [UInt8]?
     }
 
@@ -30,7 +30,7 @@ package struct AttributeSnapshot: Sendable, Equatable {
                 size: kind == S_IFREG ? Int(status.st_size) : 0,
                 device: kind == S_IFBLK || kind == S_IFCHR ? UInt(status.st_rdev) : 0,
                 attributes: try RawPath.attributes(of: full))
-            if kind == S_IFREG, status.st_nlink > 1 {
+            if kind != S_IFDIR, status.st_nlink > 1 {
                 groups[[UInt(status.st_dev), UInt(status.st_ino)], default: []].append(name)
             }
             guard kind == S_IFDIR else { continue }

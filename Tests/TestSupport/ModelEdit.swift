@@ -40,7 +40,7 @@ extension ModelTree {
         case .createSymlink: create(.symlink, &random)
         case .createFIFO: create(.fifo, &random)
         case .createHardLink:
-            guard let entry = anyEntry(&random, where: { $0.status.type == .file }),
+            guard let entry = anyEntry(&random, where: { !$0.isDirectory }),
                 let place = freePlace(&random)
             else { return }
             link(entry.id, place)

@@ -82,5 +82,5 @@ extension Difference {
 }
 
 extension File {
-    fileprivate var isMultiplyLinked: Bool { isFile && linkCount > 1 }
+    fileprivate var isMultiplyLinked: Bool { !isDirectory && linkCount > 1 }
 }

@@ -14,9 +14,8 @@ package struct LinkCensus: Sendable {
     /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file
     /// under it is not the one, or not only the one, that stands for the source's.
     package mutating func admit(_ source: FileStatus, _ target: FileStatus, at path: RelativePath) -> Bool {
-        guard source.type == .file, target.type == .file, source.links > 1 || target.links > 1 else {
-            return true
-        }
+        guard source.type != .directory, source.type == target.type, source.links > 1 || target.links > 1
+        else { return true }
         let file = LinkedFile(source)
         if source.links > 1 {
             if let counterpart = targets[file] {
@@ -46,7 +45,7 @@ package struct LinkCensus: Sendable {
     }
 }
 
-/// A file with several names. Its device tells it from the twin on a copy of its file system, and is good for one run
+/// A file, or a symlink, pipe or device, with several names. Its device tells it from the twin on a copy of its file system, and is good for one run
 /// only.
 struct LinkedFile: Hashable, Sendable {
     private let identity: FileIdentity

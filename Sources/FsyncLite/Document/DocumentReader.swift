@@ -26,12 +26,17 @@ package struct DocumentReader: ~Copyable {
     private static let longestLine = 64 << 20
     private static let chunk = 256 * 1024
 
+    /// Cannot fail: see `ObjectHandle`.
+    private init(_ descriptor: consuming FileDescriptor?, path: [UInt8]?) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
     /// Opens the document and reads `{"format":…,"version":…`; the header's other fields follow.
     package init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], format: StaticString, newestVersion: Int = 1
     ) throws {
-        self.descriptor = consume descriptor
-        self.path = path
+        self.init(descriptor, path: path)
         guard try nextLine() else { throw error("the document is empty") }
         try expect("{")
         guard try key("format"), try string() == Array(format.description.utf8) else {
@@ -47,8 +52,7 @@ package struct DocumentReader: ~Copyable {
 
     /// Reads JSON that a person wrote, however it is laid out: `skipBlanks` before each token.
     package init(text: [UInt8]) throws {
-        descriptor = nil
-        path = nil
+        self.init(nil, path: nil)
         buffer = text
         if buffer.last != UInt8(ascii: "\n") { buffer.append(UInt8(ascii: "\n")) }
         filled = buffer.count

@@ -1,6 +1,9 @@
 /// Rules in order: of those that match, the last one decides.
-struct FilterRules: Hashable, Sendable {
+package struct FilterRules: Hashable, Sendable {
     private(set) var rules: [FilterRule] = []
+
+    /// Of a file of patterns, in bytes.
+    package static let sizeLimit = 16 << 20
 
     mutating func append(_ rule: FilterRule) {
         rules.append(rule)

@@ -22,8 +22,7 @@ struct IgnorePattern: Hashable, Sendable {
     private let prefix: [UInt8]
     /// What follows the star where that is all that comes after the prefix.
     private let suffix: [UInt8]
-    /// What comes after the prefix. Git matches it as if it stood alone, so that `a/b**` means everything that
-    /// begins with `a/b`, and `a/b**/c` includes `a/bc`.
+    /// What comes after the prefix.
     private let wildcard: Wildcard
 
     /// - Parameter text: the pattern as git has it once comment, line end and trailing spaces are gone.
@@ -50,7 +49,7 @@ struct IgnorePattern: Hashable, Sendable {
             rest.dropFirst().allSatisfy({ $0 != slash && !IgnorePattern.isSpecial($0) })
         {
             (shape, suffix, wildcard) = (.suffix, Array(rest.dropFirst()), Wildcard())
-        } else if let parsed = Wildcard(rest) {
+        } else if let parsed = Wildcard(rest, after: literal.last) {
             (shape, suffix, wildcard) = (.wildcard, [], parsed)
         } else {
             (shape, suffix, wildcard) = (.unmatchable, [], Wildcard())

@@ -27,7 +27,9 @@ struct Wildcard: Hashable, Sendable {
     init() {}
 
     /// nil when nothing can match it: an open bracket, an unknown class, a backslash at the end.
-    init?(_ pattern: ArraySlice<UInt8>) {
+    ///
+    /// - Parameter previous: the byte before the pattern, where it is the rest of a longer one.
+    init?(_ pattern: ArraySlice<UInt8>, after previous: UInt8? = nil) {
         var index = pattern.startIndex
         func byte(_ index: Int) -> UInt8? { index < pattern.endIndex ? pattern[index] : nil }
         while let next = byte(index) {
@@ -46,9 +48,8 @@ struct Wildcard: Hashable, Sendable {
             case UInt8(ascii: "*"):
                 let start = index - 1
                 while byte(index) == UInt8(ascii: "*") { index += 1 }
-                let isDouble =
-                    index - start > 1
-                    && (start == pattern.startIndex || pattern[start - 1] == UInt8(ascii: "/"))
+                let before = start == pattern.startIndex ? previous : pattern[start - 1]
+                let isDouble = index - start > 1 && (before == nil || before == UInt8(ascii: "/"))
                 switch (isDouble, byte(index)) {
                 case (true, nil):
                     tokens.append(.everything)

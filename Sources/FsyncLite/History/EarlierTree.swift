@@ -96,7 +96,8 @@ package struct EarlierTree: Sendable {
             found[path]?.file = entry.file.with(status)
         }
         let linked = Set(
-            found.values.lazy.filter { $0.file.isFile && $0.file.linkCount > 1 }.map(\.file.status.inode))
+            found.values.lazy.filter { !$0.file.isDirectory && $0.file.linkCount > 1 }.map(
+                \.file.status.inode))
         self.linked = linked
         let scope = scope
         recovered = found.compactMap { path, entry in
@@ -209,7 +210,7 @@ package struct EarlierTree: Sendable {
 extension FileStatus {
     /// One of several names, where the earlier tree had others that are not in the present one.
     fileprivate func asNameOf(_ linked: Set<UInt64>) -> FileStatus {
-        guard links == 1, type == .file, linked.contains(inode) else { return self }
+        guard links == 1, type != .directory, linked.contains(inode) else { return self }
         var status = self
         status.links = 2
         return status

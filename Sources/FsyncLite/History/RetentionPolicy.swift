@@ -21,32 +21,8 @@ public struct RetentionPolicy: Hashable, Sendable {
 
     public init() {}
 
-    /// A length of time as text: `30d`, `1y6m`; hours, days, weeks, months of 30 days and years of 365.
-    public struct Age: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
-        let seconds: Int64
-
-        /// nil for a text that is none.
-        public init?(_ text: String) {
-            let units: [Character: Int64] = [
-                "h": 3600, "d": 86_400, "w": 7 * 86_400, "m": 30 * 86_400, "y": 365 * 86_400,
-            ]
-            var total: Int64 = 0
-            var digits = ""
-            for character in text {
-                if let unit = units[character] {
-                    guard let number = Int64(digits), number <= 1_000_000 else { return nil }
-                    total += number * unit
-                    digits = ""
-                } else {
-                    guard ("0"..."9").contains(character) else { return nil }
-                    digits.append(character)
-                }
-            }
-            guard digits.isEmpty, total > 0 else { return nil }
-            (description, seconds) = (text, total)
-        }
-    }
+    /// What `keepWithin` takes: no minutes, for `6m` is six months to users of restic.
+    public static func within(_ text: String) -> Age? { Age(text).flatMap { $0.countsMinutes ? nil : $0 } }
 
     /// It would keep nothing but the present tree, which nobody asks for by leaving everything out.
     public var isEmpty: Bool { self == RetentionPolicy() }
@@ -125,22 +101,10 @@ extension RetentionPolicy: Codable {
         (keepWeekly, keepMonthly) = try (count(.keepWeekly), count(.keepMonthly))
         keepYearly = try count(.keepYearly)
         keepWithin = try values.decodeIfPresent(Age.self, forKey: .keepWithin)
-        keepLabel = try values.decodeIfPresent([String].self, forKey: .keepLabel)
-    }
-}
-
-extension RetentionPolicy.Age: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let age = Self(try container.decode(String.self)) else {
+        if keepWithin?.countsMinutes ?? false {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "This is no length of time such as 30d.")
+                forKey: .keepWithin, in: values, debugDescription: "m is minutes; for months write mo.")
         }
-        self = age
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        keepLabel = try values.decodeIfPresent([String].self, forKey: .keepLabel)
     }
 }

@@ -54,9 +54,9 @@ package struct EntrySelection: Sendable {
 
 extension Timestamp {
     /// A time as somebody writes a condition: a moment (`2026-11-20T10:00:00Z`), a day, which is its first moment in
-    /// UTC, or an age before now (`12h`, `7d`, `1y6m`); nil for anything else.
+    /// UTC, or an age before now (`12h`, `7d`, `1y6mo`); nil for anything else.
     package init?(condition text: String) {
-        if let age = RetentionPolicy.Age(text) {
+        if let age = Age(text) {
             let now = Timestamp.now
             self.init(seconds: now.seconds - age.seconds, nanoseconds: now.nanoseconds)
         } else {

@@ -42,16 +42,10 @@ extension SavedPlan {
     /// Reads a file that somebody named.
     ///
     /// - Throws: `SyncError` with code `invalidDocument`, file and line for anything that was not written so;
-    ///   `isNotFound` where no file is.
+    ///   `inputMissing` where no file is.
     public init(reading file: LocalFile) throws {
-        let place = try file.place()
-        let descriptor = try reporting { () throws(SystemError) in
-            try place.directory.open(place.name, [.read, .nonBlocking])
-        }
-        guard try file.naming({ () throws(Errno) in try descriptor.status() }).type == .file else {
-            throw SyncError(.invalidDocument, path: file.bytes, "is no regular file")
-        }
-        var reader = try DocumentReader(descriptor, path: file.bytes, format: "fsync-lite-saved-plan")
+        var reader = try DocumentReader(
+            file.openInput(), path: file.bytes, format: "fsync-lite-saved-plan")
         try self.init(from: &reader)
     }
 

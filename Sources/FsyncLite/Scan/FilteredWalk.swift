@@ -54,7 +54,7 @@ struct FilteredWalk {
                 contents.isOtherFileSystem = try directory.status().device != rootDevice
             }
             if let name = filters.ignoreFileName {
-                contents.ignoreFile = try read(name, in: directory, limit: 16 << 20)
+                contents.ignoreFile = try read(name, in: directory, limit: FilterRules.sizeLimit)
             }
             if filters.excludesCaches {
                 // The file is longer as a rule: its beginning tells.

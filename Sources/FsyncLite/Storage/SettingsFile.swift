@@ -30,24 +30,19 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Reads the file that somebody named. What is not there has `isNotFound`.
+    /// Reads the file or the pipe that a person named.
+    ///
+    /// - Throws: `inputMissing` where nothing is.
     public init(reading file: LocalFile) throws(SyncError) {
-        let data: Data
-        do {
-            data = try file.data(limit: SettingsFile.sizeLimit)
-        } catch {
-            guard error.errno == Errno.fileTooLarge.rawValue else { throw error }
-            throw SyncError(.invalidDocument, path: file.bytes, .fileTooLarge)
-        }
-        try self.init(Array(data), of: file)
+        try self.init(file.input(limit: SettingsFile.sizeLimit), of: file)
     }
 
     /// Reads the settings in a directory; nil when there are none.
     public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
         var found: [SettingsFile] = []
-        for name in names {
+        for file in names.map({ directory + $0 }) {
             do {
-                found.append(try SettingsFile(reading: directory + name))
+                found.append(try SettingsFile(file.input(limit: sizeLimit, isNamed: false), of: file))
             } catch {
                 guard error.isNotFound else { throw error }
             }

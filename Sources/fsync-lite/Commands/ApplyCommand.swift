@@ -3,8 +3,10 @@ import FsyncLite
 
 enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        // Before it is watched, a signal ends the wait for a pipe with patterns, settings or a plan.
+        let command = try SyncCommand(invocation)
         Interruption.watch()
-        return ExitCode(try run(SyncCommand(invocation), &console))
+        return ExitCode(try run(command, &console))
     }
 
     static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {

@@ -9,11 +9,7 @@ extension Filters {
             case "--exclude": exclude(value)
             case "--include": include(value)
             case "--exclude-from":
-                let file = LocalFile(bytes: value)
-                guard try file.exists else {
-                    throw SyncError(.inputMissing, path: value, "there is no such file of patterns")
-                }
-                exclude(from: Array(try file.data()), path: value)
+                exclude(from: try LocalFile(bytes: value).input(limit: FilterRules.sizeLimit), path: value)
             default: break
             }
         }

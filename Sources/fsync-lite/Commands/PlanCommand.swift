@@ -3,7 +3,7 @@ import FsyncLite
 enum PlanCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         if let file = invocation.value("--show") {
-            return try show(SavedPlan(named: file), invocation, &console)
+            return try show(SavedPlan(reading: LocalFile(bytes: file)), invocation, &console)
         }
         let command = try SyncCommand(invocation)
         if let path = invocation.value("--explain") {
@@ -48,7 +48,7 @@ enum PlanCommand {
             try plan.write(to: &console)
             return .done
         }
-        try console.line("saved      \(plan.saved), \(Age(since: plan.saved)) ago")
+        try console.line("saved      \(plan.saved), \(ElapsedTime(since: plan.saved)) ago")
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")

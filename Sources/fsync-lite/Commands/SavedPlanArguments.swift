@@ -1,15 +1,6 @@
 import FsyncLite
 
 extension SavedPlan {
-    /// Reads the file that a command line names.
-    init(named path: [UInt8]) throws {
-        do {
-            try self.init(reading: LocalFile(bytes: path))
-        } catch let error as SyncError where error.isNotFound {
-            throw SyncError(.inputMissing, path: path, "there is no such plan")
-        }
-    }
-
     /// The words that make the same options again. Patterns that came from files are among them, so what becomes
     /// of those files does not matter.
     static func words(for invocation: Invocation, _ filters: Filters) -> [[UInt8]] {

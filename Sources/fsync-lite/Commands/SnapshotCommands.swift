@@ -123,7 +123,8 @@ extension RetentionPolicy {
         keepWeekly = try invocation.integer("--keep-weekly")
         keepMonthly = try invocation.integer("--keep-monthly")
         keepYearly = try invocation.integer("--keep-yearly")
-        keepWithin = try invocation.value("--keep-within", "give one such as 30d or 1y6m") { Age($0) }
+        let wayOut = "give one such as 30d or 1y6mo; m would be minutes, months are mo"
+        keepWithin = try invocation.value("--keep-within", wayOut) { RetentionPolicy.within($0) }
         let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
         if !labels.isEmpty { keepLabel = labels }
     }

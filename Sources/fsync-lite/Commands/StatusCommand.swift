@@ -3,7 +3,7 @@ import FsyncLite
 enum StatusCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let limit = try invocation.value(
-            "--max-age", "give a number of s, m, h, d or w, such as 26h", { Age($0) })
+            "--max-age", "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
         let target = Target(path: try invocation.argument("TARGET"))
         let status = try target.status()
         if invocation.has("--json") {
@@ -22,8 +22,8 @@ enum StatusCommand {
             Console.complain("no run has ended well here yet")
             return .different
         }
-        let age = Age(since: last)
-        guard age > limit else { return .done }
+        let age = ElapsedTime(since: last)
+        guard age.seconds > limit.seconds else { return .done }
         Console.complain("the last good run began \(age) ago, at \(last)")
         return .different
     }

@@ -35,7 +35,7 @@ struct SyncCommand {
         var mayBeSet = CommandDescription.settings
         if let job { invocation.argumentValues = ["SOURCE": [job.source], "TARGET": [job.target]] }
         if let file = invocation.value("--plan") {
-            let saved = try SavedPlan(named: file)
+            let saved = try SavedPlan(reading: LocalFile(bytes: file))
             invocation = try saved.invocation(from: file, beside: invocation)
             mayBeSet.removeAll { option in CommandDescription.planning.contains { $0.name == option.name } }
             self.saved = saved

@@ -11,20 +11,13 @@ struct SettingsSources {
     /// - Throws: `SyncError` with code `inputMissing` when the file that `--settings` names is not there.
     init(_ invocation: Invocation) throws {
         if let path = invocation.value("--settings") {
-            own = try SettingsSources.read(LocalFile(bytes: path))
+            own = try SettingsFile(reading: LocalFile(bytes: path))
         } else if let directory = SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)
         } else {
             own = nil
         }
         if let own { defaults = [try SettingsLayer(own.content.defaults, at: ["defaults"], in: own)] }
-    }
-
-    private static func read(_ file: LocalFile) throws -> SettingsFile<UserSettings> {
-        guard try file.exists else {
-            throw SyncError(.inputMissing, path: file.bytes, "there is no such file of settings")
-        }
-        return try SettingsFile(reading: file)
     }
 
     /// `fsync-lite` in the XDG directory for settings; nil where the environment names none.

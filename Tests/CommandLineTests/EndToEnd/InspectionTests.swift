@@ -56,7 +56,7 @@ struct InspectionTests {
         ("--newer 2020-09-13T12:26:40Z --older 2024-01-01 --type file", "big docs/b.jpg"),
         ("--newer 2023-11-14T22:13:20Z --older 2023-11-14T22:13:20.000000001Z", "docs/b.jpg"),
         ("*.jpg --max-size 10", ""), ("--newer 26h --type file", ""),
-        ("--newer 100y --older 1y6m --type file", "big docs/a.txt docs/b.jpg docs/deep/c.txt"),
+        ("--newer 100y --older 1y6mo --type file", "big docs/a.txt docs/b.jpg docs/deep/c.txt"),
     ])
     func listSelects(conditions: String, expected: String) throws {
         let scene = try MirrorScene(tree)

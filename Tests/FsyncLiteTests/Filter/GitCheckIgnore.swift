@@ -14,6 +14,16 @@ struct GitCheckIgnore {
 
     static let unavailable = "git is not installed: nothing to compare with"
     static let isAvailable = (try? git(["--version"])) != nil
+    /// `foo**/bar` ignores `foobar`, as in git before 2.53.
+    static let forgetsPrefix: Bool = {
+        var tree = IgnoreTree()
+        tree.ignoreFiles[[]] = Array("foo**/bar\n".utf8)
+        let name = Array("foobar".utf8)
+        guard let directory = try? TemporaryDirectory(inMemory: true), let git = try? GitCheckIgnore(),
+            (try? tree.build(at: directory.path)) != nil
+        else { return false }
+        return (try? git.rules(for: [name], in: directory.path).first ?? nil) != nil
+    }()
 
     init() throws {
         files = try TemporaryDirectory(inMemory: true)

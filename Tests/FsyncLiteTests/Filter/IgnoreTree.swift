@@ -80,7 +80,20 @@ extension IgnoreTree {
             pattern += random.oneIn(3) ? name(&random) : pieces.randomElement(using: &random) ?? []
         }
         if random.oneIn(5) { pattern.append(UInt8(ascii: "/")) }
-        pattern.removeAll { $0 == UInt8(ascii: "\n") }
+        return asGitReadsIt(pattern)
+    }
+
+    /// Git before 2.53 took `**` after what has no wildcard for the start of a path (commit 1940a02dc1): with such
+    /// a git, one star stands there.
+    private static func asGitReadsIt(_ pattern: [UInt8]) -> [UInt8] {
+        var pattern = pattern.filter { $0 != UInt8(ascii: "\n") }
+        guard GitCheckIgnore.forgetsPrefix else { return pattern }
+        let start = pattern.first == UInt8(ascii: "!") ? 1 : 0
+        let star = UInt8(ascii: "*")
+        guard let wildcard = pattern[start...].firstIndex(where: { "*?[\\".utf8.contains($0) }),
+            pattern[wildcard] == star, wildcard > start, pattern[wildcard - 1] != UInt8(ascii: "/")
+        else { return pattern }
+        while wildcard + 1 < pattern.count, pattern[wildcard + 1] == star { pattern.remove(at: wildcard) }
         return pattern
     }
 
@@ -104,7 +117,7 @@ extension IgnoreTree {
             }
         }
         pattern += Array(["", "", "/", "/**"].randomElement(using: &random)!.utf8)
-        return pattern.filter { $0 != UInt8(ascii: "\n") }
+        return asGitReadsIt(pattern)
     }
 
     /// A path that the pattern may well match: its wildcards are filled in.

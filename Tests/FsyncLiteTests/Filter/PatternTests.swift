@@ -14,7 +14,8 @@ struct PatternTests {
         ("a", "a"), ("a", "x/a"), ("/a", "a"), ("a/b", "a/b"), ("*.c", "x/y.c"), ("a*c", "x/abc"),
         ("/a/*", "a/b"),
         ("**/a", "a"), ("**/a", "x/y/a"), ("a/**", "a/b/c"), ("a/**/b", "a/b"), ("a/**/b", "a/x/y/b"),
-        ("a/**/**/b", "a/b"), ("**", "x/y"), ("a**", "x/abc"), ("a/b**", "a/bc/d"), ("a/b**/c", "a/bc"),
+        ("a/**/**/b", "a/b"), ("**", "x/y"), ("a**", "x/abc"), ("a/b**", "a/bc"), ("a/b**/c", "a/bd/c"),
+        ("foo**/bar", "foo/bar"),
         ("a**\\/c", "a/c"), ("?", "x/a"), ("[a-c]", "b"), ("[!a-c]", "d"), ("[]]", "]"), ("[a-]", "-"),
         ("[[:upper:]]", "A"), ("\\!a", "!a"), ("\\#a", "#a"), ("\\*", "*"), ("#a", "#a"), ("a ", "a "),
         ("[[:]", ":"), ("[\\]]", "]"), ("*", "\n"), ("\u{E9}", "\u{E9}"),
@@ -28,7 +29,7 @@ struct PatternTests {
         ("a/?b", "a//b"), ("a[/]b", "a/b"), ("a[!x]b", "a/b"), ("[b-a]", "a"), ("a/*.c", "a/b/x.c"),
         ("?", "\u{E9}"),
         ("\u{E9}", "e\u{301}"), ("A", "a"), ("a/b", "a/bc"), ("a/bc", "a/b"), ("**\\/a", "a"),
-        ("x**y/b", "x/y/b"),
+        ("x**y/b", "x/y/b"), ("foo**/bar", "foobar"), ("a/b**", "a/bc/d"), ("a/b**/c", "a/bc"),
     ])
     func doesNotMatchAsGit(_ pattern: String, _ path: String) {
         #expect(!matches(pattern, path))

@@ -1,5 +1,7 @@
-import FsyncLite
+import Foundation
 import Testing
+
+@testable import FsyncLite
 
 struct RetentionPolicyTests {
     /// Newest first, in times such as `2026-11-20T09:00`.
@@ -48,7 +50,7 @@ struct RetentionPolicyTests {
 
     @Test func ageCountsFromTheNewest() {
         let times = ["2020-01-10T12:00", "2020-01-08T12:00", "2020-01-08T11:59", ""]
-        let age = RetentionPolicy.Age("2d")
+        let age = Age("2d")
         #expect(
             kept(times, policy { $0.keepWithin = age }) == ["present, within 2d", "within 2d", "", ""])
     }
@@ -64,9 +66,13 @@ struct RetentionPolicyTests {
         #expect(kept(times, labels: labels, settings.retention) == ["present", "last", ""])
     }
 
-    @Test(arguments: ["", "d", "30", "3x", "-1d", "0d", "99999999d", "1 d"])
-    func noAge(text: String) {
-        #expect(RetentionPolicy.Age(text) == nil)
+    /// To users of restic `6m` is half a year; as minutes it would let the history go.
+    @Test(arguments: ["6m", "1y6m", "3600s"])
+    func minutesAreNoRetention(text: String) throws {
+        #expect(Age(text) != nil && RetentionPolicy.within(text) == nil)
+        #expect(throws: SyncError.self) {
+            try JSONDocument.decode(RetentionPolicy.self, from: Data(#"{"keep_within": "\#(text)"}"#.utf8))
+        }
     }
 
     @Test func emptyPolicyIsTold() {

@@ -1,0 +1,51 @@
+/// A length of time as text: `90m`, `26h`, `30d`, `1y6mo`. Seconds (`s`), minutes (`m`), hours, days, weeks, months
+/// (`mo`) of 30 days and years of 365.
+public struct Age: Hashable, Sendable, CustomStringConvertible {
+    /// The text as it was given.
+    public let description: String
+    public let seconds: Int64
+    /// It is told in minutes or seconds. Where an age decides what is deleted, that is a mistaken month as a rule.
+    let countsMinutes: Bool
+
+    private static let units: [String: Int64] = [
+        "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400,
+    ]
+
+    /// nil for a text that is none.
+    public init?(_ text: String) {
+        let isDigit: (Character) -> Bool = { ("0"..."9").contains($0) }
+        var (total, countsMinutes) = (Int64(0), false)
+        var rest = text[...]
+        while !rest.isEmpty {
+            let digits = rest.prefix(while: isDigit)
+            let name = rest[digits.endIndex...].prefix { !isDigit($0) }
+            guard let number = Int64(digits), number <= 1_000_000_000, let unit = Age.units[String(name)],
+                number * unit <= Age.longest - total
+            else { return nil }
+            total += number * unit
+            countsMinutes = countsMinutes || unit < 3600
+            rest = rest[name.endIndex...]
+        }
+        guard total > 0 else { return nil }
+        (description, seconds, self.countsMinutes) = (text, total, countsMinutes)
+    }
+
+    /// A million years.
+    private static let longest: Int64 = 1_000_000 * 365 * 86_400
+}
+
+extension Age: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let age = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "This is no length of time such as 30d.")
+        }
+        self = age
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
