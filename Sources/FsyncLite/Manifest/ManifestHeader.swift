@@ -23,6 +23,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// Which directory the mirror's root is, where the state stands beside it.
     package var rootIdentity: FileIdentity?
 
+    /// The rules of retention that an apply was given last.
+    package var retention: RetentionPolicy?
+
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
         /// Its root as it was given, for people.
@@ -62,6 +65,7 @@ public struct ManifestHeader: Hashable, Sendable {
             if let created = rootIdentity.created { text.field("root_created", created) }
         }
         if let targetSeen { text.field("target_seen", targetSeen) }
+        if let retention { text.retention(retention) }
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -106,6 +110,10 @@ public struct ManifestHeader: Hashable, Sendable {
         }
         if source != nil, try reader.key("target_seen") {
             targetSeen = try reader.timestamp()
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("retention") {
+            retention = try reader.retention()
             try reader.expect(",")
         }
         if source != nil, try reader.key("root_omitted") {

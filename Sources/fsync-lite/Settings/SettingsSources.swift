@@ -17,7 +17,9 @@ struct SettingsSources {
         } else {
             own = nil
         }
-        if let own { defaults = [try SettingsLayer(own.content.defaults, at: ["defaults"], in: own)] }
+        if let own {
+            defaults = [try SettingsLayer(own.content.defaults, .defaults, at: ["defaults"], in: own)]
+        }
     }
 
     private static func read(_ file: LocalFile) throws -> SettingsFile<UserSettings> {
@@ -62,7 +64,8 @@ struct SettingsSources {
     func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
         if let file = try Target(path: target).settings() {
-            layers.append(try SettingsLayer(file.content.defaults ?? [:], at: ["defaults"], in: file))
+            layers.append(
+                try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }
         if let job { layers.append(job.options) }
         return layers
