@@ -177,6 +177,13 @@ struct Examination {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
         var isRecordOutdated = difference.pairs.contains { policy.isRecordStale($0) }
+        let kept = options.retention.kept(over: header?.retention)
+        if kept != header?.retention {
+            isRecordOutdated = true
+            plan.notes.append(
+                kept.map { "kept with the target until others are given: \($0)" }
+                    ?? "the rules of retention that were kept with the target are forgotten")
+        }
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }

@@ -48,11 +48,11 @@ public struct Synchronizer: Sendable {
         for _ in 0..<5 {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-            let before = try root.state?.manifestInode()
+            let before = try root.state?.manifestVersion()
             let examination = try examine(root)
             guard let state = root.state else { return examination.plan }
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-            if try state.manifestInode() == before { return examination.plan }
+            if try state.manifestVersion() == before { return examination.plan }
         }
         throw SyncError(.pending, path: target, "it is being written to; run plan again")
     }
@@ -265,7 +265,7 @@ public struct Synchronizer: Sendable {
         }
 
         var report = Report(.committed, plan)
-        try leave(root, state, examination, &report)
+        try leave(root, state, examination, &report, id: id)
         return report
     }
 
@@ -328,6 +328,7 @@ public struct Synchronizer: Sendable {
         header.scanned = examination.scanned
         header.attributes = examination.attributes
         header.filters = options.filters.summary
+        header.retention = options.retention.kept(over: examination.header?.retention)
         header.rootOmitted = plan.root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
@@ -371,8 +372,11 @@ public struct Synchronizer: Sendable {
     }
 
     /// After the target is as it should be: nothing that goes wrong with its state changes that, so it is a note.
+    ///
+    /// - Parameter id: of the commit; nil where there was none.
     private func leave(
-        _ root: TargetRoot, _ state: TargetState, _ examination: Examination, _ report: inout Report
+        _ root: TargetRoot, _ state: TargetState, _ examination: Examination, _ report: inout Report,
+        id: String? = nil
     ) throws {
         guard examination.copy == nil else { return try root.leaveBare() }
         func noting(_ step: () throws -> Void) {
@@ -405,9 +409,12 @@ public struct Synchronizer: Sendable {
             }
         }
         noting {
-            var policy = try state.settings().retention
-            policy.keepLast = options.keepLast ?? policy.keepLast
-            try Retention(state).apply(policy)
+            // Only an apply lets go of anything: what goes back needs the history.
+            guard examination.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
+            let rules = try options.retention.rules(
+                kept: examination.header?.retention, state.settings())
+            try Retention(state).apply(
+                rules.policy, after: id, began: examination.scanned.time)
         }
     }
 }

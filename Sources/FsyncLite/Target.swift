@@ -37,9 +37,9 @@ public struct Target: Sendable {
         // An apply may go by meanwhile: manifest and history are of one moment, or it is asked again.
         for attempt in 1... {
             let (_, state) = try open()
-            let before = try state.manifestInode()
+            let before = try state.manifestVersion()
             let result = Result { try status(of: state) }
-            let isOfOneMoment = try state.manifestInode() == before
+            let isOfOneMoment = try state.manifestVersion() == before
             if attempt < 5, !isOfOneMoment || (try? result.get()) == nil { continue }
             guard isOfOneMoment else { break }
             return try result.get()

@@ -19,7 +19,7 @@ public struct Tree: Sendable {
         let snapshot: Snapshot
         let changes: InverseChanges
         /// The inode of that manifest.
-        let manifest: UInt64?
+        let manifest: TargetState.ManifestVersion?
     }
 
     /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
@@ -51,17 +51,17 @@ public struct Tree: Sendable {
         guard let state = try state(of: Array(path[..<at])) else {
             throw SyncError(.inputMissing, path: path, "no target of fsync-lite has this snapshot")
         }
-        let inode = try state.manifestInode()
+        let version = try state.manifestVersion()
         do {
             let history = try History(state)
             let index = try history.index(of: id)
             return .snapshot(
                 Earlier(
                     state: state, snapshot: try history.snapshots()[index],
-                    changes: try history.changes(to: index), manifest: inode))
+                    changes: try history.changes(to: index), manifest: version))
         } catch {
             // A record can go with an apply.
-            guard try state.manifestInode() == inode else { throw Tree.overtaken(path) }
+            guard try state.manifestVersion() == version else { throw Tree.overtaken(path) }
             throw error
         }
     }
@@ -157,7 +157,7 @@ public struct Tree: Sendable {
     }
 
     /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
-    func manifestInode() throws -> UInt64? { try state?.manifestInode() }
+    func manifestVersion() throws -> TargetState.ManifestVersion? { try state?.manifestVersion() }
 
     /// Writes a manifest of a live directory.
     ///
@@ -228,8 +228,8 @@ public struct Tree: Sendable {
     }
 
     /// - Throws: `SyncError` with code `pending` where an apply has put another manifest in its place.
-    func checkManifest(is inode: UInt64?) throws {
-        guard try manifestInode() == inode else { throw Tree.overtaken(path) }
+    func checkManifest(is version: TargetState.ManifestVersion?) throws {
+        guard try manifestVersion() == version else { throw Tree.overtaken(path) }
     }
 
     private static func overtaken(_ path: [UInt8]) -> SyncError {

@@ -23,7 +23,7 @@ extension CommandDescription {
 
     static let snapshotList = CommandDescription(
         "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [target],
-        options: [json],
+        options: [json, settingsFile],
         examples: [
             ("fsync-lite snapshot list mirror", "What there is, and why it stays")
         ])
@@ -82,7 +82,7 @@ extension CommandDescription {
 
     static let snapshotCreate = CommandDescription(
         "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
-        arguments: [target], options: [.value("--label", "L", "what to call it")],
+        arguments: [target], options: [.value("--label", "L", "what to call it"), settingsFile],
         examples: [
             ("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")
         ])
@@ -90,19 +90,10 @@ extension CommandDescription {
     static let snapshotPrune = CommandDescription(
         "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
         discussion: """
-            A snapshot stays that one of the rules keeps; the present tree always stays. The target's settings.json \
-            has the same rules for every apply, as keep_last and so on.
+            A snapshot stays that one of the rules keeps; the present tree always stays. Rules that are given here hold \
+            for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
             """,
-        arguments: [target],
-        options: [
-            .value("--keep-last", "N", "the last N before the present one"),
-            .value("--keep-hourly", "N", "the newest of each of the last N hours that have one"),
-            .value("--keep-daily", "N", "likewise of days"), .value("--keep-weekly", "N", "of weeks"),
-            .value("--keep-monthly", "N", "of months"), .value("--keep-yearly", "N", "of years"),
-            .value(
-                "--keep-within", "AGE", "those no older than this before the newest, such as 30d or 1y6mo"),
-            .value("--keep-label", "L", "those with this label", repeatable: true), dryRun, json, quiet,
-        ],
+        arguments: [target], options: keeping + [dryRun, json, quiet, settingsFile],
         examples: [
             (
                 "fsync-lite snapshot prune mirror --keep-last 3 --keep-daily 14 --dry-run",

@@ -93,9 +93,24 @@ extension CommandDescription {
         .flag("--digest", "record the SHA-256 of every file in the manifest"),
         .flag("--verify", "read back what was written, from the disk, before it is committed"))
 
-    private static let retention: [OptionDescription] = .section(
-        "Retention",
-        .value("--keep-last", "N", "let the last N applies be undone (default: 1)"))
+    /// The rules of restic.
+    static let keeping: [OptionDescription] = [
+        .value(
+            "--keep-last", "N",
+            "keep the last N trees before the present one, so that N applies can be undone"),
+        .value("--keep-hourly", "N", "keep the newest of each of the last N hours that have one"),
+        .value("--keep-daily", "N", "likewise of days"), .value("--keep-weekly", "N", "of weeks"),
+        .value("--keep-monthly", "N", "of months"), .value("--keep-yearly", "N", "of years"),
+        .value(
+            "--keep-within", "AGE", "keep those no older than this before the newest, such as 30d or 1y6mo"),
+        .value("--keep-label", "L", "keep those with this label (default: with any)", repeatable: true),
+    ]
+
+    static let retention: [OptionDescription] = .section(
+        "Retention: kept with TARGET until others are given (built in: 7d, and the last 3)",
+        keeping + [
+            .value("--retention", "WORD", "forget the rules that are kept", choices: ["default"])
+        ])
 
     static let output: [OptionDescription] = .section(
         "Output",
@@ -107,7 +122,7 @@ extension CommandDescription {
     private static let listing = [OptionDescription].section(
         "Output", .flag("--all", "list every action, however many"))
 
-    private static let settingsFile = OptionDescription.value(
+    static let settingsFile = OptionDescription.value(
         "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
 
     /// What decides about the actions of a plan.
@@ -143,7 +158,10 @@ extension CommandDescription {
         discussion: """
             The contents of SOURCE become the contents of TARGET. Until the commit nothing in the tree is \
             touched; a run that is killed leaves the old tree or the new one once the next command that \
-            writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history.
+            writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history for a week, and of \
+            the last three applies in any case; where the disk has not the room for an apply, the oldest go before. \
+            Rules of retention that are given are kept with the target, hold until others are given, and never give \
+            way to an apply.
             """,
         arguments: sourceAndTarget,
         options: [

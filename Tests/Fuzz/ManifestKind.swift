@@ -111,6 +111,10 @@ private struct ManifestContent: Equatable {
                 path: Array("/source/\u{1F600}".utf8), identity: random.identity(),
                 fileSystem: String(random.next(), radix: 16))
             if random.oneIn(3) {
+                header.retention = RetentionPolicy()
+                header.retention?.keepLast = random.number(0...9)
+                if random.oneIn(2) { header.retention?.keepWithin = Age("7d") }
+                if random.oneIn(2) { header.retention?.keepLabel = ["\"é\"\n", ""] }
                 header.filters = FilterSummary(
                     lines: ["exclude *.o", "include \"é\"\n", ""].shuffled(using: &random))
                 header.attributes = MirroredAttributes(rawValue: UInt8(random.number(0...31)))

@@ -51,11 +51,8 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        // How much the run that was cut short would have kept nobody knows here; the next apply says.
         try DisplacedTree.collect(in: state)
-        var policy = RetentionPolicy()
-        policy.keepLast = .max
-        try Retention(state).apply(policy)
+        try Retention(state).tidy()
         return (direction, commit)
     }
 

@@ -148,9 +148,14 @@ package struct TargetState: Sendable {
         return try ManifestReader(descriptor, path: directory.path(of: Name.manifest))
     }
 
-    /// Which manifest is there; nil without one.
-    package func manifestInode() throws -> UInt64? {
-        try directory.status(of: Name.manifest)?.inode
+    /// Which manifest is there; nil without one. The inode of one that was replaced may be that of the next.
+    package func manifestVersion() throws -> ManifestVersion? {
+        try directory.status(of: Name.manifest).map { ManifestVersion(inode: $0.inode, changed: $0.changed) }
+    }
+
+    package struct ManifestVersion: Hashable, Sendable {
+        fileprivate let inode: UInt64
+        fileprivate let changed: FileTime
     }
 
     /// The commit that was begun and not ended; nil when there is none.

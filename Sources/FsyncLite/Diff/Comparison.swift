@@ -155,8 +155,9 @@ package struct ComparisonPolicy: Sendable {
     /// The source is as it was recorded, and the target holds what was recorded of it.
     private func stands(_ pair: Pair) -> Bool {
         guard let record = pair.record else { return false }
+        // That it is racy concerns its content.
         return !record.differs(from: pair.target.status)
-            && isAsRecorded(pair.source.status, record.status, record.marks)
+            && isAsRecorded(pair.source.status, record.status, [])
     }
 
     /// The target's object is the recorded one and has not been written to, and the source's is that too.
@@ -178,7 +179,8 @@ package struct ComparisonPolicy: Sendable {
     func isRecordStale(_ pair: Pair) -> Bool {
         guard let record = pair.record else { return true }
         let source = pair.source.status
-        return record.differs(from: pair.target.status) || record.status.links != source.links
+        return record.differs(from: pair.target.status)
+            || (source.type != .directory && record.status.links != source.links)
             || (usesIdentity && record.status.identity != source.identity)
             || (usesChangeTime && record.status.changed != source.changed)
             || record.status.changed == Trust.unexamined

@@ -9,13 +9,31 @@ struct Retention {
         self.state = state
     }
 
-    /// Applies a policy, and removes what runs that were cut short left behind. Writes nothing where there is
-    /// nothing of this.
-    func apply(_ policy: RetentionPolicy) throws {
+    /// Applies a policy after a run, and removes what runs that were cut short left behind. Writes nothing where
+    /// there is nothing of this.
+    ///
+    /// - Parameters:
+    ///   - run: the id of the snapshot that the run has made; nil where it has made none.
+    ///   - began: when the run began.
+    func apply(_ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil) throws {
         let history = try History(state)
+        let snapshots = try history.snapshots()
+        let before = run != nil && snapshots.first?.id == run ? 1 : 0
+        let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)
+        try keep(reasons.map { !$0.isEmpty }, of: history)
+        try state.clean()
+    }
+
+    /// Removes what runs that were cut short left behind, and lets go of no snapshot.
+    func tidy() throws {
+        let history = try History(state)
+        try keep(history.snapshots().map { _ in true }, of: history)
+        try state.clean()
+    }
+
+    private func keep(_ kept: [Bool], of history: History) throws {
         // What a record that cannot be read still needs nobody knows: nothing goes.
-        guard history.damage == nil else { return try state.clean() }
-        let kept = try policy.reasons(for: history.snapshots()).map { !$0.isEmpty }
+        guard history.damage == nil else { return }
         let oldest = kept.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
@@ -30,7 +48,6 @@ struct Retention {
         steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
         for step in steps where step.header.isUnswept == true { try sweep(step, history) }
         try discardUnlisted(steps)
-        try state.clean()
     }
 
     /// Takes the oldest records away, the oldest first, so that the chain only ever gets shorter.

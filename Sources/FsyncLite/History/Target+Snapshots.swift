@@ -3,15 +3,26 @@ import FileSystem
 extension Target {
     /// The snapshots that can be had, the newest first, which is the present tree. Takes no lock and writes nothing.
     ///
+    /// - Parameter retention: what an apply would be given beside what the target has.
     /// - Throws: `SyncError`, as `status()`, and `pending` while a commit is unfinished.
-    public func snapshots() throws -> [Snapshot] {
+    public func snapshots(_ retention: RetentionOptions = RetentionOptions()) throws -> [Snapshot] {
         let history = try history()
-        return try snapshots(history, history.state.settings().retention)
+        return try snapshots(history, rules(retention, history.state).policy)
+    }
+
+    /// The rules that say which of them stay.
+    public func retention(_ options: RetentionOptions = RetentionOptions()) throws -> RetentionRules {
+        try rules(options, open().1)
+    }
+
+    private func rules(_ options: RetentionOptions, _ state: TargetState) throws -> RetentionRules {
+        try options.rules(kept: state.manifest()?.header.retention, state.settings())
     }
 
     private func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
         var snapshots = try history.snapshots()
-        for (index, reasons) in policy.reasons(for: snapshots).enumerated() {
+        let reasons = policy.reasons(for: snapshots, began: policy.clock)
+        for (index, reasons) in reasons.enumerated() {
             snapshots[index].reasons = reasons
             if index > 0 { snapshots[index].bytesHeld = try history.bytesHeld(history.steps[index - 1]) }
         }
@@ -72,7 +83,10 @@ extension Target {
     }
 
     /// Gives the present snapshot a label, which keeps it.
-    public func label(_ label: String) throws -> Snapshot {
+    ///
+    /// - Parameter retention: as for `snapshots`.
+    public func label(_ label: String, _ retention: RetentionOptions = RetentionOptions()) throws -> Snapshot
+    {
         try writing { history in
             guard var header = history.steps.first?.header, let step = history.steps.first else {
                 throw SyncError(
@@ -81,7 +95,8 @@ extension Target {
             }
             header.label = label
             try header.write(to: history.directory(step))
-            return try snapshots(History(history.state), history.state.settings().retention)[0]
+            return try snapshots(
+                History(history.state), rules(retention, history.state).policy)[0]
         }
     }
 
@@ -96,7 +111,7 @@ extension Target {
         return try writing { history in
             if let damage = history.damage { throw damage }
             let before = try snapshots(history, policy)
-            try Retention(history.state).apply(policy)
+            try Retention(history.state).apply(policy, began: policy.clock)
             return before
         }
     }
@@ -158,6 +173,11 @@ extension Target {
         if let directory = root.directory { _ = try Recovery(root: directory, state: state).run() }
         return try withExtendedLifetime(root) { try body(History(state)) }
     }
+}
+
+extension RetentionPolicy {
+    /// The clock of a run that is no apply. Where no rule has an age it does not matter.
+    fileprivate var clock: Timestamp? { keepWithin == nil ? nil : .now }
 }
 
 extension TreeWalker {

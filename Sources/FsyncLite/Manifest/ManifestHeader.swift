@@ -41,6 +41,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// Which directory the mirror's root is, where the state stands beside it.
     package var rootIdentity: FileIdentity?
 
+    /// The rules of retention that an apply was given last.
+    package var retention: RetentionPolicy?
+
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
         /// Its root as it was given, for people.
@@ -86,6 +89,7 @@ public struct ManifestHeader: Hashable, Sendable {
             text.field("uptime_ms", scanned.clock.uptime)
         }
         text.words("commits", commits.map { "\($0.lowerBound)/\($0.upperBound)" })
+        if let retention { text.retention(retention) }
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -151,6 +155,10 @@ public struct ManifestHeader: Hashable, Sendable {
         if source != nil, try reader.key("commits") {
             try reader.array { reader in commits.append(try reader.span()) }
             guard !commits.isEmpty else { throw reader.error("an empty list of commits") }
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("retention") {
+            retention = try reader.retention()
             try reader.expect(",")
         }
         if source != nil, try reader.key("root_omitted") {

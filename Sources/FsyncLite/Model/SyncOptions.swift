@@ -51,8 +51,8 @@ public struct SyncOptions: Hashable, Sendable {
 
     /// Bytes of content copied per second, more than zero; nil for as fast as it goes.
     public var bandwidth: Int64?
-    /// How many applies can be undone afterwards; nil for what the target's settings say.
-    public var keepLast: Int?
+    /// Which snapshots stay afterwards.
+    public var retention = RetentionOptions()
 
     public init() {}
 

@@ -31,12 +31,4 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(defaults, forKey: .defaults)
     }
-
-    /// What stays after each commit: by default one step back and what has a label, whatever else is kept.
-    public var retention: RetentionPolicy {
-        var policy = rules
-        policy.keepLast = rules.keepLast ?? 1
-        policy.keepsLabelled = rules.keepLabel == nil
-        return policy
-    }
 }

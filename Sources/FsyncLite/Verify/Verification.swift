@@ -70,7 +70,7 @@ public struct Verification: Sendable {
     /// - Throws: `SyncError`: `invalidDocument` for a manifest whose end turns out to be damaged, `pending` where an
     ///   apply replaced it meanwhile. What was found is void then.
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
-        let inode = try manifest.manifestInode()
+        let version = try manifest.manifestVersion()
         let recorded = try manifest.stream()
         let header = try manifest.header(of: recorded)
         var policy = ComparisonPolicy()
@@ -115,7 +115,7 @@ public struct Verification: Sendable {
             }
             if order >= 0 { hasEntry = try scan.advance() }
         }
-        try manifest.checkManifest(is: inode)
+        try manifest.checkManifest(is: version)
         return summary
     }
 

@@ -60,6 +60,10 @@ struct OptionDescription: Sendable {
 extension [OptionDescription] {
     /// The same options, under a heading of their own.
     static func section(_ heading: String, _ options: OptionDescription...) -> [OptionDescription] {
+        section(heading, options)
+    }
+
+    static func section(_ heading: String, _ options: [OptionDescription]) -> [OptionDescription] {
         options.map { $0.inSection(heading) }
     }
 }

@@ -19,8 +19,11 @@ enum SettingsShowCommand {
                 )
             }
         }
+        // Of rules of retention one place counts whole.
+        let ruling = layers.last { $0.rulesRetention }
         for option in CommandDescription.settings {
-            let given = layers.compactMap { $0.values[option.name] }
+            let isRule = CommandDescription.retention.contains { $0.name == option.name }
+            let given = (isRule ? ruling.map { [$0] } ?? [] : layers).compactMap { $0.values[option.name] }
             let counting = option.isRepeatable ? given[...] : given.suffix(1)
             if counting.isEmpty {
                 try console.line("\(pad(option.key, 20)) \(pad(text(nil, option), 12)) default")

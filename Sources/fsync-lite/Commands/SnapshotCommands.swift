@@ -3,11 +3,14 @@ import FsyncLite
 enum SnapshotListCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument("TARGET")
-        let snapshots = try Target(path: path).snapshots()
+        let options = try RetentionOptions(settingsFor: path, invocation)
+        let snapshots = try Target(path: path).snapshots(options)
+        let rules = try Target(path: path).retention(options)
         if invocation.has("--json") {
-            try SnapshotDocument.write(path, snapshots, to: &console)
+            try SnapshotDocument.write(path, snapshots, rules, to: &console)
         } else {
             for snapshot in snapshots { try console.line(line(snapshot)) }
+            try console.line(line(rules))
         }
         return snapshots.contains { $0.damage != nil } ? .invalidDocument : .done
     }
@@ -23,6 +26,12 @@ enum SnapshotListCommand {
         parts.append("(\(snapshot.reasons.isEmpty ? "goes" : snapshot.reasons.joined(separator: ", ")))")
         if let damage = snapshot.damage { parts.append(damage) }
         return parts.joined(separator: "  ")
+    }
+
+    /// Such as `rules: keep_last 3, keep_within 7d (built in)`.
+    static func line(_ rules: RetentionRules) -> String {
+        let more = rules.origin == .builtIn ? "; the oldest go where an apply needs the room" : ""
+        return "rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))"
     }
 
     private static func counts(_ summary: ActionSummary) -> String {
@@ -86,7 +95,9 @@ enum SnapshotCreateCommand {
             throw UsageError(
                 "a snapshot is there already; what is missing is its name", wayOut: "give --label L")
         }
-        let snapshot = try Target(path: invocation.argument("TARGET")).label(label)
+        let path = try invocation.argument("TARGET")
+        let snapshot = try Target(path: path).label(
+            label, RetentionOptions(settingsFor: path, invocation))
         try console.line(SnapshotListCommand.line(snapshot))
         return .done
     }
@@ -94,39 +105,23 @@ enum SnapshotCreateCommand {
 
 enum SnapshotPruneCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let policy = try RetentionPolicy(invocation)
-        guard !policy.isEmpty else {
-            throw UsageError(
-                "this would keep nothing but the present tree",
-                wayOut: "say what to keep, as by --keep-last 3 (or 0)")
-        }
         let path = try invocation.argument("TARGET")
+        let given = try RetentionPolicy(invocation)
+        let rules =
+            try given.isEmpty
+            ? Target(path: path).retention(RetentionOptions(settingsFor: path, invocation))
+            : RetentionRules(given: given)
         let isDryRun = invocation.has("--dry-run")
-        let snapshots = try Target(path: path).prune(policy, isDryRun: isDryRun)
+        let snapshots = try Target(path: path).prune(rules.policy, isDryRun: isDryRun)
         if invocation.has("--json") {
-            try SnapshotDocument.write(path, snapshots, to: &console)
+            try SnapshotDocument.write(path, snapshots, rules, to: &console)
         } else if !invocation.has("--quiet") {
             for snapshot in snapshots { try console.line(SnapshotListCommand.line(snapshot)) }
+            try console.line(SnapshotListCommand.line(rules))
             let going = snapshots.count { $0.reasons.isEmpty }
             try console.line("\(going) \(isDryRun ? "to go" : "gone"), \(snapshots.count - going) kept")
         }
         return .done
-    }
-}
-
-extension RetentionPolicy {
-    fileprivate init(_ invocation: Invocation) throws {
-        self.init()
-        keepLast = try invocation.integer("--keep-last")
-        keepHourly = try invocation.integer("--keep-hourly")
-        keepDaily = try invocation.integer("--keep-daily")
-        keepWeekly = try invocation.integer("--keep-weekly")
-        keepMonthly = try invocation.integer("--keep-monthly")
-        keepYearly = try invocation.integer("--keep-yearly")
-        let wayOut = "give one such as 30d or 1y6mo; m would be minutes, months are mo"
-        keepWithin = try invocation.value("--keep-within", wayOut) { RetentionPolicy.within($0) }
-        let labels = invocation.values("--keep-label").map { String(decoding: $0, as: UTF8.self) }
-        if !labels.isEmpty { keepLabel = labels }
     }
 }
 
@@ -143,9 +138,13 @@ enum SnapshotVerifyCommand {
 
 /// `snapshot list --json`.
 enum SnapshotDocument {
-    static func write(_ target: [UInt8], _ snapshots: [Snapshot], to console: inout Console) throws {
+    static func write(
+        _ target: [UInt8], _ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console
+    ) throws {
         var document = DocumentWriter(format: "fsync-lite-snapshots")
         document.text.field("target", "target_base64", target[...])
+        document.text.field("rules", rules.policy.description)
+        document.text.field("rules_from", rules.origin.rawValue)
         try document.array("snapshots", of: snapshots, to: &console) { text, snapshot in
             text.field("id", snapshot.id)
             if let created = snapshot.created { text.field("created", created) }

@@ -35,6 +35,6 @@ extension SyncOptions {
             Int64(byteCount: $0).flatMap { $0 > 0 ? $0 : nil }
         }
         threads = try invocation.integer("--threads", in: 1...1024) ?? threads
-        keepLast = try invocation.integer("--keep-last")
+        retention = try RetentionOptions(invocation)
     }
 }

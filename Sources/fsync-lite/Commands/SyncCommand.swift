@@ -44,8 +44,13 @@ struct SyncCommand {
         }
         source = try SyncCommand.directory(invocation, "SOURCE")
         target = try SyncCommand.directory(invocation, "TARGET")
-        self.invocation = invocation.over(try settings.layers(target: target, job: job), mayBeSet)
-        options = try SyncOptions(self.invocation)
+        let layers = try settings.layers(target: target, job: job)
+        let retention = try RetentionOptions(invocation, layers)
+        mayBeSet.removeAll { option in CommandDescription.retention.contains { $0.name == option.name } }
+        self.invocation = invocation.over(layers, mayBeSet)
+        var options = try SyncOptions(self.invocation)
+        options.retention = retention
+        self.options = options
     }
 
     /// A local path. `host:path` means another machine to every user of rsync, and must not become a

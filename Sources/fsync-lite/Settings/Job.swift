@@ -22,7 +22,7 @@ struct Job {
         target = try directory("target")
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
-            values, at: path, in: file, beside: ["source", "target"] + moments.map(\.rawValue))
+            values, .job, at: path, in: file, beside: ["source", "target"] + moments.map(\.rawValue))
         hooks = try moments.compactMap { moment in
             guard let value = values[moment.rawValue] else { return nil }
             guard let hook = Hook(moment, value) else {

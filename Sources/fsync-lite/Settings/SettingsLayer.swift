@@ -14,6 +14,16 @@ struct SettingsLayer {
         let place: String
     }
 
+    /// Where the options stand, the weakest first.
+    enum Place {
+        /// The `defaults` of a person's own settings.
+        case defaults
+        /// The `defaults` of the target's settings.
+        case target
+        case job
+    }
+
+    let place: Place
     /// By long option name.
     private(set) var values: [String: Value] = [:]
 
@@ -22,9 +32,10 @@ struct SettingsLayer {
     ///   - others: keys that stand there too and are no options.
     /// - Throws: `SyncError` with file, line and key for an unknown key and a value that the option does not take.
     init<Content>(
-        _ settings: SettingValues, at path: [String], in file: SettingsFile<Content>,
+        _ settings: SettingValues, _ place: Place, at path: [String], in file: SettingsFile<Content>,
         beside others: [String] = []
     ) throws {
+        self.place = place
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
             guard let option = CommandDescription.settings.first(where: { $0.key == key }) else {
                 let known = CommandDescription.settings.map(\.key) + others
@@ -39,7 +50,22 @@ struct SettingsLayer {
                 throw file.error(path + [key], "\(error.message); \(error.wayOut)")
             }
         }
+        do {
+            _ = try RetentionOptions(retention)
+        } catch let error as UsageError {
+            throw file.error(path, "\(error.message); \(error.wayOut)")
+        }
     }
+
+    /// The rules of retention, as a command line would have them.
+    var retention: Invocation {
+        var rules: [String: [[UInt8]]] = [:]
+        for option in CommandDescription.retention { rules[option.name] = values[option.name]?.values }
+        return Invocation(command: .apply, argumentValues: [:], optionValues: rules, sequence: [])
+    }
+
+    /// Whether it has rules of retention, or forgets those that are kept.
+    var rulesRetention: Bool { !retention.optionValues.isEmpty }
 
     private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
         switch value {

@@ -17,7 +17,9 @@ struct SettingsSources {
         } else {
             own = nil
         }
-        if let own { defaults = [try SettingsLayer(own.content.defaults, at: ["defaults"], in: own)] }
+        if let own {
+            defaults = [try SettingsLayer(own.content.defaults, .defaults, at: ["defaults"], in: own)]
+        }
     }
 
     /// `fsync-lite` in the XDG directory for settings; nil where the environment names none.
@@ -55,7 +57,8 @@ struct SettingsSources {
     func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
         if let file = try Target(path: target).settings() {
-            layers.append(try SettingsLayer(file.content.defaults ?? [:], at: ["defaults"], in: file))
+            layers.append(
+                try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }
         if let job { layers.append(job.options) }
         return layers

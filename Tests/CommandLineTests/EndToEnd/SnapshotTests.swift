@@ -235,7 +235,6 @@ struct SnapshotTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "target/inside").code == 4)
         #expect(try scene.run("snapshot", "restore", "target", "latest~1").code == 64)
         #expect(try scene.run("snapshot", "restore", "target", "latest~9", "--in-place").code == 66)
-        #expect(try scene.run("snapshot", "prune", "target").code == 64)
         #expect(try scene.text("full/mine") == "mine")
     }
 }

@@ -34,13 +34,14 @@ struct RetentionPolicyTests {
         #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", "", "daily", "", ""])
         #expect(
             kept(times, policy { ($0.keepDaily, $0.keepMonthly, $0.keepYearly) = (3, 5, 1) })
-                == ["present, daily, monthly, yearly", "", "daily", "", "daily"])
+                == ["present, daily, monthly, yearly", "", "daily", "", "daily, oldest monthly"])
     }
 
     @Test func weeksBeginOnMonday() {
         // 2026-11-16 is a Monday.
         let times = ["2026-11-17T00:00", "2026-11-16T00:00", "2026-11-15T23:59", "2026-11-09T00:00"]
-        #expect(kept(times, policy { $0.keepWeekly = 9 }) == ["present, weekly", "", "weekly", ""])
+        #expect(
+            kept(times, policy { $0.keepWeekly = 9 }) == ["present, weekly", "", "weekly", "oldest weekly"])
     }
 
     @Test func hoursAreThoseOfTheClock() {
@@ -59,11 +60,100 @@ struct RetentionPolicyTests {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         let labels = [1: "a", 2: "b"]
         #expect(kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", "", "label b"])
+        let rules = RetentionOptions().rules(kept: nil, Settings(keepLast: 1)).policy
+        #expect(kept(times, labels: labels, rules) == ["present", "last, label a", "label b"])
+        var settings = Settings(keepLast: 1)
+        settings.rules.keepLabel = []
+        let others = RetentionOptions().rules(kept: nil, settings).policy
+        #expect(kept(times, labels: labels, others) == ["present", "last", ""])
+    }
+
+    @Test func theOldestStaysWhileARuleHasCountsLeft() {
+        let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
+        #expect(kept(times, policy { $0.keepDaily = 1 }) == ["present, daily", "", ""])
+        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", "", "oldest daily"])
+        // Also what the first apply found, of which no time is known.
         #expect(
-            kept(times, labels: labels, Settings().retention) == ["present", "last, label a", "label b"])
+            kept(times + [""], policy { $0.keepDaily = 2 }) == ["present, daily", "", "", "oldest daily"])
+        #expect(kept([times[0]], policy { $0.keepYearly = 9 }) == ["present, yearly"])
+    }
+
+    @Test func whatTheFirstApplyFoundIsAsOldAsThatApply() {
+        let times = ["2026-11-20T12:00", "2026-11-14T12:00", ""]
+        let kept7 = kept(times, policy { $0.keepWithin = .init("7d") })
+        #expect(kept7 == ["present, within 7d", "within 7d", "within 7d"])
+        #expect(
+            kept(times, policy { $0.keepWithin = .init("1d") }) == ["present, within 1d", "", ""])
+    }
+
+    /// Newest first; the run that asks has made the first.
+    private func keptAfterRun(_ times: [String], _ policy: RetentionPolicy) -> [String] {
+        let snapshots = times.map { Snapshot(id: $0, created: Timestamp(text: "\($0):00Z")) }
+        return policy.reasons(for: snapshots, newestBefore: 1, began: snapshots[0].created).map {
+            $0.joined(separator: ", ")
+        }
+    }
+
+    @Test func aClockThatIsAheadEmptiesNothing() {
+        let rules = policy { ($0.keepWithin, $0.keepLast) = (.init("7d"), 1) }
+        let ahead = ["2027-11-20T12:00", "2026-11-20T12:00", "2026-11-19T12:00", "2026-10-01T12:00"]
+        #expect(keptAfterRun(ahead, rules) == ["present, within 7d", "last, within 7d", "within 7d", ""])
+        // And neither does the next run, whose clock is right.
+        let behind = ["2026-11-21T12:00"] + ahead
+        #expect(
+            keptAfterRun(behind, rules)
+                == ["present", "last, within 7d", "clock", "clock", "clock"])
+        let after = ["2026-11-22T12:00"] + behind
+        #expect(
+            keptAfterRun(after, rules)
+                == ["present, within 7d", "last, within 7d", "within 7d", "within 7d", "within 7d", ""])
+    }
+
+    @Test func whatDisplacedAndCreatedNothingDoesNotCountAsOneOfTheLast() {
+        var changed = ActionSummary()
+        changed.update = 1
+        let summaries = [ActionSummary(), changed, ActionSummary(), changed, nil]
+        let snapshots = summaries.map { Snapshot(id: "", summary: $0) }
+        let reasons = policy { $0.keepLast = 1 }.reasons(for: snapshots)
+        #expect(reasons == [["present"], ["last"], ["last"], [], []])
+        #expect(policy { $0.keepLast = 0 }.reasons(for: snapshots) == [["present"], [], [], [], []])
+    }
+
+    // MARK: Where rules stand
+
+    @Test func theFirstPlaceWithAnyRuleCountsWhole() {
+        var options = RetentionOptions()
+        var settings = Settings()
+        func rules() -> String {
+            let rules = options.rules(kept: kept, settings)
+            return "\(rules.policy) \(rules.origin)"
+        }
+        var kept: RetentionPolicy?
+        #expect(rules() == "keep_last 3, keep_within 7d builtIn")
+        options.defaults = policy { $0.keepDaily = 1 }
+        #expect(rules() == "keep_daily 1 defaults")
+        kept = policy { $0.keepWeekly = 2 }
+        #expect(rules() == "keep_weekly 2 kept")
+        options.settings = policy { $0.keepMonthly = 3 }
+        #expect(rules() == "keep_monthly 3 settings")
+        settings.rules.keepLast = 4
+        #expect(rules() == "keep_last 4 settings")
+        options.given = policy { $0.keepYearly = 5 }
+        #expect(rules() == "keep_yearly 5 given")
+        #expect(options.kept(over: kept) == options.given)
+
+        options = RetentionOptions()
+        settings = Settings()
+        options.forgetsKept = true
+        #expect(rules() == "keep_last 3, keep_within 7d builtIn")
+        #expect(options.kept(over: kept) == nil)
+    }
+
+    /// No labels alone would be everything gone.
+    @Test func anEmptyListOfLabelsIsNoRule() {
         var settings = Settings()
         settings.rules.keepLabel = []
-        #expect(kept(times, labels: labels, settings.retention) == ["present", "last", ""])
+        #expect(RetentionOptions().rules(kept: nil, settings).origin == .builtIn)
     }
 
     /// To users of restic `6m` is half a year; as minutes it would let the history go.

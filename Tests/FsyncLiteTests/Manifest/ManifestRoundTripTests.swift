@@ -102,6 +102,28 @@ struct ManifestRoundTripTests {
         header.source = .init(path: [0xFF], identity: FileIdentity(inode: 0, created: nil), fileSystem: "")
         #expect(try scratch.manifest(Self.text(header, [])).header == header)
         #expect(try scratch.files(Self.text(header, [])).isEmpty)
+        var rules = RetentionPolicy()
+        (rules.keepLast, rules.keepWithin) = (0, .init("1y6m"))
+        (rules.keepYearly, rules.keepLabel) = (.max, ["\"\n", "é"])
+        header.retention = rules
+        #expect(try scratch.manifest(Self.text(header, [])).header == header)
+    }
+
+    @Test(arguments: [
+        "{}", "{\"keep_last\":-1}", "{\"keep_last\":\"1\"}", "{\"keep_last\":1,\"keep_last\":2}",
+        "{\"keep_within\":\"7\"}", "{\"keep_label\":\"a\"}", "{\"keep_label\":[]}", "{\"keep\":1}", "[]", "3",
+    ])
+    func noRulesOfRetention(text: String) throws {
+        var header = Self.header
+        header.retention = RetentionPolicy()
+        header.retention?.keepLast = 3
+        let scratch = try ScratchDocument()
+        let whole = String(decoding: try Self.text(header, []), as: UTF8.self)
+        let parts = whole.replacing("{\"keep_last\":3}", with: text).split(separator: "\"checksum\":")
+        let start = parts[0] + "\"checksum\":"
+        #expect(throws: SyncError.self) {
+            _ = try scratch.manifest(ManifestText.sealed(Array(start.utf8)))
+        }
     }
 
     @Test func manyEntriesCrossTheBuffers() throws {

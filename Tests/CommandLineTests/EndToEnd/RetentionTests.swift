@@ -1,0 +1,230 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Which snapshots go, when, and who says so.
+struct RetentionTests {
+    /// A mirror after some applies, each of which changes a file.
+    private func scene(_ applies: Int, _ options: String...) throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "a", "b": "b"], inMemory: true)
+        for _ in 0..<applies { try change(scene, options) }
+        return scene
+    }
+
+    private func change(_ scene: MirrorScene, _ options: [String] = []) throws {
+        try scene.append("+", to: "source/a")
+        let run = try scene.run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    private func list(_ scene: MirrorScene) throws -> JSONObject {
+        try scene.run("snapshot", "list", "target", "--json").json()
+    }
+
+    private func count(_ scene: MirrorScene) throws -> Int { try list(scene).objects("snapshots").count }
+
+    private func rules(_ scene: MirrorScene) throws -> String {
+        let list = try list(scene)
+        return "\(list.text("rules") ?? "-") (\(list.text("rules_from") ?? "-"))"
+    }
+
+    private func settings(_ text: String, _ scene: MirrorScene) throws {
+        try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
+    }
+
+    // MARK: What prunes
+
+    @Test func goingBackPrunesNothing() throws {
+        let scene = try scene(7, "--keep-last", "30")
+        try settings("{\"keep_last\": 1}", scene)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try count(scene) == 9)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
+        #expect(try count(scene) == 10)
+        #expect(try scene.run("recover", "target").code == 0)
+        #expect(try scene.run("snapshot", "create", "target", "--label", "x").code == 0)
+        #expect(try count(scene) == 10)
+        // An apply does.
+        #expect(try scene.apply().code == 0)
+        #expect(try count(scene) == 2)
+    }
+
+    @Test func aRepairPrunesNothing() throws {
+        let scene = try scene(4, "--digest")
+        try settings("{\"keep_last\": 1}", scene)
+        try scene.editInSecret("target/b", "x")
+        let run = try scene.run(
+            "manifest", "verify", "--digest", "--repair", "--source", "source", "target", "target")
+        #expect(try scene.text("target/b") == "b", "\(run.errors)")
+        #expect(try count(scene) >= 5)
+    }
+
+    @Test(
+        .enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"))
+    func recoveryPrunesNothing() throws {
+        let scene = try scene(4)
+        try settings("{\"keep_last\": 0}", scene)
+        try scene.append("+", to: "source/a")
+        do {
+            let paused = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("renameat2", of: "journal"))
+            #expect(try paused.waitForPause())
+        }
+        #expect(try scene.run("recover", "target").code == 0)
+        #expect(try count(scene) == 6)
+    }
+
+    // MARK: Where rules stand
+
+    @Test func aPlainApplyGoesByTheRulesThatWereGivenLast() throws {
+        let scene = try scene(9, "--keep-last", "30")
+        try change(scene)
+        #expect(try count(scene) == 11)
+        #expect(try rules(scene) == "keep_last 30 (kept with the target)")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try rules(scene) == "keep_last 30 (kept with the target)")
+    }
+
+    /// They are recorded also where there is nothing else to do, and that is no step to undo.
+    @Test func rulesAlone() throws {
+        let scene = try scene(3)
+        let before = try count(scene)
+        let run = try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b")
+        #expect(run.output == "nothing to do; 2 unchanged\n")
+        #expect(run.errors.contains("until others are given: keep_last 9, keep_daily 2, keep_label a b\n"))
+        #expect(try rules(scene) == "keep_last 9, keep_daily 2, keep_label a b (kept with the target)")
+        #expect(try count(scene) == before)
+        #expect(try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b").errors == "")
+        #expect(try scene.apply().errors == "")
+        #expect(try rules(scene) == "keep_last 9, keep_daily 2, keep_label a b (kept with the target)")
+        #expect(try scene.apply("--retention", "default").code == 0)
+        #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
+        #expect(try count(scene) == before)
+    }
+
+    @Test func aPlanShowsThatRulesWillBeKept() throws {
+        let scene = try scene(1)
+        let before = try scene.wholeTarget()
+        #expect(try scene.plan("--keep-last", "2").errors.contains("until others are given: keep_last 2"))
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
+    }
+
+    @Test func theTargetsSettingsGoBeforeWhatIsKept() throws {
+        let scene = try scene(4, "--keep-last", "9")
+        try settings("{\"keep_last\": 2}", scene)
+        #expect(try rules(scene) == "keep_last 2 (in the target's settings)")
+        try change(scene)
+        #expect(try count(scene) == 3)
+        // The command line goes before both.
+        try change(scene, ["--keep-last", "8"])
+        #expect(try count(scene) == 4)
+        try settings("{\"defaults\": {\"keep_weekly\": 5}}", scene)
+        #expect(try rules(scene) == "keep_weekly 5 (in the target's settings)")
+        try scene.remove("target/.fsync-lite/settings.json")
+        #expect(try rules(scene) == "keep_last 8 (kept with the target)")
+    }
+
+    @Test func aJobsRulesAreKeptAndYourDefaultsAreNot() throws {
+        let scene = try scene(4)
+        let job =
+            "{\"source\": \"\(scene.source)\", \"target\": \"\(scene.target)\", \"keep_monthly\": 4}"
+        try scene.build(
+            .file("{\"defaults\": {\"keep_last\": 2, \"keep_daily\": 9}, \"jobs\": {\"j\": \(job)}}"),
+            at: "settings.json")
+        let own = ["--settings", "settings.json"]
+        let shown = try scene.run(["snapshot", "list", "target"] + own).output
+        #expect(shown.contains("rules: keep_last 2, keep_daily 9 (in your defaults)\n"))
+        let before = try count(scene)
+        #expect(try scene.run(["snapshot", "prune", "target", "--dry-run"] + own).output.contains("1 to go"))
+        #expect(try count(scene) == before)
+        try scene.append("+", to: "source/a")
+        #expect(try scene.run(["apply", "source", "target"] + own).code == 0)
+        #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
+        #expect(try count(scene) == 4)
+        #expect(try scene.run(["run", "j"] + own).code == 0)
+        #expect(try rules(scene) == "keep_monthly 4 (kept with the target)")
+        // Nothing is joined: of today's trees one of each month stays, and the oldest.
+        #expect(
+            try list(scene).objects("snapshots").map { $0.texts("kept") } == [
+                ["present", "monthly"], ["oldest monthly"],
+            ])
+        let settings = try scene.run(["settings", "show", "j"] + own).lines
+        #expect(settings.contains { $0.hasPrefix("keep_monthly ") && $0.contains(" 4 ") })
+        #expect(settings.contains { $0.hasPrefix("keep_last ") && $0.contains(" - ") })
+    }
+
+    @Test func pruneWithoutRulesGoesByThoseInForce() throws {
+        let scene = try scene(5, "--keep-last", "9")
+        let before = try count(scene)
+        #expect(try scene.run("snapshot", "prune", "target").output.hasSuffix("0 gone, \(before) kept\n"))
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "2").code == 0)
+        #expect(try count(scene) == 3)
+        // And keeps nothing of its own.
+        #expect(try rules(scene) == "keep_last 9 (kept with the target)")
+    }
+
+    @Test func contradictions() throws {
+        let scene = try scene(1)
+        #expect(try scene.apply("--retention", "default", "--keep-last", "2").code == 64)
+        #expect(try scene.apply("--retention", "none").code == 64)
+        #expect(try scene.apply("--keep-within", "soon").code == 64)
+        try scene.build(
+            .file("{\"defaults\": {\"retention\": \"default\", \"keep_last\": 2}}"), at: "settings.json")
+        let run = try scene.run("apply", "source", "target", "--settings", "settings.json")
+        #expect(run.code == 65)
+        #expect(
+            run.errors.contains("settings.json: line 1: defaults: --retention default goes with no other"))
+    }
+
+    // MARK: What is built in
+
+    @Test func aWeekAndThreeStepsAtLeast() throws {
+        let scene = try scene(7)
+        #expect(try count(scene) == 8)
+        try setTimes(scene) { "2026-0\(9 - $0)-01T12:00:00Z" }
+        #expect(try scene.apply().code == 0)
+        let kept = try list(scene).objects("snapshots").map { $0.texts("kept") }
+        #expect(kept == [["present", "within 7d"], ["last"], ["last"], ["last"]])
+    }
+
+    // MARK: Clocks
+
+    /// Gives the snapshots other times, by their place, 0 for the present tree.
+    private func setTimes(_ scene: MirrorScene, _ time: (Int) -> String) throws {
+        let ids = try list(scene).objects("snapshots").compactMap { $0.text("id") }
+        for (index, id) in ids.enumerated() {
+            let file = URL(fileURLWithPath: scene.path("target/.fsync-lite/history/\(id)/header.json"))
+            guard let data = try? Data(contentsOf: file),
+                var header = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+            else { continue }
+            header["created"] = time(index)
+            if header["previous_created"] != nil { header["previous_created"] = time(index + 1) }
+            try JSONSerialization.data(withJSONObject: header).write(to: file)
+        }
+    }
+
+    @Test func aClockAYearAheadEmptiesNothing() throws {
+        let scene = try scene(6, "--keep-within", "7d")
+        // As if this run's clock were ahead: what is there is of last year, days apart.
+        try setTimes(scene) { "2025-11-2\(6 - $0)T12:00:00Z" }
+        let before = try count(scene)
+        try change(scene)
+        #expect(try count(scene) == before + 1)
+    }
+
+    @Test func aRunThatIsOlderThanWhatIsThereLetsGoOfNothing() throws {
+        let scene = try scene(6, "--keep-last", "9")
+        try setTimes(scene) { $0 == 0 ? "2999-01-01T12:00:00Z" : "2026-11-1\(9 - $0)T12:00:00Z" }
+        let before = try count(scene)
+        try change(scene, ["--keep-last", "1", "--keep-within", "1d"])
+        #expect(try count(scene) == before + 1)
+        // The next one counts from that run.
+        try change(scene)
+        #expect(
+            try list(scene).objects("snapshots").map { $0.texts("kept").last } == [
+                "within 1d", "within 1d", "within 1d",
+            ])
+    }
+}
