@@ -5,7 +5,8 @@ import Glibc
 ///
 /// POSIX ACLs are two of them, in the form in which the kernel hands them out. `user` attributes and ACLs
 /// belong to whoever owns the file; `trusted` and `security`, file capabilities among them, only root sees and
-/// sets. What a file system keeps for itself (`btrfs.compression`, `system.nfs4_acl`) is no part of it.
+/// sets. No part of it is what a file system keeps for itself (`btrfs.compression`, `system.nfs4_acl`), and
+/// `derived`. Which name is what stands in Fidelity.md.
 package struct ExtendedAttributes: Hashable, Sendable {
     package struct Attribute: Hashable, Sendable {
         package var name: [UInt8]
@@ -37,12 +38,17 @@ package struct ExtendedAttributes: Hashable, Sendable {
         package func contains(_ name: some Collection<UInt8>) -> Bool {
             if name.starts(with: "user.".utf8) { return plain }
             if name.starts(with: ExtendedAttributes.acl) { return acls }
-            return plain && privileged
+            return plain && privileged && !ExtendedAttributes.derived.contains(Array(name))
                 && (name.starts(with: "trusted.".utf8) || name.starts(with: "security.".utf8))
         }
     }
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
+
+    /// Names under which a file system or the kernel shows something else again. XFS shows ACLs as these two:
+    /// removing one removes the ACL. `security.evm` is computed over the object's inode number.
+    package static let derived = Set(
+        ["trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "security.evm"].map { Array($0.utf8) })
 
     package private(set) var attributes: [Attribute]
 

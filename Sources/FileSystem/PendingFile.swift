@@ -33,6 +33,16 @@ package struct PendingFile: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Writes to a FIFO, a device or what else of its name is no file to replace: nothing is pending.
+    package init(through name: FileName, in directory: Directory) throws(SystemError) {
+        let opened = try directory.open(name, [.write])
+        self.directory = directory
+        self.name = name
+        temporaryName = name
+        descriptor = opened
+        isPending = false
+    }
+
     deinit {
         // The file never got its name. Should even this fail, a hidden file stays behind and nothing is lost.
         if isPending { try? directory.unlink(temporaryName) }
@@ -92,6 +102,7 @@ package struct PendingFile: ~Copyable {
         _ mode: Directory.RenameMode = .replace, durably: Bool = true
     ) throws(SystemError) {
         try flush()
+        guard isPending else { return }
         if durably {
             try calling("fsync", directory.path(of: temporaryName)) { () throws(Errno) in
                 try descriptor.sync()

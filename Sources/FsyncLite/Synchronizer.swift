@@ -172,12 +172,13 @@ public struct Synchronizer: Sendable {
             throw SyncError(.failed, path: target, "somebody moved this meanwhile")
         }
         var plan = examination.plan
+        var rootPair = plan.root
 
         func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
             return Layout(
-                plan.difference, root: try rootAttributes(plan, examination, directory, status),
+                plan.difference, root: try rootAttributes(rootPair, examination, directory, status),
                 transaction: name,
                 replacesManifest: examination.header != nil, slots: slots)
         }
@@ -196,7 +197,13 @@ public struct Synchronizer: Sendable {
             outcome.map { (path: arrival.file.path, outcome: $0) }
         }
         if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
-        let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
+        // Of a root that was just made, nothing is known before it is tried.
+        let ownRoot = try rootPair ?? newRoot(examination, directory)
+        let tried = try stage.tryAttributes(of: plan.difference.pairs + [ownRoot])
+        if let file = tried[.root] {
+            rootPair = ownRoot
+            rootPair?.source = file
+        }
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
             guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
                 var report = Report(.failed, plan)
@@ -208,7 +215,7 @@ public struct Synchronizer: Sendable {
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
 
-        var header = try header(id, examination, plan)
+        var header = try header(id, examination, root: rootPair?.source)
         header.commits = try commits(examination, state)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         let missing = missingDigests(examination, directory)
@@ -243,7 +250,7 @@ public struct Synchronizer: Sendable {
         try monitor.checkCancellation()
         if let exchange {
             let attributes = try rootAttributes(
-                plan, examination, directory, root.original ?? directory.status())
+                rootPair, examination, directory, root.original ?? directory.status())
             let transaction = try exchange.transaction(
                 id: id, name, attributes, replacesManifest: examination.header != nil, state: state)
             try Ballast.make(for: transaction, in: stage.directory)
@@ -283,7 +290,7 @@ public struct Synchronizer: Sendable {
         _ examination: Examination, _ root: TargetRoot, _ state: TargetState, _ report: inout Report
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
-        var header = try header(old.id, examination, examination.plan)
+        var header = try header(old.id, examination, root: examination.plan.root?.source)
         (header.created, header.revision, header.rootIdentity) = (old.created, old.revision + 1, old.rootIdentity)
         header.commits = try commits(examination, state)
         var update = ManifestUpdate(examination.plan, staged: [], layout: nil)
@@ -313,7 +320,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// The new manifest's.
-    private func header(_ id: String, _ examination: Examination, _ plan: Plan) throws -> ManifestHeader {
+    private func header(_ id: String, _ examination: Examination, root: File?) throws -> ManifestHeader {
         // Nobody has looked at the source: what the last look saw is all that is known of it.
         if !examination.isOfSource, var header = examination.header {
             (header.id, header.revision) = (id, 0)
@@ -328,10 +335,14 @@ public struct Synchronizer: Sendable {
         header.scanned = examination.scanned
         header.attributes = examination.attributes
         header.filters = options.filters.summary
+<<<<<<< HEAD
         header.retention = options.retention.kept(over: examination.header?.retention)
         header.rootOmitted = plan.root?.source.omitted ?? []
+=======
+        header.rootOmitted = root?.omitted ?? []
+>>>>>>> s1
         if !header.rootOmitted.isEmpty {
-            header.rootChanged = (plan.root?.source.status.changed).map(Timestamp.init)
+            header.rootChanged = (root?.status.changed).map(Timestamp.init)
         }
         // A repair changes nothing of what a run looks at.
         if !options.repairs.isEmpty, let last = examination.header {
@@ -359,16 +370,25 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter status: as it was before the state was made in it.
     private func rootAttributes(
-        _ plan: Plan, _ examination: Examination, _ target: Directory, _ status: FileStatus
+        _ pair: Pair?, _ examination: Examination, _ target: Directory, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
-        if let (old, new) = plan.root?.attributes { return (Attributes(status, extended: old.extended), new) }
+        let (old, new) = try (pair ?? newRoot(examination, target)).attributes
+        return (Attributes(status, extended: old.extended), new)
+    }
+
+    /// A root that was just made, which may have inherited ACLs, and what it shall be: all of it is set.
+    private func newRoot(_ examination: Examination, _ target: Directory) throws -> Pair {
         let attributes = examination.attributes
-        let source = try examination.contents.rootFile(attributes.extended)
-        var wanted = Attributes(source.status, extended: source.extended)
-        if !attributes.contains(.owner) { (wanted.owner, wanted.group) = (status.owner, status.group) }
-        // One that was just made may have inherited ACLs.
-        let present = try ObjectHandle(of: target).extendedAttributes(attributes.extended)
-        return (Attributes(status, extended: present), wanted)
+        let present = try SourceContents(target).rootFile(attributes.extended)
+        var source = try examination.contents.rootFile(attributes.extended)
+        if !attributes.contains(.owner) {
+            var status = source.status
+            status.keepOwner(of: present.status)
+            source = source.with(status)
+        }
+        var pair = Pair(source: source, target: present)
+        pair.causes = [.modified, .mode, .owner, .group, .xattrs, .acls]
+        return pair
     }
 
     /// After the target is as it should be: nothing that goes wrong with its state changes that, so it is a note.

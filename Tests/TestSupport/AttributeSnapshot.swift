@@ -88,7 +88,7 @@ package enum RawPath {
         return names
     }
 
-    /// All extended attributes of what a path names, a symlink itself included.
+    /// All extended attributes of what a path names, a symlink itself included; ACLs once, where XFS has two names.
     package static func attributes(of path: [UInt8]) throws -> [[UInt8]: [UInt8]] {
         var list = [CChar](repeating: 0, count: 65536)
         let length = llistxattr(terminated(path), &list, list.count)
@@ -96,6 +96,7 @@ package enum RawPath {
         guard length >= 0 else { throw TreeError("llistxattr", path) }
         var found: [[UInt8]: [UInt8]] = [:]
         for name in list[..<length].split(separator: 0) {
+            if name.starts(with: "trusted.SGI_ACL_".utf8.map { CChar(bitPattern: $0) }) { continue }
             var value = [UInt8](repeating: 0, count: 65536)
             let size = lgetxattr(terminated(path), Array(name) + [0], &value, value.count)
             guard size >= 0 else { throw TreeError("lgetxattr", path) }

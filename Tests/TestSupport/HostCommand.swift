@@ -54,6 +54,8 @@ package enum TestDisk: Sendable {
     case ext4(megabytes: Int)
     /// A btrfs of its own in a file, the smallest.
     case btrfs
+    /// An XFS of its own in a file, the smallest.
+    case xfs
     /// A file that holds a file system.
     case image(String)
     /// What is at a path already, once more.
@@ -66,6 +68,10 @@ package enum TestDisk: Sendable {
     package static let hasNoBtrfs = "only root mounts, where loop devices, mkfs.btrfs and btrfs are"
 
     package static let hasBtrfs = HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount
+
+    package static let hasNoXFS = "only root mounts, where loop devices and mkfs.xfs are"
+
+    package static let hasXFS = TestDisk.xfs.canMount
 
     private var canMount: Bool {
         guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else { return false }
@@ -84,6 +90,10 @@ package enum TestDisk: Sendable {
         case .btrfs:
             try TestDisk.makeFile("\(path).image", megabytes: 128)
             try HostCommand.run("mkfs.btrfs", "-q", "-f", "\(path).image")
+            try TestDisk.mountAndForget("\(path).image", at: path)
+        case .xfs:
+            try TestDisk.makeFile("\(path).image", megabytes: 300)
+            try HostCommand.run("mkfs.xfs", "-q", "-f", "\(path).image")
             try TestDisk.mountAndForget("\(path).image", at: path)
         }
         defer { _ = HostCommand.works("umount", "--lazy", path) }

@@ -29,8 +29,11 @@ extension Stage {
                 wanted, over: try probe.status(), setsOwner: setsOwner, attributes.extended)
             var status = try probe.status()
             if !setsOwner { (status.owner, status.group) = (wanted.owner, wanted.group) }
+            if refused.owner != nil {
+                (status.owner, status.group) = (pair.target.status.owner, pair.target.status.group)
+            }
             let result = pair.source.achieved(
-                as: status, pair.source.extended, refused: refused, setsOwner: setsOwner)
+                as: status, pair.source.extended, refused: refused.extended, setsOwner: setsOwner)
             if result != pair.source { achieved[pair.source.path] = result }
         }
         for name in [other] + names.values where try directory.status(of: name) != nil {

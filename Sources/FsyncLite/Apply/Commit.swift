@@ -239,7 +239,8 @@ package final class Commit {
                     privileged: Account.isRoot)
                 let refused = try handle.set(wanted, over: status, setsOwner: Account.isRoot, kinds)
                 // The stage has tried: this object differs from what was tried, as by a full block of attributes.
-                if let first = refused.attributes.first {
+                if let error = refused.owner { throw error }
+                if let first = refused.extended.attributes.first {
                     throw SyncError(
                         .failed, path: try look(step.object).path,
                         "the file system does not take the attribute \(escapedText(first.name))")

@@ -33,8 +33,10 @@ extension Commit {
                 )
             }
             let old = change.old ?? Attributes(current)
-            transaction.attributes.append(
-                .init(object: change.object, old: old, new: change.new ?? old))
+            var new = change.new ?? old
+            // A new directory has the owner that it could be given.
+            if change.old == nil { (new.owner, new.group) = (old.owner, old.group) }
+            transaction.attributes.append(.init(object: change.object, old: old, new: new))
         }
         if !Account.isRoot { addMovedDirectories(to: &transaction) }
         return transaction

@@ -143,13 +143,12 @@ final class Replica {
     ) throws {
         let status = try original.status()
         let wanted = Attributes(status, extended: try original.extendedAttributes(Replica.everything))
-        do {
-            let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, Replica.everything)
-            if let first = refused.attributes.first {
-                throw refusal(path, "its attribute \(escapedText(first.name)) cannot be set on a copy")
-            }
-        } catch let error as SystemError where error.call == "fchownat" {
+        let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, Replica.everything)
+        guard refused.owner == nil else {
             throw refusal(path, "only root can copy it: it belongs to \(status.owner):\(status.group)")
+        }
+        if let first = refused.extended.attributes.first {
+            throw refusal(path, "its attribute \(escapedText(first.name)) cannot be set on a copy")
         }
     }
 

@@ -89,10 +89,10 @@ final class StageWorker {
             .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
-        var file = file
+        var file = file.with(wantedStatus(file.status, on: status))
         file.digest =
             digests == .none ? nil : try digest(of: parent.open(name, [.read, .noFollow]), parent, name)
-        return staged(file, as: status, wanted, refused: wanted.filter { held[$0.name] != $0.value })
+        return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
     /// Another name for a staged file. False where it cannot have one more: then it is copied once more.
@@ -119,7 +119,14 @@ final class StageWorker {
             wanted, over: try handle.status(), setsOwner: setsOwner, extendedKinds)
         var status = try handle.status()
         if staysOpen { status.permissions = file.status.permissions }
-        return staged(file, as: status, extended, refused: refused)
+        return staged(file, as: status, extended, refused.extended)
+    }
+
+    /// What an object that is made here is to have.
+    private func wantedStatus(_ source: FileStatus, on made: FileStatus) -> FileStatus {
+        var status = source
+        if !setsOwner { status.keepOwner(of: made) }
+        return status
     }
 
     /// Those of the source's entry; none where it has gone meanwhile.
@@ -128,7 +135,7 @@ final class StageWorker {
     }
 
     private func staged(
-        _ file: File, as status: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes
+        _ file: File, as status: FileStatus, _ extended: ExtendedAttributes, _ refused: ExtendedAttributes
     ) -> Stage.Outcome {
         .staged(
             file.achieved(as: status, extended, refused: refused, setsOwner: setsOwner), inode: status.inode)
@@ -140,7 +147,7 @@ final class StageWorker {
         _ file: File, at place: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
         if contents.linksFiles, let status = try linkContent(of: file, parent, name) {
-            return self.staged(file, as: status, file.extended, refused: ExtendedAttributes())
+            return self.staged(file, as: status, file.extended, ExtendedAttributes())
         }
         // The stage's own directory keeps others out, so a file may have its permissions from the start.
         let staged = try parent.open(
@@ -152,16 +159,14 @@ final class StageWorker {
                 else {
                     continue
                 }
-                let (status, refused) = try calling("fchmod", parent.path(of: name)) {
-                    () throws(Errno) -> (FileStatus, ExtendedAttributes) in
-                    try setMetadata(of: staged, to: source, extended)
-                }
+                let (wanted, status, refused) = try setMetadata(
+                    of: staged, to: source, extended, parent.path(of: name))
                 recorder.note(
                     .init(
                         path: file.path.bytes, place: place.bytes, source: source, stagedInode: status.inode))
-                var copied = file.with(source)
+                var copied = file.with(wanted)
                 copied.digest = digest
-                return self.staged(copied, as: status, extended, refused: refused)
+                return self.staged(copied, as: status, extended, refused)
             }
         } catch let problem as Unstageable {
             try parent.unlink(name)
@@ -201,23 +206,40 @@ final class StageWorker {
     }
 
     /// Sets what the file did not get when it was made: most need a time only.
+    ///
+    /// - Returns: what it should have, what it has, and what it does not take.
     private func setMetadata(
-        of staged: borrowing FileDescriptor, to source: FileStatus, _ extended: ExtendedAttributes
-    ) throws(Errno) -> (FileStatus, refused: ExtendedAttributes) {
-        try staged.setModified(source.modified)
-        let made = try staged.status()
-        let isOthers = setsOwner && (made.owner != source.owner || made.group != source.group)
-        guard isOthers || made.permissions != source.permissions || !extended.isEmpty else {
-            return (made, ExtendedAttributes())
+        of staged: borrowing FileDescriptor, to source: FileStatus, _ extended: ExtendedAttributes,
+        _ path: @autoclosure () -> [UInt8]
+    ) throws(SystemError) -> (wanted: FileStatus, FileStatus, refused: ExtendedAttributes) {
+        try calling("futimens", path()) { () throws(Errno) in try staged.setModified(source.modified) }
+        let made = try calling("statx", path()) { () throws(Errno) in try staged.status() }
+        let wanted = wantedStatus(source, on: made)
+        let isOthers = made.owner != wanted.owner || made.group != wanted.group
+        guard isOthers || made.permissions != wanted.permissions || !extended.isEmpty else {
+            return (wanted, made, ExtendedAttributes())
+        }
+        var permissions = wanted.permissions
+        if isOthers {
+            do throws(Errno) {
+                try staged.setOwner(wanted.owner, group: wanted.group)
+            } catch {
+                guard RefusedAttributes.ofOwner.contains(error) else {
+                    throw SystemError("fchown", path(), error)
+                }
+                permissions &= ~FileStatus.identityBits
+            }
         }
         var refused = ExtendedAttributes()
-        if isOthers { try staged.setOwner(source.owner, group: source.group) }
         if !extended.isEmpty {
-            refused = try staged.setExtendedAttributes(extended, over: ExtendedAttributes())
+            refused = try calling("fsetxattr", path()) { () throws(Errno) in
+                try staged.setExtendedAttributes(extended, over: ExtendedAttributes())
+            }
         }
         // After the owner, which takes setuid away, and after ACLs, which have permissions in them.
-        try staged.setPermissions(source.permissions)
-        return (try staged.status(), refused)
+        try calling("fchmod", path()) { () throws(Errno) in try staged.setPermissions(permissions) }
+        let status = try calling("statx", path()) { () throws(Errno) in try staged.status() }
+        return (wanted, status, refused)
     }
 
     /// An outcome on its way out of a copy.

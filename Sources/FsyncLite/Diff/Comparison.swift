@@ -201,7 +201,7 @@ extension Pair {
     /// Without the owner that cannot be set, the wanted one is the one that is there.
     fileprivate mutating func takeOwnerOfTarget() {
         var status = source.status
-        (status.owner, status.group) = (target.status.owner, target.status.group)
+        status.keepOwner(of: target.status)
         source = source.with(status)
     }
 

@@ -66,8 +66,8 @@ package struct EarlierTree: Sendable {
             }
             guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
             missing.remove(path)
+            standing.insert(path)
             if let entry = found[path] {
-                standing.insert(path)
                 // An exchange may have made a copy since, which has another inode than the displaced names.
                 if held.contains(entry.file.status.inode) {
                     sharers[entry.file.status.inode] = present.status

@@ -148,6 +148,8 @@ extension DocumentReader {
             case .xattrs:
                 record.extended = try reader.extended()
                 guard !record.extended.isEmpty else { throw reader.error("an empty list of attributes") }
+                // Earlier versions recorded them.
+                record.extended = record.extended.filter { !ExtendedAttributes.derived.contains($0.name) }
             case .omitted: record.omitted = try reader.omissions()
             case .digest: record.digest = try reader.digest()
             }

@@ -30,16 +30,24 @@ extension ObjectHandle {
     /// owner first, for its change takes setuid, setgid and capabilities away; then extended attributes, for an
     /// ACL sets permissions; the modification time last.
     ///
-    /// - Returns: extended attributes that the file system does not take.
+    /// - Returns: what the object does not take.
     func set(
         _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
         _ selection: ExtendedAttributes.Selection
-    ) throws -> ExtendedAttributes {
+    ) throws -> RefusedAttributes {
+        var (wanted, refused) = (wanted, RefusedAttributes())
         let changesOwner = setsOwner && (status.owner != wanted.owner || status.group != wanted.group)
-        if changesOwner { try setOwner(wanted.owner, group: wanted.group) }
-        var refused = ExtendedAttributes()
+        if changesOwner {
+            do throws(SystemError) {
+                try setOwner(wanted.owner, group: wanted.group)
+            } catch {
+                guard RefusedAttributes.ofOwner.contains(error.errno) else { throw error }
+                refused.owner = error
+                if status.type == .file { wanted.permissions &= ~FileStatus.identityBits }
+            }
+        }
         if let extended = wanted.extended {
-            refused = try setExtendedAttributes(extended, over: extendedAttributes(selection))
+            refused.extended = try setExtendedAttributes(extended, over: extendedAttributes(selection))
         }
         if status.type != .symlink {
             let permissions =
@@ -48,5 +56,30 @@ extension ObjectHandle {
         }
         if status.modified != wanted.modified { try setModified(wanted.modified) }
         return refused
+    }
+}
+
+/// What an object does not take of its attributes.
+struct RefusedAttributes {
+    /// Why not owner and group.
+    var owner: SystemError?
+    var extended = ExtendedAttributes()
+
+    /// A number that the user namespace or the mount has no place for, and a user who may not give files away.
+    static let ofOwner: Set<Errno> = [.invalid, .overflow, .notPermitted]
+}
+
+extension FileStatus {
+    /// Setuid and setgid: who runs the file acts as its owner, or its group.
+    static let identityBits: UInt16 = 0o6000
+
+    /// On an object that keeps its owner: the file of another must not hand out the rights of that one.
+    mutating func keepOwner(of other: FileStatus) {
+        if type == .file {
+            if owner != other.owner { permissions &= ~FileStatus.identityBits }
+            // Of others than root, the kernel takes setgid away for a group that is not theirs; that is listed.
+            if group != other.group, Account.isRoot { permissions &= ~0o2000 }
+        }
+        (owner, group) = (other.owner, other.group)
     }
 }

@@ -13,9 +13,9 @@ import FileSystem
 extension SavedPlan {
     /// Makes this the content of a file, in one step and durable.
     public func write(to file: LocalFile) throws {
-        var pending = try file.pendingReplacement()
-        try write(to: &pending)
-        try pending.commit()
+        var output = try file.output()
+        try write(to: &output)
+        try output.commit()
     }
 
     package func write(to sink: inout some ByteSink & ~Copyable) throws {

@@ -155,7 +155,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Of what the path leads to.
-    private var status: FileStatus {
+    var status: FileStatus {
         get throws(SyncError) {
             guard FileName(split.name) != nil else {
                 let directory = try directory()

@@ -113,6 +113,48 @@ extension LocalFile {
         }
     }
 
+    /// Where a document goes that a person asks for: a regular file, also one behind a symlink, is replaced in one step
+    /// or made; what is no regular file, such as `/dev/stdout` or a FIFO, is written to.
+    package func output() throws(SyncError) -> PendingFile {
+        guard let reached = try reached() else { return try destination().pendingReplacement() }
+        if reached.type == .file {
+            let destination = try destination()
+            // A link of `/proc` may lead to a file that has no name any more.
+            if try destination.reached()?.isSameObject(as: reached) ?? false {
+                return try destination.pendingReplacement()
+            }
+        }
+        let place = try place()
+        return try reporting { () throws(SystemError) in
+            try PendingFile(through: place.name, in: place.directory)
+        }
+    }
+
+    /// What the path leads to; nil for nothing.
+    private func reached() throws(SyncError) -> FileStatus? {
+        do {
+            return try status
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    /// Where symlinks in the place of the name lead, to a name that is none.
+    private func destination() throws(SyncError) -> LocalFile {
+        var file = self
+        for _ in 0..<40 {
+            let place = try file.place()
+            let link = try reporting { () throws(SystemError) -> [UInt8]? in
+                guard try place.directory.status(of: place.name)?.type == .symlink else { return nil }
+                return try place.directory.destination(of: place.name)
+            }
+            guard let link else { return file }
+            file = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
+        }
+        throw SyncError(.failed, path: bytes, .tooManyLinks)
+    }
+
     /// Makes the text the whole content, see ``replace(with:permissions:)``.
     public func replace(withText text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
         try replace(with: try encode(text, encoding))

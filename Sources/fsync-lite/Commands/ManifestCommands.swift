@@ -12,7 +12,7 @@ enum ManifestCreateCommand {
         let withDigests = invocation.has("--digest")
         let problems: [Problem]
         if let output = invocation.value("--output") {
-            var file = try LocalFile(bytes: output).pendingReplacement()
+            var file = try LocalFile(bytes: output).output()
             problems = try tree.writeManifest(to: &file, withDigests: withDigests)
             try file.commit()
         } else {

@@ -1,0 +1,61 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Attributes that show something else again")
+struct DerivedAttributeTests {
+    private static let tree: TreeLiteral = ["file": "f", "dir": ["inside": "i"]]
+
+    /// One of the two trees lies on an XFS of its own.
+    private func onXFS(_ tree: String, _ body: (MirrorScene) throws -> Void) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try scene.build([:], at: "target")
+        try withExtendedLifetime(scene) {
+            try TestDisk.xfs.mounted(at: scene.path(tree)) {
+                try scene.build(Self.tree, at: "source")
+                try scene.setAttribute(AccessList.access, AttributeChange.readable.bytes, of: "source/file")
+                try scene.setAttribute(
+                    AccessList.inherited, AttributeChange.inherited.bytes, of: "source/dir")
+                try body(scene)
+            }
+        }
+    }
+
+    /// XFS shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT` too.
+    @Test(
+        .enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)), arguments: ["source", "target"])
+    func aclsStayWhileAnotherAttributeChangesOnXFS(tree: String) throws {
+        try onXFS(tree) { scene in
+            try scene.mirrorAll()
+            try scene.setAttribute("user.new", "n", of: "source/file")
+            try scene.setAttribute("trusted.new", "n", of: "source/dir")
+            #expect(
+                try scene.planned().actionLines == ["attributes dir (xattrs)", "attributes file (xattrs)"])
+            try scene.mirrorAll()
+            try scene.removeAttribute(AccessList.access, of: "source/file")
+            #expect(try scene.planned().actionLines == ["attributes file (acls)"])
+            try scene.mirrorAll()
+        }
+    }
+
+    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    func secondNamesAreNotStoredOnOtherFileSystems() throws {
+        try onXFS("source") { scene in
+            try scene.mirrorAll()
+            let names = try HostCommand.output("getfattr", "-m", "-", scene.path("target/file"))
+            #expect(names.contains("system.posix_acl_access") && !names.contains("SGI"))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root sets attributes of security"))
+    func evmStaysWithItsObject() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        // A kernel that checks it takes no other than its own.
+        guard (try? scene.setAttribute("security.evm", [2, 1, 1], of: "source/file")) != nil else { return }
+        try scene.setAttribute("security.ima", [1, 1, 1], of: "source/file")
+        try scene.mirror()
+        let held = try AttributeSnapshot(scene.target)["file"]?.attributes
+        #expect(held == [Array("security.ima".utf8): [1, 1, 1]])
+        #expect(try scene.apply().output.contains("nothing to do"))
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Files whose owner the mirror does not keep")
+struct KeptOwnerTests {
+    private static let root = Comment(rawValue: "only root gives files away")
+
+    private func mode(_ scene: MirrorScene, _ name: String) throws -> UInt32 {
+        try scene.status(name).st_mode & 0o7777
+    }
+
+    /// Applied, and after that there is nothing to do, which manifest and plan agree on.
+    private func applyOnce(
+        _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let run = try scene.run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let again = try scene.run(["plan", "source", "target", "--json"] + options)
+        #expect(try again.json().actionLines == [], sourceLocation: sourceLocation)
+        let record = try scene.run("manifest", "diff", "target/.fsync-lite/manifest.json", "target")
+        #expect(record.code == 0, "\(record.output)", sourceLocation: sourceLocation)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, Self.root))
+    func setuidAndSetgidGoWithTheOwner() throws {
+        let scene = try MirrorScene(["theirs": "t", "group": "g", "ours": "o", "dir": ["x": "x"]])
+        try scene.setOwner(1234, 4321, of: "source/theirs")
+        try scene.setOwner(0, 4321, of: "source/group")
+        try scene.setOwner(1234, 4321, of: "source/dir")
+        for name in ["theirs", "group", "ours"] { try scene.setMode(0o6755, of: "source/\(name)") }
+        try scene.setMode(0o3775, of: "source/dir")
+        try applyOnce(scene, "--no-owner")
+        #expect(try mode(scene, "target/theirs") == 0o755)
+        #expect(try mode(scene, "target/group") == 0o4755)
+        #expect(try mode(scene, "target/ours") == 0o6755)
+        // New files in it have its group, which is no right of its owner's.
+        #expect(try mode(scene, "target/dir") == 0o3775)
+        try scene.setMode(0o6711, of: "source/theirs")
+        try applyOnce(scene, "--no-owner")
+        #expect(try mode(scene, "target/theirs") == 0o711)
+        // As an earlier version left it.
+        try scene.setMode(0o6711, of: "target/theirs")
+        #expect(
+            try scene.plan("--json", "--no-owner").json().actionLines == ["attributes theirs (mode, drift)"])
+        try scene.append("more", to: "source/theirs")
+        try scene.setMode(0o6711, of: "source/theirs")
+        try applyOnce(scene, "--no-owner")
+        #expect(try mode(scene, "target/theirs") == 0o711)
+        try scene.mirrorAll()
+        #expect(try mode(scene, "target/theirs") == 0o6711)
+    }
+
+    @Test(.enabled(if: geteuid() == 0 && OrdinaryUser.isAvailable, "needs root and another user"))
+    func setuidOfAnotherIsNotSetuidOfTheUser() throws {
+        let scene = try MirrorScene(["theirs": "t", "own": "o"], as: .ordinary)
+        try scene.setOwner(1234, 65534, of: "source/theirs")
+        for name in ["theirs", "own"] { try scene.setMode(0o6755, of: "source/\(name)") }
+        try applyOnce(scene)
+        #expect(try mode(scene, "target/theirs") == 0o755)
+        #expect(try mode(scene, "target/own") == 0o6755)
+    }
+
+    // MARK: In a user namespace
+
+    private static let unshare = ["unshare", "--user", "--map-root-user"]
+    private static let hasNamespaces =
+        geteuid() == 0 && HostCommand.works("unshare", "--user", "--map-root-user", "true")
+
+    private func strangeScene() throws -> MirrorScene {
+        let scene = try MirrorScene([
+            "theirs": "t", "dir": ["x": "x"], "link": .symlink("x"), "pipe": .fifo(),
+        ])
+        for name in ["theirs", "dir", "dir/x", "link", "pipe"] {
+            try scene.setOwner(1234, 4321, of: "source/\(name)")
+        }
+        try scene.setMode(0o6755, of: "source/theirs")
+        return scene
+    }
+
+    private func applyInNamespace(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
+        try CommandRun(
+            ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+    }
+
+    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    func ownersThatANamespaceHasNotAreListedOnce() throws {
+        let scene = try strangeScene()
+        let run = try applyInNamespace(scene)
+        #expect(run.code == 3 && run.errors.contains("owner"), "\(run.code) \(run.errors)")
+        #expect(try mode(scene, "target/theirs") == 0o755)
+        #expect(try applyInNamespace(scene).output.contains("nothing to do"))
+        try scene.build(["new": "n"], at: "source/dir")
+        let later = try applyInNamespace(scene)
+        #expect(later.code == 0 || later.code == 3, "\(later.errors)")
+        #expect(scene.exists("target/dir/new"))
+        #expect(try applyInNamespace(scene).output.contains("nothing to do"))
+    }
+
+    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    func rootWithSuchAnOwnerIsListedOnce() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.setOwner(1234, 4321, of: "source")
+        #expect(try applyInNamespace(scene).code == 3)
+        #expect(try applyInNamespace(scene).output.contains("nothing to do"))
+        // Of one that is there.
+        let other = try MirrorScene(["a": "a"])
+        #expect(try applyInNamespace(other).code == 0)
+        try other.setOwner(1234, 4321, of: "source")
+        try other.setOwner(1234, 4321, of: "source/a")
+        #expect(try applyInNamespace(other).code == 3)
+        #expect(try applyInNamespace(other).output.contains("nothing to do"))
+    }
+
+    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    func withoutOwnersNoneIsSet() throws {
+        let scene = try strangeScene()
+        for _ in 1...2 {
+            let run = try applyInNamespace(scene, "--no-owner")
+            #expect(run.code == 0, "\(run.errors)")
+            // A new directory that others move into.
+            try scene.build(["in": [:]], at: "source/more")
+            try scene.move("source/dir", to: "source/more/dir")
+            try scene.setOwner(1234, 4321, of: "source/more")
+            #expect(try applyInNamespace(scene, "--no-owner").code == 0)
+            try scene.move("source/more/dir", to: "source/dir")
+            try scene.remove("source/more")
+        }
+    }
+}

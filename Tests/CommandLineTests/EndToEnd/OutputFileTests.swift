@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Where a document goes that --output or --out names")
+struct OutputFileTests {
+    private static let manifest = "fsync-lite-manifest"
+
+    private func create(_ scene: MirrorScene, _ output: String) throws -> CommandRun {
+        try scene.run("manifest", "create", "source", "-o", output)
+    }
+
+    @Test func symlinksAreFollowedAndStay() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.build(
+            ["old": "old", "sub": ["link": .symlink("../there")], "link": .symlink("old")], at: "d")
+        #expect(try create(scene, "d/link").code == 0)
+        #expect(try scene.text("d/old").contains(Self.manifest))
+        // One that leads nowhere yet, by a relative path.
+        #expect(try create(scene, "d/sub/link").code == 0)
+        #expect(try scene.text("d/there").contains(Self.manifest))
+        for (name, destination) in [("d/link", "old"), ("d/sub/link", "../there")] {
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: scene.path(name)) == destination)
+        }
+        #expect(try scene.run("plan", "source", "target", "--out", "d/link").code == 0)
+        #expect(try scene.text("d/old").contains("fsync-lite-saved-plan"))
+    }
+
+    @Test func whatIsNoRegularFileIsWrittenTo() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.build(["pipe": .fifo()], at: "d")
+        let reader = open(scene.path("d/pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        #expect(try create(scene, "d/pipe").code == 0)
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = read(reader, &buffer, buffer.count)
+        #expect(
+            count > 0 && String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).contains(Self.manifest)
+        )
+        #expect(try scene.status("d/pipe").st_mode & S_IFMT == S_IFIFO)
+        #expect(try create(scene, "/dev/stdout").output.contains(Self.manifest))
+    }
+
+    /// The device stays, and what cannot be written is an error.
+    @Test(.enabled(if: geteuid() == 0, "only root makes device nodes"))
+    func deviceStays() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try HostCommand.run("mknod", scene.path("full"), "c", "1", "7")
+        let run = try create(scene, "full")
+        #expect(run.code == 1 && run.errors.contains("full"), "\(run.errors)")
+        #expect(try scene.status("full").st_mode & S_IFMT == S_IFCHR)
+    }
+
+    @Test func symlinksInACircleAndDirectoriesAreErrors() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.build(["x": .symlink("y"), "y": .symlink("x")], at: "d")
+        #expect(try create(scene, "d/x").code == 1)
+        #expect(try create(scene, "d").code == 1)
+        #expect(try create(scene, "d/missing/m").code == 1)
+    }
+}
