@@ -83,7 +83,7 @@ public struct Synchronizer: Sendable {
             return report
         }
         guard report.refusals.isEmpty else { return report }
-        guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
+        guard !report.problems.contains(where: options.stops) else {
             report.outcome = .failed
             return report
         }
@@ -196,7 +196,7 @@ public struct Synchronizer: Sendable {
         if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         let tried = try stage.tryAttributes(of: plan.difference.pairs + [plan.root].compactMap(\.self))
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
-            guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
+            guard !reduced.problems.contains(where: options.stops) else {
                 var report = Report(.failed, plan)
                 report.problems = reduced.problems
                 return report
@@ -205,6 +205,7 @@ public struct Synchronizer: Sendable {
             steps = try layout(plan, slots: steps.slotNumbers)
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
+        plan.noteGrowing(staged)
 
         let header = try header(id, examination, plan)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
@@ -304,8 +305,9 @@ public struct Synchronizer: Sendable {
             let path = arrival.file.path.bytes
             switch outcome {
             case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
-            case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
-            case .staged, .vanished, nil:
+            case .failed(let problem)? where problem.code != .changing:
+                throw SyncError(.failed, path: path, problem.message)
+            case .staged, .failed, .vanished, nil:
                 throw SyncError(.stale, path: path, "it changed in the source since the plan")
             }
         }
@@ -339,10 +341,13 @@ public struct Synchronizer: Sendable {
                 report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
             }
         }
-        // A run with problems has not looked at everything.
-        if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
+        if examination.isOfSource {
+            let problems = report.problems
             noting {
-                try state.markRun(scanned: examination.scanned, trusting: examination.targetSeen != nil)
+                try state.markRun(
+                    scanned: examination.scanned, problems: problems.count,
+                    isOfWholeSource: !problems.contains(where: \.isOfWholeEntry),
+                    trusting: examination.targetSeen != nil)
             }
         }
         noting {

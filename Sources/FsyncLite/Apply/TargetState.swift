@@ -201,13 +201,13 @@ package struct TargetState: Sendable {
     package func trust(_ header: ManifestHeader, sharesClock: Bool) throws -> Trust? {
         guard let mark = try directory.status(of: Name.mark) else { return nil }
         return Trust(
-            scanned: header.created.fileTime, verified: try lastRun(),
+            scanned: header.created.fileTime, verified: try verified(),
             targetVerified: try targetSeen(header), committed: mark.changed, linked: try linkedUntil(header),
             sharesClock: sharesClock)
     }
 
     /// When the scan of the last run that ended well began.
-    func lastRun() throws -> FileTime? {
+    private func verified() throws -> FileTime? {
         try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0)?.modified }.max()
     }
 
@@ -231,12 +231,17 @@ package struct TargetState: Sendable {
         try touch(Name.mark, modified: began)
     }
 
-    /// Writes down that a run that began its scan then has ended well. Its modification time is that
-    /// beginning: what changed later was not looked at.
+    /// Writes down that a run that began its scan then has ended. The file's modification time is the beginning of the
+    /// last one that looked at everything: what changed later was not looked at.
     ///
-    /// - Parameter trusting: it did not look at the target, but for what it changed.
-    package func markRun(scanned: FileTime, trusting: Bool = false) throws {
-        try touch(trusting ? Name.trustingRun : Name.lastRun, modified: scanned)
+    /// - Parameters:
+    ///   - isOfWholeSource: it looked at the whole source.
+    ///   - trusting: it did not look at the target, but for what it changed.
+    func markRun(scanned: FileTime, problems: Int, isOfWholeSource: Bool, trusting: Bool) throws {
+        let verified = try directory.status(of: Name.lastRun)?.modified ?? Trust.unexamined
+        try note(LastRun(began: Timestamp(scanned), ended: .now, problems: problems))
+        try touch(Name.lastRun, modified: isOfWholeSource && !trusting ? scanned : verified)
+        if isOfWholeSource, trusting { try touch(Name.trustingRun, modified: scanned) }
     }
 
     /// Writes down that until now only an exchange has changed the files that it linked, as far as their change times
