@@ -49,11 +49,12 @@ extension Plan {
         }
         guard !growing.isEmpty else { return }
         notes += growing.sorted().map {
-            "\($0.path) grew while it was copied: its first \($0.size) bytes are mirrored, the next run compares it again"
+            "\($0.path) grew while it was copied: its first \($0.size) bytes are mirrored, "
+                + "and the next run compares it again"
         }
         notes.append(
-            "files that are written to all the time are best mirrored from a snapshot of the source (btrfs, LVM, ZFS)"
-        )
+            "files that are written to all the time are best mirrored from a snapshot of the source "
+                + "(btrfs, LVM, ZFS)")
     }
 }
 

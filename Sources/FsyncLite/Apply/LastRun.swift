@@ -54,7 +54,7 @@ extension TargetState {
     /// In bytes: far more than it needs.
     private static let lastRunLimit = 1 << 16
 
-    /// nil where no run has ended yet.
+    /// How the last run ended; nil before the first.
     ///
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
     package func lastRun() throws -> LastRun? {
