@@ -18,18 +18,18 @@ package enum FileComparison {
 
     /// Holes read as zeros, and are stepped over where both files have one.
     ///
-    /// - Parameter isCancelled: asked between reads; true ends the comparison with `cancelled`.
+    /// - Parameters:
+    ///   - limit: how many of the first bytes are compared; what comes after them is no difference.
+    ///   - isCancelled: asked between reads; true ends the comparison with `cancelled`.
     package static func haveSameContent(
         _ first: borrowing FileDescriptor, _ second: borrowing FileDescriptor,
-        isCancelled: () -> Bool = { false }
+        upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }
     ) throws(Failure) -> Bool {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * half, alignment: 4096)
         defer { buffer.deallocate() }
-        let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<half])
-        let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half...])
         let ours = try on(.first) { () throws(Errno) in try first.status() }
         let other = try on(.second) { () throws(Errno) in try second.status() }
-        guard ours.size == other.size else { return false }
+        guard min(ours.size, limit) == min(other.size, limit) else { return false }
         let bothHaveHoles = ours.allocated < ours.size && other.allocated < other.size
         var offset: Int64 = 0
         while true {
@@ -39,6 +39,9 @@ package enum FileComparison {
                 let otherData = try on(.second) { () throws(Errno) in try second.seek(offset, .data) }
                 offset = min(data ?? ours.size, otherData ?? ours.size)
             }
+            let room = Int(clamping: min(Int64(half), max(0, limit - offset)))
+            let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
+            let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half..<half + room])
             let count = try on(.first) { () throws(Errno) in try fill(left, first, offset) }
             let otherCount = try on(.second) { () throws(Errno) in try fill(right, second, offset) }
             guard count == otherCount,

@@ -19,6 +19,9 @@ package struct FileCopier: ~Copyable {
         _ = try retrying { ioctl(target.rawValue, fileClone, source.rawValue) }
     }
 
+    /// The last copy shares all its blocks: it is what the source held at one instant.
+    package private(set) var hasCloned = false
+
     /// Bytes between two looks at whether to go on.
     private let stretch: Int
     private let limit: RateLimit?
@@ -44,16 +47,18 @@ package struct FileCopier: ~Copyable {
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
     ///   - keepsHoles: without it they are written as the zeros that they read as.
     ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
-    /// - Returns: the size of the copy.
+    /// - Returns: the size of the copy; of a clone it is that of the source at that instant.
     package mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
         allocated: Int64, keepsHoles: Bool = true,
         isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
         let copiesHoles = keepsHoles && allocated < size
+        hasCloned = false
         if size > 0, canClone, keepsHoles || allocated >= size {
             do throws(Errno) {
                 try FileCopier.clone(source, to: target)
+                hasCloned = true
                 return try target.status().size
             } catch {
                 canClone = false

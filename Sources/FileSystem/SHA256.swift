@@ -150,10 +150,14 @@ package struct SHA256: Sendable {
 }
 
 extension FileDescriptor {
-    /// The digest of all that the file holds, holes as the zeros that they read as.
+    /// The digest of what the file holds, holes as the zeros that they read as.
     ///
-    /// - Parameter isCancelled: asked between reads; true ends it with `cancelled`.
-    package func digest(isCancelled: () -> Bool = { false }) throws(Errno) -> SHA256.Value {
+    /// - Parameters:
+    ///   - limit: how many of the first bytes count.
+    ///   - isCancelled: asked between reads; true ends it with `cancelled`.
+    package func digest(
+        upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }
+    ) throws(Errno) -> SHA256.Value {
         let room = Int(clamping: min(max(try status().size, 1), 256 * 1024))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 64)
         defer { buffer.deallocate() }
@@ -161,7 +165,8 @@ extension FileDescriptor {
         var offset: Int64 = 0
         while true {
             if isCancelled() { throw .cancelled }
-            let count = try read(into: buffer, at: offset)
+            let rest = Int(clamping: min(limit - offset, Int64(room)))
+            let count = try read(into: .init(rebasing: buffer[..<rest]), at: offset)
             if count == 0 { return hash.finish() }
             hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)

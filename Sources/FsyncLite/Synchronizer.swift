@@ -84,7 +84,7 @@ public struct Synchronizer: Sendable {
             return report
         }
         guard report.refusals.isEmpty else { return report }
-        guard !report.problems.contains(where: \.isBlocking) || options.keepGoing else {
+        guard !report.problems.contains(where: options.stops) else {
             report.outcome = .failed
             return report
         }
@@ -205,7 +205,7 @@ public struct Synchronizer: Sendable {
             rootPair?.source = file
         }
         if let reduced = plan.asFarAsAchieved(staged, tried: tried) {
-            guard !reduced.problems.contains(where: \.isBlocking) || options.keepGoing else {
+            guard !reduced.problems.contains(where: options.stops) else {
                 var report = Report(.failed, plan)
                 report.problems = reduced.problems
                 return report
@@ -214,6 +214,7 @@ public struct Synchronizer: Sendable {
             steps = try layout(plan, slots: steps.slotNumbers)
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
+        plan.noteGrowing(staged)
 
         var header = try header(id, examination, root: rootPair?.source)
         header.commits = try commits(examination, state)
@@ -335,12 +336,8 @@ public struct Synchronizer: Sendable {
         header.scanned = examination.scanned
         header.attributes = examination.attributes
         header.filters = options.filters.summary
-<<<<<<< HEAD
         header.retention = options.retention.kept(over: examination.header?.retention)
-        header.rootOmitted = plan.root?.source.omitted ?? []
-=======
         header.rootOmitted = root?.omitted ?? []
->>>>>>> s1
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.status.changed).map(Timestamp.init)
         }
@@ -406,11 +403,10 @@ public struct Synchronizer: Sendable {
                 report.notes.append("the state could not be tidied: \(Synchronizer.syncError(error))")
             }
         }
-        // A run with problems has not looked at everything.
-        if examination.isOfSource, !report.problems.contains(where: \.isBlocking) {
+        if examination.isOfSource {
             noting {
                 try state.markRun(
-                    scanned: examination.scanned.time.fileTime, trusting: examination.trustsTarget)
+                    scanned: examination.scanned.time, problems: report.problems.count)
             }
         }
         noting {

@@ -14,8 +14,8 @@ public struct Target: Sendable {
         public var manifest: (header: ManifestHeader, summary: ManifestSummary)?
         /// A commit was begun and not ended.
         public var isPending: Bool
-        /// When the last run that ended well began.
-        public var lastRun: Timestamp?
+        /// The last run that left the target as far as it could; nil where none has yet.
+        public var lastRun: LastRun?
         /// The applies that can be taken back, the newest first.
         public var history: [Applied]
     }
@@ -49,7 +49,7 @@ public struct Target: Sendable {
 
     private func status(of state: TargetState) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
-        status.lastRun = try state.lastRun().map(Timestamp.init)
+        status.lastRun = try state.lastRun()
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
             while try manifest.advance() {}

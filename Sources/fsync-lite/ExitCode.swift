@@ -23,7 +23,8 @@ enum ExitCode: Int32, CaseIterable {
         case .failed: "failed; the target is unchanged"
         case .different:
             "there are differences (plan --exit-code, manifest diff, manifest verify), or the last run is too old (status --max-age)"
-        case .committedWithOmissions: "committed, but something could not be mirrored and is listed"
+        case .committedWithOmissions:
+            "committed, but something could not be mirrored and is listed, such as a file that kept changing"
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "the saved plan no longer fits"
         case .pending: "a commit was begun and not ended: run recover"

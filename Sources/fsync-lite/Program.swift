@@ -45,7 +45,8 @@ extension CommandDescription {
         ),
         .flag("--no-delete", "delete nothing"),
         .flag("--trust-source", "copy also what is not as recorded although its size and time are"),
-        .flag("--keep-going", "commit what can be mirrored and list the rest"))
+        .flag("--keep-going", "commit what can be mirrored and list the rest"),
+        .flag("--strict", "commit nothing if a file changes while it is copied"))
 
     private static let filters: [OptionDescription] = .section(
         "Filters",
@@ -227,7 +228,9 @@ extension CommandDescription {
         "status", summary: "Show what a target holds and when it was last written.", arguments: [target],
         options: [
             json,
-            .value("--max-age", "AGE", "exit 2 when the last good run is older; AGE is such as 26h or 7d"),
+            .value(
+                "--max-age", "AGE",
+                "exit 2 when the last run is older, complete or not; AGE is such as 26h or 7d"),
         ],
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),

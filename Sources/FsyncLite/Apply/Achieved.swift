@@ -40,6 +40,22 @@ extension Plan {
         reduced.problems = (problems + omissions.problems).sorted { $0.path < $1.path }
         return reduced
     }
+
+    /// Tells of the files of which the mirror has the first part only.
+    mutating func noteGrowing(_ outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) {
+        let growing = outcomes.compactMap { _, outcome -> File? in
+            guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
+            return file
+        }
+        guard !growing.isEmpty else { return }
+        notes += growing.sorted().map {
+            "\($0.path) grew while it was copied: its first \($0.size) bytes are mirrored, "
+                + "and the next run compares it again"
+        }
+        notes.append(
+            "files that are written to all the time are best mirrored from a snapshot of the source "
+                + "(btrfs, LVM, ZFS)")
+    }
 }
 
 extension ManifestUpdate {

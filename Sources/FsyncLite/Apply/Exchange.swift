@@ -80,7 +80,7 @@ struct Exchange {
             writer.append(
                 path: staged.path, status: status, destination: staged.destination, extended: staged.extended,
                 omitted: staged.omitted, targetInode: isThere ? scan.status.inode : staged.targetInode,
-                digest: staged.digest)
+                marks: staged.marks, digest: staged.digest)
             try writer.drain(to: &file)
         }
         writer.end()

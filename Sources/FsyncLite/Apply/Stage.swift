@@ -90,12 +90,12 @@ final class Stage {
     func fill() throws {
         do {
             let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
-            let (monitor, digests) = (monitor, StageWorker.Digests(options))
+            let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
             let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(
-                    source: source, stage: directory, attributes, digests, recorder: recorder, limit: limit,
-                    monitor: monitor)
+                    source: source, stage: directory, attributes, digests, isStrict: isStrict,
+                    recorder: recorder, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
             places = try makeDirectories()
@@ -172,12 +172,18 @@ final class Stage {
         for (index, arrival) in followers {
             guard let path = arrival.leader else { continue }
             var file = arrival.file
-            if let leader = leaders[path], case .staged(let linked, let inode) = work.outcome(of: leader) {
-                if try worker.link(places[leader], to: places[index]) {
+            switch leaders[path].flatMap(work.outcome) {
+            case .staged(let linked, let inode):
+                if let leader = leaders[path], try worker.link(places[leader], to: places[index]) {
                     work.end(index, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
                 file.omitted.insert(.links)
+            case .failed(let problem) where problem.code == .changing:
+                // It is the same file.
+                work.end(index, .failed(.changing(file.path)))
+                continue
+            case .failed, .vanished, nil: break
             }
             work.end(index, try worker.stage(file, at: places[index]))
             leaders[path] = index

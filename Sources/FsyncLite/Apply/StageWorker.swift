@@ -22,16 +22,18 @@ final class StageWorker {
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
     private let digests: Digests
+    private let isStrict: Bool
     private let recorder: StageRecorder
     private let monitor: any Monitor
     private var copier: FileCopier
 
     /// - Parameters:
     ///   - stage: the directory `stage/TX`.
+    ///   - isStrict: a file that only grows while it is copied is no better than one that changes otherwise.
     ///   - limit: how fast content is copied, by all of them together.
     init(
         source: SourceContents, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
-        recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
+        isStrict: Bool, recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
     ) {
         copier = FileCopier(limit: limit)
         contents = source
@@ -41,6 +43,7 @@ final class StageWorker {
         extendedKinds = attributes.extended
         setsOwner = attributes.contains(.owner)
         self.digests = digests
+        self.isStrict = isStrict
         self.recorder = recorder
         self.monitor = monitor
     }
@@ -151,22 +154,21 @@ final class StageWorker {
         }
         // The stage's own directory keeps others out, so a file may have its permissions from the start.
         let staged = try parent.open(
-            name, [digests == .ofCopies ? .readWrite : .write, .create, .exclusive, .noFollow],
+            name, [.readWrite, .create, .exclusive, .noFollow],
             permissions: file.status.permissions & 0o777)
         do {
             for attempt in 1...3 {
-                guard let (source, extended, digest) = try copy(file, to: staged, parent, name, attempt)
-                else {
-                    continue
-                }
+                guard let copied = try copy(file, to: staged, parent, name, attempt) else { continue }
                 let (wanted, status, refused) = try setMetadata(
-                    of: staged, to: source, extended, parent.path(of: name))
-                recorder.note(
-                    .init(
-                        path: file.path.bytes, place: place.bytes, source: source, stagedInode: status.inode))
-                var copied = file.with(wanted)
-                copied.digest = digest
-                return self.staged(copied, as: status, extended, refused)
+                    of: staged, to: copied.status, copied.extended, parent.path(of: name))
+                // The first part of a file serves no other run.
+                if !copied.isGrowing {
+                    recorder.note(
+                        .init(
+                            path: file.path.bytes, place: place.bytes, source: copied.status,
+                            stagedInode: status.inode))
+                }
+                return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
         } catch let problem as Unstageable {
             try parent.unlink(name)
@@ -174,8 +176,7 @@ final class StageWorker {
         }
         try parent.unlink(name)
         if contents.isEarlier { return .failed(.lost(file.path)) }
-        return .failed(
-            Problem(path: file.path, code: .changing, message: "it was still changing after three tries"))
+        return .failed(.changing(file.path))
     }
 
     /// Gives the object that holds the content one more name; nil where that cannot be, or the object is not all that
@@ -247,22 +248,29 @@ final class StageWorker {
         let outcome: Stage.Outcome
     }
 
-    /// Copies the content once, and looks at the extended attributes. nil when the source is no longer what it was
-    /// before: for the first attempt that is what the scan saw.
+    /// From here on the file's status is asked for once more before it is copied: that costs nothing beside the
+    /// copy, and what has grown since the scan need not be copied twice.
+    private static let largeSize: Int64 = 1 << 20
+
+    /// Copies the content once, and looks at the extended attributes.
+    ///
+    /// - Returns: the file as it was copied; nil when it changed meanwhile, and not only by growing. For the first
+    ///   attempt at a small file that is: since the scan.
     private func copy(
         _ file: File, to staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName,
         _ attempt: Int
-    ) throws -> (FileStatus, ExtendedAttributes, Digest?)? {
+    ) throws -> File? {
         let source = try openSource(file)
         let before: FileStatus
         let after: FileStatus
         let copied: Int64
         let extended: ExtendedAttributes
         var digest: Digest?
+        let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < StageWorker.largeSize
         // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
-        let isMadeUp: Bool
+        var isMadeUp = false
         do throws(Errno) {
-            before = attempt == 1 && !contents.isEarlier ? file.status : try source.status()
+            before = isAsScanned ? file.status : try source.status()
             guard before.type == .file, !contents.isEarlier || before.holdsContent(of: file) else {
                 return nil
             }
@@ -271,9 +279,12 @@ final class StageWorker {
                 source, to: staged, size: before.size, allocated: before.allocated,
                 keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
             extended = try source.extendedAttributes(extendedKinds)
-            if digests == .ofSources { digest = Digest(try source.digest { monitor.isCancelled }) }
+            if digests == .ofSources {
+                digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
+            }
             after = try source.status()
-            isMadeUp = after.size == 0 ? try source.isReadable(at: 0) : false
+            // Asked once more: it may have begun to grow just now.
+            if after.size == 0, try source.isReadable(at: 0) { isMadeUp = try source.status().size == 0 }
         } catch {
             switch error {
             case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
@@ -294,10 +305,53 @@ final class StageWorker {
         let isWhole =
             copied == after.size && before.size == after.size && before.modified == after.modified
             && before.changed == after.changed && before.identity == after.identity
-        guard isWhole else { return nil }
-        if digests == .ofCopies { digest = try self.digest(of: staged, parent, name) }
         // An object of an earlier tree may have got other attributes since.
-        return contents.isEarlier ? (file.status, file.extended, file.digest) : (after, extended, digest)
+        if contents.isEarlier { return isWhole ? file : nil }
+        var status = after
+        if !isWhole {
+            guard !isStrict, !isAsScanned, after.size > before.size,
+                try isStillThere(file, before), try hasFirst(copied, of: source, staged, file, parent, name)
+            else { return nil }
+            status = before
+            status.size = copied
+            // The next run compares it, whatever the times say.
+            status.changed = Trust.unexamined
+        }
+        if !isWhole || digests == .ofCopies {
+            digest = digests == .none ? nil : try self.digest(of: staged, parent, name)
+        }
+        var result = file.with(status)
+        (result.extended, result.digest, result.isGrowing) = (extended, digest, !isWhole)
+        return result
+    }
+
+    /// The name still leads to the file. A log that was rotated goes on growing under another one.
+    private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
+        do throws(SystemError) {
+            guard let (directory, name) = try source.place(of: file.path) else { return false }
+            return try directory.status(of: name)?.isSameObject(as: status) ?? false
+        } catch {
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
+            return false
+        }
+    }
+
+    /// Whether a file that has grown still begins with what was copied. So the copy is what it held at the time
+    /// between the two readings, unless somebody put back what was there; a clone was made at one instant.
+    private func hasFirst(
+        _ size: Int64, of source: borrowing FileDescriptor, _ staged: borrowing FileDescriptor, _ file: File,
+        _ parent: Directory, _ name: FileName
+    ) throws -> Bool {
+        if copier.hasCloned { return true }
+        do throws(FileComparison.Failure) {
+            return try FileComparison.haveSameContent(source, staged, upTo: size) { monitor.isCancelled }
+        } catch {
+            try monitor.checkCancellation()
+            guard error.side == .first else {
+                throw SystemError("read", parent.path(of: name), error.errno)
+            }
+            throw unreadable(file, error.errno)
+        }
     }
 
     private func digest(

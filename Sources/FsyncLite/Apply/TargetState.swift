@@ -216,11 +216,6 @@ package struct TargetState: Sendable {
         return mark.modified..<mark.changed
     }
 
-    /// When the scan of the last run that ended well began.
-    func lastRun() throws -> FileTime? {
-        try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0)?.modified }.max()
-    }
-
     /// Writes down that a commit that began then has done its last operation.
     package func markCommit(began: FileTime) throws {
         try mark(Name.mark, began: began)
@@ -242,12 +237,11 @@ package struct TargetState: Sendable {
         while let time = try touched(), let first, time <= first {}
     }
 
-    /// Writes down that a run that began its scan then has ended well. Its modification time is that
-    /// beginning: what changed later was not looked at.
-    ///
-    /// - Parameter trusting: it did not look at the target, but for what it changed.
-    package func markRun(scanned: FileTime, trusting: Bool = false) throws {
-        try touch(trusting ? Name.trustingRun : Name.lastRun, modified: scanned)
+    /// Writes down that a run that began its scan then has ended.
+    func markRun(scanned: Timestamp, problems: Int) throws {
+        try note(LastRun(began: scanned, ended: .now, problems: problems))
+        // Of older versions.
+        if try directory.status(of: Name.trustingRun) != nil { try directory.unlink(Name.trustingRun) }
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {

@@ -131,7 +131,7 @@ package struct ManifestUpdate: Sendable {
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: untouched(
                     entry.targetChanged, entry.file.status.type, entry.place, entry.targetInode),
-                marks: entry.marks, digest: digest)
+                marks: entry.file.isGrowing ? entry.marks.union(.growing) : entry.marks, digest: digest)
         }
         var times = TargetTimes.Cursor(targetTimes)
         var number: UInt32 = 0

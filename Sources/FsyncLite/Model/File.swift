@@ -15,6 +15,7 @@ public struct File: Hashable, Sendable, NamedFile {
         var extended = ExtendedAttributes()
         var omitted: Omissions = []
         var digest: Digest?
+        var isGrowing = false
     }
 
     private subscript<Value>(_ field: WritableKeyPath<Fields, Value>) -> Value {
@@ -44,6 +45,11 @@ public struct File: Hashable, Sendable, NamedFile {
     public package(set) var digest: Digest? {
         get { shared.value.digest }
         set { self[\.digest] = newValue }
+    }
+    /// It was written to while it was copied: the mirror has its first part, and nothing vouches for it.
+    package var isGrowing: Bool {
+        get { shared.value.isGrowing }
+        set { self[\.isGrowing] = newValue }
     }
 
     /// - Parameters:

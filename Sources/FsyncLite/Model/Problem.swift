@@ -4,7 +4,7 @@ public struct Problem: Hashable, Sendable {
     public enum Code: String, Sendable, CaseIterable {
         /// The source's entry cannot be read.
         case unreadable
-        /// The file was still changing after three tries.
+        /// The file was changing each time that it was copied.
         case changing
         /// The target cannot hold the entry, or something of it.
         case unsupported
@@ -14,13 +14,17 @@ public struct Problem: Hashable, Sendable {
         case drift
     }
 
-    /// Whether an apply that is not told to keep going stops for it.
-    var isBlocking: Bool { code != .attribute && code != .drift }
+    /// The entry is not mirrored at all, not only something of it.
+    var isOfWholeEntry: Bool { code != .attribute && code != .drift }
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since"
         )
+    }
+
+    static func changing(_ path: RelativePath) -> Problem {
+        Problem(path: path, code: .changing, message: "it was still changing after three tries")
     }
 
     public let path: RelativePath

@@ -16,6 +16,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var keepsDeleted = false
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false
+    /// Commit only if every file stood still while it was copied.
+    public var strict = false
 
     /// Build the complete new tree beside the target and swap it in with one rename.
     public var exchanges = false
@@ -55,6 +57,11 @@ public struct SyncOptions: Hashable, Sendable {
     public var retention = RetentionOptions()
 
     public init() {}
+
+    /// Whether an apply commits nothing because of a problem.
+    func stops(for problem: Problem) -> Bool {
+        problem.code == .changing ? strict : problem.isOfWholeEntry && !keepGoing
+    }
 
     /// Only root sets owners.
     var settableAttributes: MirroredAttributes {

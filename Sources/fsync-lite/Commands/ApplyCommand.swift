@@ -34,7 +34,11 @@ enum ApplyCommand {
         if report.outcome == .failed, report.error?.code != .interrupted {
             command.complain("the target is unchanged")
             if report.error == nil {
-                command.complain("to mirror the rest: \(command.command(adding: ["--keep-going"]))")
+                let isChanging = report.problems.contains { $0.code == .changing }
+                command.complain(
+                    isChanging
+                        ? "to mirror the rest, leave --strict away"
+                        : "to mirror the rest: \(command.command(adding: ["--keep-going"]))")
             }
         }
         do {

@@ -19,13 +19,20 @@ enum StatusCommand {
         if status.isPending { return .pending }
         guard let limit else { return .done }
         guard let last = status.lastRun else {
-            Console.complain("no run has ended well here yet")
+            Console.complain("no run has mirrored anything here yet")
             return .different
         }
-        let age = ElapsedTime(since: last)
+        let age = ElapsedTime(since: last.began)
         guard age.seconds > limit.seconds else { return .done }
-        Console.complain("the last good run began \(age) ago, at \(last)")
+        Console.complain("the last run began \(age) ago, at \(words(last))")
         return .different
+    }
+
+    /// When it began, and whether it mirrored everything.
+    private static func words(_ run: LastRun) -> String {
+        let entries = run.problems == 1 ? "1 entry" : "\(run.problems) entries"
+        return "\(run.began) "
+            + (run.isComplete ? "(complete)" : "(incomplete: \(entries) could not be mirrored)")
     }
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {
@@ -38,7 +45,7 @@ enum StatusCommand {
         } else if !status.isPending {
             try console.line("manifest   none: nothing was applied yet")
         }
-        if let lastRun = status.lastRun { try console.line("last run   \(lastRun)") }
+        if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
             try console.line("kept       \(applied.id), \(ActionText.byteCount(applied.bytesHeld)) displaced")
         }
@@ -61,7 +68,12 @@ enum StatusDocument {
             document.text.key("summary")
             document.text.summary(summary)
         }
-        if let lastRun = status.lastRun { document.text.field("last_run", lastRun) }
+        if let lastRun = status.lastRun {
+            document.text.field("last_run", lastRun.began)
+            document.text.field("last_run_ended", lastRun.ended)
+            document.text.field("last_run_result", lastRun.result)
+            document.text.field("last_run_problems", lastRun.problems)
+        }
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
             text.field("created", applied.created)

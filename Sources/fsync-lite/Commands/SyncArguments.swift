@@ -10,6 +10,7 @@ extension SyncOptions {
         createParents = invocation.has("--create-parents")
         keepsDeleted = invocation.has("--no-delete")
         keepGoing = invocation.has("--keep-going")
+        strict = invocation.has("--strict")
         filters = try Filters(invocation)
         deletesExcluded = invocation.has("--delete-excluded")
         comparesContent = invocation.has("--checksum")

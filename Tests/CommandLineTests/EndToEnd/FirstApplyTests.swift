@@ -46,8 +46,9 @@ struct FirstApplyTests {
         let run = try scene.mirror()
         #expect(run.output.contains("nothing to do"))
         let after = try scene.wholeTarget()
-        #expect(after.touched(since: before, except: [".fsync-lite/last-run"]) == [])
-        #expect(after.inode(".fsync-lite/last-run") == before.inode(".fsync-lite/last-run"))
+        // It takes its place by a rename, which moves the times of the directory.
+        #expect(after.touched(since: before, except: [".fsync-lite", ".fsync-lite/last-run"]) == [])
+        #expect(after.inode(".fsync-lite") == before.inode(".fsync-lite"))
         #expect(try scene.apply("--json").json().text("outcome") == "unchanged")
     }
 

@@ -124,13 +124,13 @@ struct ScheduledRunTests {
         let scene = try scene()
         #expect(try run(scene).code == 0)
         #expect(try scene.run("status", "target", "--max-age", "26h").code == 0)
-        let days = TreeTime(time(nil) - 3 * 86_400)
-        try days.set(on: scene.path("target/.fsync-lite/last-run"))
+        try scene.noteLastRun(daysAgo: 3)
         let old = try scene.run("status", "target", "--max-age", "26h")
         #expect(old.code == 2)
-        #expect(old.errors.contains("the last good run began 3 d ago"), "\(old.errors)")
+        #expect(old.errors.contains("the last run began 3 d ago"), "\(old.errors)")
+        #expect(old.errors.contains("(complete)"), "\(old.errors)")
         #expect(try scene.run("status", "target", "--max-age", "4d").code == 0)
-        // A run that could not look at everything is no good run.
+        // A run that mirrored nothing does not count.
         try scene.move("source", to: "away")
         _ = try run(scene)
         #expect(try scene.run("status", "target", "--max-age", "26h").code == 2)

@@ -1,0 +1,210 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A log, and the like: it is written to while it is copied.
+@Suite(
+    "A file that grows while it is copied",
+    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+struct GrowingFileTests {
+    private static let megabytes = String(repeating: "a line of a log\n", count: 200_000)
+
+    /// Applies, and has the log grow, or what else is asked for, at each of these calls on it.
+    private func run(
+        _ scene: MirrorScene, _ arguments: [String] = ["apply", "source", "target"],
+        at point: PausedCommand.Point = .every("pread64", of: "source/log"),
+        meanwhile: (MirrorScene) throws -> Void = { try $0.append("+", to: "source/log") }
+    ) throws -> CommandRun {
+        let command = try PausedCommand(arguments, in: scene.directory.path, at: point)
+        while try command.waitForPause() {
+            try meanwhile(scene)
+            command.resume()
+        }
+        return try command.finish()
+    }
+
+    private func scene(_ log: String = "first\n") throws -> MirrorScene {
+        let scene = try MirrorScene(["log": "old\n", "d": ["a": "a"]], inMemory: true)
+        try scene.mirror()
+        try scene.append(log, to: "source/log")
+        try scene.build(["z": "the rest"], at: "source")
+        return scene
+    }
+
+    /// What is mirrored is the first part of the file, whole, and the next run mirrors the rest.
+    private func expectFirstPart(
+        _ scene: MirrorScene, _ run: CommandRun, atLeast size: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let (source, target) = (try scene.text("source/log"), try scene.text("target/log"))
+        #expect(
+            source.hasPrefix(target) && (size..<source.utf8.count).contains(target.utf8.count),
+            "\(target.utf8.count) of \(source.utf8.count)", sourceLocation: sourceLocation)
+        #expect(try scene.text("target/z") == "the rest", sourceLocation: sourceLocation)
+        #expect(
+            run.errors.contains("note: log grew while it was copied: its first \(target.utf8.count) bytes"),
+            "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(run.errors.contains("snapshot of the source"), sourceLocation: sourceLocation)
+    }
+
+    private func expectTheRestNextTime(
+        _ scene: MirrorScene, _ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let next = try scene.run(["apply", "source", "target"] + options)
+        #expect(
+            next.code == 0 && !next.errors.contains("grew"), "\(next.errors)", sourceLocation: sourceLocation)
+        #expect(next.output.contains("1 updated"), "\(next.output)", sourceLocation: sourceLocation)
+        try scene.expectMirrored(sourceLocation: sourceLocation)
+        let last = try scene.run(["apply", "source", "target"] + options)
+        #expect(last.output.contains("nothing to do"), "\(last.output)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [
+        [], ["--digest"], ["--verify"], ["--exchange"], ["--no-sparse"], ["--bandwidth", "1G"],
+    ])
+    func itsFirstPartIsMirroredAndTheRestNextTime(options: [String]) throws {
+        let scene = try scene()
+        try expectFirstPart(scene, run(scene, ["apply", "source", "target"] + options), atLeast: 10)
+        // What the manifest says of it is what is there.
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        try expectTheRestNextTime(scene, options)
+    }
+
+    /// It is not copied once more, although it has stopped growing by then.
+    @Test func largeOneIsCopiedOnce() throws {
+        let scene = try scene(Self.megabytes)
+        let run = try run(
+            scene, ["apply", "source", "target", "--digest", "--verify"],
+            at: .after("copy_file_range", of: "source/log"))
+        try expectFirstPart(scene, run, atLeast: Self.megabytes.utf8.count)
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        try expectTheRestNextTime(scene, ["--digest", "--verify"])
+    }
+
+    @Test(.enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    func cloneIsOfOneInstant() throws {
+        let disk = try TemporaryDirectory()
+        try TestDisk.btrfs.mounted(at: disk.path) {
+            let scene = try scene(Self.megabytes)
+            for name in ["source", "target"] {
+                try HostCommand.run("cp", "-a", "--reflink=never", scene.path(name), "\(disk.path)/\(name)")
+                try scene.remove(name)
+                #expect(symlink("\(disk.path)/\(name)", scene.path(name)) == 0)
+            }
+            let run = try run(
+                scene, ["apply", "source", "target", "--change-source"],
+                at: .every("statx", of: "source/log"))
+            try expectFirstPart(scene, run, atLeast: Self.megabytes.utf8.count)
+            #expect(try scene.apply().output.contains("1 updated"))
+            #expect(try scene.text("target/log") == scene.text("source/log"))
+        }
+    }
+
+    @Test func holesStayHoles() throws {
+        let scene = try scene()
+        #expect(truncate(scene.path("source/log"), 1 << 20) == 0)
+        try scene.append("after the hole", to: "source/log")
+        let run = try run(scene)
+        try expectFirstPart(scene, run, atLeast: 1 << 20)
+        var status = stat()
+        #expect(lstat(scene.path("target/log"), &status) == 0 && status.st_blocks < 64)
+        try expectTheRestNextTime(scene)
+    }
+
+    /// Something is in it that was not when it was looked at.
+    @Test func emptyOneThatBeginsToGrowIsNoProblem() throws {
+        let scene = try MirrorScene(["log": "", "z": "the rest"], inMemory: true)
+        let run = try run(scene, at: .every("statx", of: "source/log"))
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.mirror()
+    }
+
+    @Test func allItsNamesAreNamesOfOneFile() throws {
+        let scene = try scene()
+        #expect(link(scene.path("source/log"), scene.path("source/same")) == 0)
+        try expectFirstPart(scene, run(scene), atLeast: 10)
+        #expect(try scene.text("target/same") == scene.text("target/log"))
+        let next = try scene.mirror()
+        #expect(next.output.contains("2 updated"), "\(next.output)")
+        #expect(try scene.mirror().output.contains("nothing to do"))
+    }
+
+    /// The old one goes on growing under another name; what has the name now is mirrored.
+    @Test func rotatedLogIsNotTakenForTheNewOne() throws {
+        let scene = try scene()
+        var isRotated = false
+        let run = try run(scene) {
+            guard !isRotated else { return }
+            isRotated = true
+            try $0.append("+", to: "source/log")
+            try $0.move("source/log", to: "source/log.1")
+            try $0.build(["log": "fresh\n"], at: "source")
+            try $0.append("and more\n", to: "source/log.1")
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/log") == "fresh\n")
+        try scene.mirror()
+    }
+
+    @Test func oneThatVanishesKeepsItsOldVersion() throws {
+        let scene = try scene(Self.megabytes)
+        let run = try run(scene, at: .after("copy_file_range", of: "source/log")) {
+            try $0.append("+", to: "source/log")
+            try $0.remove("source/log")
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/log") == "old\n")
+        #expect(try scene.text("target/z") == "the rest")
+        try scene.mirror()
+    }
+
+    @Test func strictRunsCommitNothing() throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.target)
+        let run = try run(scene, ["apply", "source", "target", "--strict"])
+        #expect(run.code == 1)
+        #expect(run.errors.contains("log: it was still changing"), "\(run.errors)")
+        #expect(run.errors.contains("leave --strict away"))
+        #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
+        try scene.mirror("--strict")
+    }
+
+    @Test(arguments: ["strict", "stric"])
+    func jobsMayBeStrict(key: String) throws {
+        let scene = try MirrorScene(["log": "one"], inMemory: true)
+        try scene.build(
+            .file(
+                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "\#(key)": true}}}"#
+            ), at: "settings.json")
+        let run = try run(scene, ["run", "j", "--settings", "settings.json"])
+        #expect(run.code == (key == "strict" ? 1 : 65), "\(run.errors)")
+        #expect(!scene.exists("target/log"))
+    }
+
+    @Test(arguments: [("first\n", "pread64"), (megabytes, "copy_file_range")])
+    func savedPlanNoLongerFits(log: String, call: String) throws {
+        let scene = try scene(log)
+        #expect(try scene.plan("--out", "plan").code == 0)
+        let before = try TreeSnapshot(scene.target)
+        let run = try run(scene, ["apply", "--plan", "plan"], at: .after(call, of: "source/log"))
+        #expect(run.code == 5, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
+    }
+
+    @Test(arguments: [[], ["--exchange"]]) func itCanBeTakenBack(options: [String]) throws {
+        let scene = try scene()
+        let old = try TreeSnapshot(scene.target)
+        #expect(try run(scene, ["apply", "source", "target"] + options).code == 0)
+        let grown = try TreeSnapshot(scene.target)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: grown) == [])
+        try scene.mirror()
+        #expect(try scene.mirror().output.contains("nothing to do"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: grown) == [])
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What a target tells of its last run")
+struct LastRunTests {
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
+        try scene.mirror()
+        return scene
+    }
+
+    private func lastRun(_ scene: MirrorScene) throws -> String {
+        let lines = try scene.run("status", "target").output.split(separator: "\n")
+        return lines.first { $0.hasPrefix("last run ") }.map { String($0) } ?? ""
+    }
+
+    @Test func completeOneIsToldWithItsTimes() throws {
+        let scene = try scene()
+        #expect(try lastRun(scene).hasSuffix("Z (complete)"))
+        let status = try scene.run("status", "--json", "target").json()
+        #expect(status.number("last_run_result") == 0 && status.number("last_run_problems") == 0)
+        let (began, ended) = (status.text("last_run") ?? "", status.text("last_run_ended") ?? "")
+        #expect(began == status.text("created") && ended >= began)
+        // One that finds nothing to do is a run too.
+        try scene.mirror()
+        #expect(try (scene.run("status", "--json", "target").json().text("last_run") ?? "") > began)
+    }
+
+    @Test func oneThatCouldNotMirrorEverythingCountsAndSaysSo() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"], as: .ordinary)
+        try scene.mirror()
+        try scene.noteLastRun(daysAgo: 3)
+        for name in ["a", "b"] {
+            try scene.append("!", to: "source/\(name)")
+            try scene.setMode(0, of: "source/\(name)")
+        }
+        // It mirrors nothing.
+        #expect(try scene.apply().code == 1)
+        #expect(try scene.run("status", "--max-age", "2d", "target").code == 2)
+        #expect(try scene.apply("--keep-going").code == 3)
+        let status = try scene.run("status", "--max-age", "2d", "target")
+        #expect(status.code == 0, "\(status.errors)")
+        #expect(
+            status.output.contains("Z (incomplete: 2 entries could not be mirrored)\n"), "\(status.output)")
+        let document = try scene.run("status", "--json", "target").json()
+        #expect(document.number("last_run_result") == 3 && document.number("last_run_problems") == 2)
+        try scene.noteLastRun(daysAgo: 3, problems: 1)
+        let late = try scene.run("status", "--max-age", "2d", "target")
+        #expect(late.code == 2)
+        #expect(
+            late.errors.contains("the last run began 3 d ago")
+                && late.errors.contains("(incomplete: 1 entry could not be mirrored)"), "\(late.errors)")
+        for name in ["a", "b"] { try scene.setMode(0o644, of: "source/\(name)") }
+        try scene.mirror()
+        #expect(try lastRun(scene).hasSuffix("Z (complete)"))
+    }
+
+    @Test func runsThatAreRefusedOrFailDoNotCount() throws {
+        let scene = try scene()
+        let before = try lastRun(scene)
+        try scene.move("source", to: "away")
+        #expect(try scene.apply().code == 66)
+        try scene.build([:], at: "source")
+        #expect(try scene.apply().code == 4)
+        #expect(try scene.run("plan", "away", "target").code == 0)
+        #expect(try lastRun(scene) == before)
+    }
+
+    /// As it was before it was a document.
+    @Test func emptyFileOfTheOldFormatIsRead() throws {
+        let scene = try scene()
+        try scene.build("", at: "target/.fsync-lite/last-run")
+        try TreeTime(1_700_000_000, 5).set(on: scene.path("target/.fsync-lite/last-run"))
+        #expect(try lastRun(scene) == "last run   2023-11-14T22:13:20.000000005Z (complete)")
+        #expect(try scene.run("status", "--max-age", "1d", "target").code == 2)
+        // The later one of two.
+        try scene.build("", at: "target/.fsync-lite/trusting-run")
+        try TreeTime(1_700_000_001, 5).set(on: scene.path("target/.fsync-lite/trusting-run"))
+        #expect(try lastRun(scene) == "last run   2023-11-14T22:13:21.000000005Z (complete)")
+        try scene.mirror()
+        #expect(try lastRun(scene) > "last run   2026")
+    }
+
+    @Test(arguments: [
+        "{",
+        #"{"version": 2, "began": "2026-01-01T00:00:00Z", "ended": "2026-01-01T00:00:00Z", "result": 0, "problems": 0}"#,
+        #"{"version": 1, "began": "yesterday", "ended": "2026-01-01T00:00:00Z", "result": 0, "problems": 0}"#,
+        #"{"version": 1, "began": "2026-01-01T00:00:00Z", "ended": "2026-01-01T00:00:00Z", "result": 0, "problems": 2}"#,
+        #"{"version": 1, "began": "2026-01-01T00:00:00Z", "ended": "2026-01-01T00:00:00Z", "result": 3, "problems": -1}"#,
+    ])
+    func damagedOneIsAnErrorOfStatusAndOfNoApply(text: String) throws {
+        let scene = try scene()
+        try scene.build(.file(text), at: "target/.fsync-lite/last-run")
+        let status = try scene.run("status", "target")
+        #expect(status.code == 65)
+        #expect(status.errors.contains("last-run"), "\(status.errors)")
+        try scene.mirror()
+        #expect(try lastRun(scene).hasSuffix("Z (complete)"))
+    }
+}
+
+extension MirrorScene {
+    /// Has the target tell that its last run was then.
+    func noteLastRun(daysAgo days: Int, problems: Int = 0) throws {
+        let time = Date(timeIntervalSinceNow: -86_400 * Double(days)).formatted(.iso8601)
+        try build(
+            .file(
+                #"{"version": 1, "began": "\#(time)", "ended": "\#(time)", "#
+                    + #""result": \#(problems == 0 ? 0 : 3), "problems": \#(problems)}"#),
+            at: "target/.fsync-lite/last-run")
+    }
+}
