@@ -1,6 +1,6 @@
 """What snapshots have held, and what may be lost of them."""
 
-from tree import ATTRIBUTES, below, brief, groups, parents, show
+from tree import ATTRIBUTES, below, brief, groups, parents, show, value
 
 
 class Losses:
@@ -70,8 +70,8 @@ class Kept:
         kept.loosened = self.loosened
         return kept
 
-    def compare(self, found, code, losses, unseen, old, root=True):
-        """In words, what is not explained by any version."""
+    def compare(self, found, listed, losses, unseen, root=True):
+        """In words, what is not explained by any version; what the tool lists as lost is."""
         words = []
         loose = set()
         for filters in self.loosened:
@@ -85,14 +85,14 @@ class Kept:
                 continue
             versions = [tree.get(path) for tree in self.versions]
             entry = found.get(path)
+            drifted = "" if len({value(version) for version in versions}) == 1 else " (drift)"
             if entry is None:
                 if None in versions or path in self.extra:
                     continue
-                if code == 3 and any(losses.concerns(version) for version in versions):
+                if path in listed or any(above in listed for above in parents(path)) \
+                        or any(below(other, path) for other in listed):
                     continue
-                if code == 3 and all(version.is_directory for version in versions):
-                    continue
-                words.append(f"{show(path)}: missing, wanted {' or '.join(map(brief, versions))}")
+                words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
                 continue
             wanted = [version for version in versions if version]
             if not wanted:
@@ -105,9 +105,10 @@ class Kept:
                         losses.concerns(version) and (name != "data" or losses.explains(entry, version))
                         for version in wanted):
                     continue
-                if code == 3 and entry.is_directory and name == "modified":
+                if path in listed or (entry.is_directory and name == "modified" and any(
+                        below(other, path) for other in listed)):
                     continue
-                words.append(f"{show(path)}: {name}: {getattr(entry, name)!r}, wanted "
+                words.append(f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "
                              + " or ".join(dict.fromkeys(repr(getattr(version, name)) for version in wanted)))
         common = {path for path in found if path not in unseen and path not in loose and path not in self.extra
                   and all(path in tree for tree in self.versions)

@@ -73,6 +73,8 @@ class Sequence:
         # Paths that were changed behind the manifest's back and that no full run has seen.
         self.drift = set()
         self.losses = Losses()
+        # Whether the target was ever edited by hand; whether the filters ever changed.
+        self.drifted = self.can_forget = False
         self.last = None
         self.promised = None
         self.commands = 0
@@ -167,7 +169,7 @@ class Sequence:
         self.losses.note(before, after, touched)
         self.drift |= touched
         if touched:
-            self.last = None
+            self.last, self.drifted = None, True
 
     def roll_back_or_save(self, rng):
         if not self.rollbacks or rng.random() < 0.5:
@@ -344,12 +346,12 @@ class Sequence:
         code, report, errors = self.fsync_lite(*words, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, kept)
-        if code not in (0, 3) or (code == 3 and not self.losses.contents and not self.drift):
+        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget):
             raise Broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise Broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
-        self.check_back(what, kept, before, after, code)
+        self.check_back(what, kept, before, after, self.listed(report))
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
@@ -359,12 +361,12 @@ class Sequence:
                        versions=[], extra=set(kept.extra) | (self.extra(after, kept.versions[0]) if self.drift or changed else set()))
         self.check_manifest(after, filters, self.unseen() | (set(after) | {b"."} if changed or code == 3 else set()), undone=True)
 
-    def check_back(self, what, kept, before, after, code):
+    def check_back(self, what, kept, before, after, listed):
         covered, rest = kept.filters.split(after)
-        staying = self.staying(covered, rest)
+        staying = self.staying(covered, rest) - kept.versions[0].keys()
         unseen = self.unseen()
         found = {path: entry for path, entry in covered.items() if path not in staying}
-        words = kept.compare(found, code, self.losses, unseen, self.old)
+        words = kept.compare(found, listed, self.losses, unseen)
         if words:
             raise Broken("snapshot" if what != "undo" else "undo", f"{what}", words)
 
@@ -438,7 +440,7 @@ class Sequence:
                 new, why = False, broken.details
         elif kept:
             try:
-                self.check_back("restore", kept, before, after, 0)
+                self.check_back("restore", kept, before, after, set())
                 new, why = True, []
             except Broken as broken:
                 new, why = False, broken.details
@@ -537,6 +539,7 @@ class Sequence:
             self.forget_uncovered(filters)
 
     def forget_uncovered(self, filters):
+        self.can_forget = True
         for kept in self.kept.values():
             kept.loosened.append(filters)
 
@@ -631,9 +634,12 @@ class Sequence:
             paths = [show(rng.choice(tops))] if tops else []
         code, report, errors = self.fsync_lite(
             "snapshot", "restore", self.target, self.name_of(snapshot, rng), *paths, "--to", self.copy, *link, "--json")
-        if (code == 2 or code == 66) and paths and (self.drift or self.losses.contents):
+        if code == 4 and link and "another file system" in errors:
+            # The target is a subvolume.
             return
-        if code not in (0, 3) or (code == 3 and not self.losses.contents):
+        if code in (2, 66) and paths and (self.drifted or self.can_forget):
+            return
+        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget):
             raise Broken("document" if code == 65 else "exit", f"restore: exit {code}: {first_line(errors)}",
                          errors.splitlines())
         if code == 3 and not report.get("problems"):
@@ -642,13 +648,19 @@ class Sequence:
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         unseen = self.unseen() if snapshot == self.ids[0] else set()
-        words = (kept.of(paths) if paths else kept).compare(found, code, self.losses, unseen, self.old,
+        words = (kept.of(paths) if paths else kept).compare(found, self.listed(report), self.losses, unseen,
                                                             root=not paths)
         if words:
             position = self.ids.index(snapshot)
             raise Broken("snapshot", f"latest~{position} is not as it was{' (linked)' if link else ''}", words)
 
     # --- Running ----------------------------------------------------------------------------------------------
+
+    def listed(self, report):
+        """The paths that a report lists as lost; only drift can be the cause."""
+        if not self.drifted and not (self.old and self.can_forget):
+            return set()
+        return {problem.get("path", "").encode() for problem in report.get("problems", ())}
 
     def fsync_lite(self, *arguments, kill=None):
         told = " ".join(shlex.quote({self.source: "s", self.target: "t", self.copy: "copy"}.get(word, word))
