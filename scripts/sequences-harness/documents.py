@@ -60,7 +60,7 @@ class Manifest:
             "xattrs": tuple(sorted((name.encode(), value) for name, value in entry.xattrs)),
         }
 
-    def compare(self, tree, staying, unseen):
+    def compare(self, tree, staying, unseen, extra):
         words = []
         for path in sorted(tree.keys() | self.entries.keys()):
             if path == b"." or path in unseen:
@@ -77,8 +77,9 @@ class Manifest:
                           for key in one if one[key] != other[key]]
                 if item.get("target_inode", entry.inode) != entry.inode:
                     words.append(f"{show(path)}: recorded inode in the target: {item['target_inode']}, there {entry.inode}")
+        # Names that only the target has, after `--no-delete`, count for nothing.
         for group in groups(tree, [path for path in tree if path not in unseen]):
-            for path in sorted(group):
+            for path in sorted(group) if not group & extra else ():
                 if path in self.entries and self.entries[path].get("links", 1) < len(group):
                     words.append(f"{show(path)}: recorded links: {self.entries[path].get('links', 1)}, there {len(group)}")
         return words
