@@ -43,7 +43,8 @@ class Losses:
 class Kept:
     """A snapshot: the covered tree as its apply left it, and as later steps found it."""
 
-    def __init__(self, filters, versions, extra):
+    def __init__(self, filters, versions, extra, anything=False):
+        self.anything = anything
         self.filters, self.versions, self.extra = filters, versions, set(extra)
         # Filters under which a tool that does not take them for a step has forgotten what it knew.
         self.loosened = []
@@ -66,12 +67,14 @@ class Kept:
             return {path: entry for path, entry in tree.items()
                     if any(path == top or below(path, top) for top in wanted)}
 
-        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra)
+        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
         kept.loosened = self.loosened
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
         """In words, what is not explained by any version; what the tool lists as lost is."""
+        if self.anything:
+            return []
         words = []
         loose = set()
         for filters in self.loosened:
@@ -96,6 +99,8 @@ class Kept:
                 continue
             wanted = [version for version in versions if version]
             if not wanted:
+                if path in listed or any(above in listed for above in parents(path)):
+                    continue
                 words.append(f"{show(path)}: there, wanted nothing")
                 continue
             for name in ATTRIBUTES:
@@ -110,7 +115,7 @@ class Kept:
                     continue
                 words.append(f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "
                              + " or ".join(dict.fromkeys(repr(getattr(version, name)) for version in wanted)))
-        common = {path for path in found if path not in unseen and path not in loose and path not in self.extra
+        common = {path for path in found if path not in unseen | loose | self.extra | listed
                   and all(path in tree for tree in self.versions)
                   and not any(losses.concerns(tree.get(path)) for tree in [found, *self.versions])}
         here = groups(found, common)
