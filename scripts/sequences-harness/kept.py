@@ -45,11 +45,14 @@ class Kept:
 
     def __init__(self, filters, versions, extra, anything=False):
         self.anything = anything
+        # Paths that were edited by hand and not looked at by the run.
+        self.uncertain = set()
         self.filters, self.versions, self.extra = filters, versions, set(extra)
         # Filters under which a tool that does not take them for a step has forgotten what it knew.
         self.loosened = []
 
-    def was_found(self, tree):
+    def was_found(self, tree, uncertain=()):
+        self.uncertain |= set(uncertain)
         covered, _ = self.filters.split(tree)
         if covered not in self.versions:
             self.versions.append(covered)
@@ -68,7 +71,7 @@ class Kept:
                     if any(path == top or below(path, top) for top in wanted)}
 
         kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
-        kept.loosened = self.loosened
+        kept.loosened, kept.uncertain = self.loosened, self.uncertain
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
@@ -76,7 +79,9 @@ class Kept:
         if self.anything:
             return []
         words = []
-        loose = set()
+        loose = {b"."} & self.uncertain
+        for path in self.uncertain - {b"."}:
+            loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
         for filters in self.loosened:
             for tree in [found, *self.versions]:
                 loose |= set(filters.split(tree)[1])
