@@ -377,15 +377,17 @@ class Sequence:
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
-        self.check_back(what, kept, before, after, self.listed(report))
+        # What no run covered stays, also where the filters that come back would cover it.
+        strangers = set(self.filters.split(before)[1]) - kept.versions[0].keys()
+        self.check_back(what, kept, before, after, self.listed(report) | strangers)
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
-                       versions=[], extra=set(kept.extra) | (self.extra(after, kept.versions[0]) if self.drift or changed else set()))
-        self.check_manifest(after, filters, self.unseen(before) | (set(after) | {b"."} if changed or code == 3 else set()), undone=True)
+                       versions=[], extra=strangers | kept.extra | (self.extra(after, kept.versions[0]) if self.drift or changed else set()))
+        self.check_manifest(after, filters, strangers | self.unseen(before) | (set(after) | {b"."} if changed or code == 3 else set()), undone=True)
 
     def check_back(self, what, kept, before, after, listed):
         covered, rest = kept.filters.split(after)
