@@ -67,7 +67,7 @@ class Manifest:
                 continue
             entry, item = tree.get(path), self.entries.get(path)
             if entry is None:
-                words.append(f"{show(path)}: recorded, and not there")
+                words.append(f"{show(path)}: recorded, and not there, or not covered")
             elif item is None:
                 if path not in staying:
                     words.append(f"{show(path)}: not recorded: {brief(entry)}")
@@ -76,12 +76,14 @@ class Manifest:
                 words += [f"{show(path)}: recorded {key}: {one[key]!r}, there {other[key]!r}"
                           for key in one if one[key] != other[key]]
                 if item.get("target_inode", entry.inode) != entry.inode:
-                    words.append(f"{show(path)}: recorded inode in the target: {item['target_inode']}, there {entry.inode}")
+                    words.append(f"{show(path)}: recorded inode in the target: {item['target_inode']}, "
+                                 f"there {entry.inode}")
         # Names that only the target has, after `--no-delete`, count for nothing.
         for group in groups(tree, [path for path in tree if path not in unseen]):
             for path in sorted(group) if not group & extra else ():
-                if path in self.entries and self.entries[path].get("links", 1) < len(group):
-                    words.append(f"{show(path)}: recorded links: {self.entries[path].get('links', 1)}, there {len(group)}")
+                recorded = self.entries.get(path, {"links": len(group)}).get("links", 1)
+                if recorded < len(group):
+                    words.append(f"{show(path)}: recorded links: {recorded}, there {len(group)}")
         return words
 
     def differences(self, other):
@@ -89,7 +91,8 @@ class Manifest:
         for path in sorted(self.entries.keys() | other.entries.keys()):
             one, two = self.entries.get(path), other.entries.get(path)
             if one is None or two is None:
-                words.append(f"{show(path)}: {'not ' * (one is None)}recorded, and before it was{'' if two else ' not'}")
+                words.append(f"{show(path)}: {'not ' * (one is None)}recorded, "
+                             f"and before it was{'' if two else ' not'}")
                 continue
             first, second = self.record(one), self.record(two)
             words += [f"{show(path)}: recorded {key}: {first[key]!r}, before {second[key]!r}"

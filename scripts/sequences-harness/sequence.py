@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 
-from alterations import KINDS, NAMES, Alterations
+from alterations import NAMES, Alterations
 from disk import make_subvolume
 from documents import read_manifest
 from kept import Kept, Losses
@@ -16,7 +16,7 @@ from patterns import Filters, random_filters
 from tree import below, differences, groups, parents, show, value, walk
 
 # What `--without` turns off beside the kinds of alterations.
-COMMANDS = {"undo": 5, "in-place": 4, "prune": 2, "label": 2, "kill": 5, "settings": 0}
+COMMANDS = {"undo": 5, "in-place": 4, "prune": 2, "label": 2, "kill": 5}
 FEATURES = ["drift", "rollback", "filters", "exchange", "reflink", "trust", "checksum", "digest", "no-delete",
             "delete-excluded", "keep-going", "guards", "keep-last", "subvolume", "vanishing", "again", "paths",
             "restore-link"]
@@ -79,7 +79,9 @@ class Sequence:
         self.losses = Losses()
         # Whether the target was ever edited by hand; whether the filters ever changed.
         self.drifted = self.can_forget = False
-        self.last = None
+        # What the last step found, for an undo that follows at once; what `undo` should bring back of the record.
+        self.last = self.undone_manifest = None
+        # As many as were last said to stay.
         self.promised = None
         self.commands = 0
 
@@ -174,7 +176,7 @@ class Sequence:
         choices = {name: weight for name, weight in choices.items() if self.can(name)}
         command = rng.choices(list(choices), list(choices.values()))[0]
         {"apply": self.apply, "undo": self.undo, "in-place": self.in_place, "prune": self.prune,
-         "label": self.label, "kill": self.kill, "settings": self.apply}[command](rng)
+         "label": self.label, "kill": self.kill}[command](rng)
         self.look(rng)
 
     def end(self, rng):
@@ -221,7 +223,8 @@ class Sequence:
         else:
             how = rng.choice(["rsync", "rsync", "rsync", "cp -a"])
             if how == "rsync":
-                self.shell(f"rsync -aHAX --numeric-ids --delete {rng.choice(['', '--inplace ', '--checksum '])}{name}/ s/")
+                option = rng.choice(["", "--inplace ", "--checksum "])
+                self.shell(f"rsync -aHAX --numeric-ids --delete {option}{name}/ s/")
             else:
                 self.source_is_subvolume = False
                 self.shell(f"rm -rf s; cp -a {name} s")
@@ -279,7 +282,8 @@ class Sequence:
             self.refused(before, words, filters, errors)
             return
         if code not in expected:
-            raise self.broken("stuck" if must else "exit", f"apply: exit {code}: {first_line(errors)}", errors.splitlines())
+            raise self.broken("stuck" if must else "exit", f"apply: exit {code}: {first_line(errors)}",
+                              errors.splitlines())
         self.applied(before, manifest, words, filters)
 
     def refused(self, before, words, filters, errors):
@@ -306,11 +310,9 @@ class Sequence:
         unseen = self.unseen() if trusting else set()
         self.check_mirror(before, after, words, filters, unseen)
         wanted, _ = filters.split(walk(self.source))
+        drifted = bool(self.drift)
         if not trusting:
-            drifted = bool(self.drift)
             self.drift = set()
-        else:
-            drifted = bool(self.drift)
         self.note_step(before, manifest, after, filters, may_vanish=True, drifted=drifted, looked=not trusting,
                        versions=[wanted] if unseen else [], extra=self.extra(after, wanted))
         if "--keep-last" in words:
@@ -328,7 +330,8 @@ class Sequence:
             wanted = (self.promised or 3) if not self.old else 1
         wanted = min(wanted + 1, len(self.before_ids) + (self.ids[0] not in self.before_ids))
         if len(self.ids) < wanted and self.can("vanishing"):
-            raise self.broken("vanished", f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, {wanted} were to stay")
+            raise self.broken("vanished", f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, "
+                              f"{wanted} were to stay")
 
     def extra(self, after, wanted):
         return {path for path in after if path not in wanted}
@@ -372,22 +375,28 @@ class Sequence:
         code, report, errors = self.fsync_lite(*words, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, kept)
-        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget):
+        # What no run covered stays, also where the filters that come back would cover it; it may be in the way.
+        strangers = set(self.filters.split(before)[1]) - {path for path, entry in kept.versions[0].items()
+                                                          if value(before.get(path)) == value(entry)}
+        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
             raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
-        # What no run covered stays, also where the filters that come back would cover it.
-        strangers = set(self.filters.split(before)[1]) - kept.versions[0].keys()
-        self.check_back(what, kept, before, after, self.listed(report) | strangers)
+        excused = strangers if code == 3 else strangers - kept.versions[0].keys()
+        self.check_back(what, kept, before, after, self.listed(report) | excused)
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
+        extra = strangers | kept.extra
+        if self.drift or changed:
+            extra |= self.extra(after, kept.versions[0])
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
-                       versions=[], extra=strangers | kept.extra | (self.extra(after, kept.versions[0]) if self.drift or changed else set()))
-        self.check_manifest(after, filters, strangers | self.unseen(before) | (set(after) | {b"."} if changed or code == 3 else set()), undone=True)
+                       versions=[], extra=extra)
+        unknown = strangers | self.unseen(before) | (set(after) if changed or code == 3 else set())
+        self.check_manifest(after, filters, unknown, undone=True)
 
     def check_back(self, what, kept, before, after, listed):
         covered, rest = kept.filters.split(after)
@@ -516,7 +525,7 @@ class Sequence:
             staying |= {path for path, entry in covered.items()
                         if path not in wanted and (value(entry) in known or entry.inode in known)}
         if "--delete-excluded" in words and rest:
-            raise self.broken("mirror", "--delete-excluded leaves what is excluded", [show(path) for path in sorted(rest)])
+            raise self.broken("mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest)))
         found = differences(covered, wanted, ignored=staying | unseen)
         if found:
             raise self.broken("mirror", "the target is not the mirror", found)
@@ -571,7 +580,8 @@ class Sequence:
             if self.ids:
                 self.kept[self.ids[0]].also(after, filters, self.old)
             if not drifted and differences(after, before):
-                raise self.broken("snapshot", "the target has changed and there is no new snapshot", differences(after, before))
+                raise self.broken("snapshot", "the target has changed and there is no new snapshot",
+                                  differences(after, before))
             return
         self.remember(after, filters, versions, extra)
         self.kept[self.ids[0]].uncertain |= uncertain
@@ -618,7 +628,7 @@ class Sequence:
         words = manifest.compare(covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra)
         if words:
             raise self.broken("manifest", "it is not what the target holds", words)
-        if undone and getattr(self, "undone_manifest", None):
+        if undone and self.undone_manifest:
             words = manifest.differences(self.undone_manifest)
             self.undone_manifest = None
             if words:
@@ -699,9 +709,7 @@ class Sequence:
     # --- Running ----------------------------------------------------------------------------------------------
 
     def listed(self, report):
-        """The paths that a report lists as lost; only drift can be the cause."""
-        if not self.drifted and not (self.old and self.can_forget):
-            return set()
+        """The paths that a report lists as lost."""
         return {problem.get("path", "").encode() for problem in report.get("problems", ())}
 
     def fsync_lite(self, *arguments, kill=None):
@@ -731,7 +739,8 @@ class Sequence:
             try:
                 report = json.loads(result.stdout)
             except ValueError:
-                raise self.broken("document", f"{' '.join(arguments[:2])}: no JSON", [result.stdout[:300].decode(errors="replace")]) from None
+                raise self.broken("document", f"{' '.join(arguments[:2])}: no JSON",
+                                  [result.stdout[:300].decode(errors="replace")]) from None
         return code, report, errors
 
 
