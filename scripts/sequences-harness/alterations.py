@@ -1,0 +1,309 @@
+"""Random alterations of a tree that has few names: so they meet, again and again. Each is told as a shell would."""
+
+import base64
+import os
+import shlex
+import shutil
+import stat
+import struct
+
+NAMES = ["a", "b", "c", "d", "e", "f.x", "g.y", "h"]
+USERS = [0, 1, 33, 65534]
+
+# What an alteration is about, for `--without`.
+KINDS = {
+    "create": "make", "directory": "make_directory", "deep": "make_deep", "symlinks": "make_symlink",
+    "fifos": "make_fifo", "devices": "make_device", "links": "link", "special-links": "link_special",
+    "append": "append", "rewrite": "rewrite", "replace": "replace", "hidden": "hidden", "move": "move",
+    "move-directory": "move_directory", "swaps": "swap", "inside-out": "inside_out", "delete": "delete",
+    "types": "change_type", "modes": "chmod", "owners": "chown", "times": "touch", "xattrs": "xattr",
+    "acls": "acl", "unlink-name": "unlink_name", "copy": "copy",
+}
+WEIGHTS = {"create": 4, "directory": 2, "deep": 1, "symlinks": 1, "fifos": 0.6, "devices": 0.3, "links": 2.5,
+           "special-links": 0.8, "append": 1.5, "rewrite": 2, "replace": 1, "hidden": 2, "move": 3,
+           "move-directory": 3, "swaps": 1.5, "inside-out": 0.7, "delete": 2.5, "types": 1, "modes": 1.5,
+           "owners": 0.8, "times": 1, "xattrs": 2, "acls": 2, "unlink-name": 1, "copy": 0.5}
+
+
+class Alterations:
+    """Of one root, called `name` in what is told."""
+
+    def __init__(self, root, name, without, tell):
+        self.root, self.name, self.tell = root, name, tell
+        self.kinds = [kind for kind in KINDS if kind not in without]
+        self.serial = 0
+
+    def some(self, rng, count, serial):
+        """`serial` makes each content its own."""
+        for number in range(count):
+            self.rng, self.serial = rng, f"{serial}.{number}"
+            kind = rng.choices(self.kinds, [WEIGHTS[kind] for kind in self.kinds])[0]
+            self.list()
+            # What does not fit, such as a name that is taken, is no alteration.
+            try:
+                getattr(self, KINDS[kind])()
+            except (FileExistsError, NotADirectoryError, IsADirectoryError, FileNotFoundError) as error:
+                self.tell(f"# {kind}: {error.strerror}")
+
+    # --- Choosing -------------------------------------------------------------------------------------------
+
+    def list(self):
+        self.directories, self.others = [""], []
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            for name in os.listdir(self.path(folder)):
+                if not folder and name == ".fsync-lite":
+                    continue
+                path = f"{folder}/{name}" if folder else name
+                if os.path.isdir(self.path(path)) and not os.path.islink(self.path(path)):
+                    self.directories.append(path)
+                    pending.append(path)
+                else:
+                    self.others.append(path)
+        self.directories.sort()
+        self.others.sort()
+        self.files = [path for path in self.others if stat.S_ISREG(os.lstat(self.path(path)).st_mode)]
+
+    def path(self, relative):
+        return os.path.join(self.root, relative) if relative else self.root
+
+    def told(self, relative):
+        return shlex.quote(f"{self.name}/{relative}" if relative else self.name)
+
+    def pick(self, among):
+        if not among:
+            raise FileNotFoundError(2, "nothing to choose")
+        return self.rng.choice(among)
+
+    def anything(self):
+        return self.pick(self.others + self.directories[1:])
+
+    def free(self):
+        """A name that is likely free."""
+        folder = self.pick(self.directories)
+        if folder.count("/") > 3:
+            folder = ""
+        path = os.path.join(folder, self.rng.choice(NAMES))
+        if os.path.lexists(self.path(path)):
+            raise FileExistsError(17, "the name is taken")
+        return path
+
+    def content(self):
+        size = self.rng.choice([0, 1, 1, 4, 12, 12, 40, 300, 5000])
+        text = self.serial.encode()
+        return (text + b"." * size)[:max(size, len(text))]
+
+    def write(self, path, mode="wb"):
+        content = self.content()
+        with open(self.path(path), mode) as file:
+            file.write(content)
+        sign = ">>" if mode == "ab" else ">"
+        dots = len(content) - len(self.serial)
+        self.tell(f"(printf %s {self.serial}; head -c {dots} /dev/zero | tr '\\0' .) {sign} {self.told(path)}")
+
+    def set_time(self, path, when):
+        os.utime(self.path(path), ns=(when, when), follow_symlinks=False)
+        self.tell(f"touch -hd @{when // 10**9}.{when % 10**9:09} {self.told(path)}")
+
+    # --- Alterations ------------------------------------------------------------------------------------------
+
+    def make(self):
+        path = self.free()
+        self.write(path)
+        if self.rng.random() < 0.5:
+            self.touch(path)
+
+    def make_directory(self):
+        path = self.free()
+        os.mkdir(self.path(path))
+        self.tell(f"mkdir {self.told(path)}")
+
+    def make_deep(self):
+        path = self.free()
+        inner = os.path.join(path, self.rng.choice(NAMES))
+        os.makedirs(self.path(inner))
+        self.tell(f"mkdir -p {self.told(inner)}")
+        for folder in (path, inner):
+            self.write(os.path.join(folder, self.rng.choice(NAMES) + "1"))
+
+    def make_symlink(self):
+        path, to = self.free(), self.rng.choice(NAMES) + "-" + self.serial
+        os.symlink(to, self.path(path))
+        self.tell(f"ln -s {to} {self.told(path)}")
+
+    def make_fifo(self):
+        path = self.free()
+        os.mkfifo(self.path(path), 0o644)
+        self.tell(f"mkfifo {self.told(path)}")
+
+    def make_device(self):
+        path, minor = self.free(), self.rng.randrange(3, 9)
+        os.mknod(self.path(path), stat.S_IFCHR | 0o600, os.makedev(1, minor))
+        self.tell(f"mknod -m 600 {self.told(path)} c 1 {minor}")
+
+    def link(self, among=None):
+        old, new = self.pick(self.files if among is None else among), self.free()
+        os.link(self.path(old), self.path(new), follow_symlinks=False)
+        self.tell(f"ln -P {self.told(old)} {self.told(new)}")
+
+    def link_special(self):
+        self.link([path for path in self.others if path not in self.files])
+
+    def append(self):
+        self.write(self.pick(self.files), "ab")
+
+    def rewrite(self):
+        self.write(self.pick(self.files))
+
+    def replace(self):
+        """By another file, as editors do."""
+        path = self.pick(self.files)
+        new = os.path.join(os.path.dirname(path), "new~")
+        self.write(new)
+        os.rename(self.path(new), self.path(path))
+        self.tell(f"mv {self.told(new)} {self.told(path)}")
+
+    def hidden(self):
+        """Other content of the same size, and the time put back."""
+        path = self.pick([path for path in self.files if os.path.getsize(self.path(path)) > 0])
+        status = os.stat(self.path(path))
+        size = status.st_size
+        content = (self.serial.encode()[::-1] + b"!" * size)[:size]
+        with open(self.path(path), "r+b") as file:
+            file.write(content)
+        text = base64.b64encode(content).decode()
+        self.tell(f"echo {text} | base64 -d | dd of={self.told(path)} conv=notrunc status=none")
+        self.set_time(path, status.st_mtime_ns)
+
+    def move(self, among=None):
+        path = self.pick(self.others if among is None else among)
+        new = os.path.join(self.pick(self.directories), self.rng.choice(NAMES))
+        if (new + "/").startswith(path + "/") or new == path:
+            raise FileExistsError(17, "into itself")
+        if os.path.lexists(self.path(new)) and self.rng.random() < 0.5:
+            raise FileExistsError(17, "the name is taken")
+        try:
+            os.rename(self.path(path), self.path(new))
+        except OSError as error:
+            raise FileExistsError(17, "cannot take the place") from error
+        self.tell(f"mv -T {self.told(path)} {self.told(new)}")
+
+    def move_directory(self):
+        self.move(self.directories[1:])
+
+    def swap(self):
+        first, second = self.anything(), self.anything()
+        if (first + "/").startswith(second + "/") or (second + "/").startswith(first + "/"):
+            raise FileExistsError(17, "one is in the other")
+        swapping = os.path.join(self.root, "swapping~")
+        os.rename(self.path(first), swapping)
+        os.rename(self.path(second), self.path(first))
+        os.rename(swapping, self.path(second))
+        self.tell(f"mv {self.told(first)} {self.name}/swapping~; mv {self.told(second)} {self.told(first)}; "
+                  f"mv {self.name}/swapping~ {self.told(second)}")
+
+    def inside_out(self):
+        """A directory becomes one of its own directories'."""
+        inner = self.pick([path for path in self.directories if "/" in path])
+        outer = os.path.dirname(inner)
+        above = os.path.join(os.path.dirname(outer), "above~")
+        os.rename(self.path(inner), self.path(above))
+        goal = os.path.join(above, os.path.basename(outer))
+        if os.path.lexists(self.path(goal)):
+            goal += "~"
+        os.rename(self.path(outer), self.path(goal))
+        self.tell(f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}")
+        os.rename(self.path(above), self.path(outer))
+        self.tell(f"mv -T {self.told(above)} {self.told(outer)}")
+
+    def delete(self, path=None):
+        path = path or self.anything()
+        whole = self.path(path)
+        if os.path.isdir(whole) and not os.path.islink(whole):
+            if sum(len(names) + len(folders) for _, folders, names in os.walk(whole)) > 12:
+                raise FileNotFoundError(2, "too much to delete")
+            shutil.rmtree(whole)
+        else:
+            os.unlink(whole)
+        self.tell(f"rm -r {self.told(path)}")
+
+    def unlink_name(self):
+        """One of several names."""
+        path = self.pick([path for path in self.others if os.lstat(self.path(path)).st_nlink > 1])
+        self.delete(path)
+
+    def change_type(self):
+        path = self.anything()
+        self.delete(path)
+        kind = self.rng.choice(["file", "directory", "symlink", "fifo"])
+        if kind == "directory":
+            os.mkdir(self.path(path))
+            self.tell(f"mkdir {self.told(path)}")
+            self.write(os.path.join(path, "inside"))
+        elif kind == "symlink" and "symlinks" in self.kinds:
+            os.symlink("to-" + self.serial, self.path(path))
+            self.tell(f"ln -s to-{self.serial} {self.told(path)}")
+        elif kind == "fifo" and "fifos" in self.kinds:
+            os.mkfifo(self.path(path))
+            self.tell(f"mkfifo {self.told(path)}")
+        else:
+            self.write(path)
+
+    def chmod(self):
+        path = self.pick(self.others + self.directories)
+        if os.path.islink(self.path(path)):
+            raise FileNotFoundError(2, "a symlink has no mode")
+        folder = path in self.directories
+        mode = self.rng.choice([0o700, 0o711, 0o755, 0o2750, 0o1777] if folder
+                               else [0o600, 0o640, 0o644, 0o444, 0o755, 0o4755])
+        os.chmod(self.path(path), mode)
+        self.tell(f"chmod {mode:o} {self.told(path)}")
+
+    def chown(self):
+        path = self.pick(self.others + self.directories)
+        owner, group = self.rng.choice(USERS), self.rng.choice(USERS)
+        os.chown(self.path(path), owner, group, follow_symlinks=False)
+        self.tell(f"chown -h {owner}:{group} {self.told(path)}")
+
+    def touch(self, path=None):
+        path = self.pick(self.others + self.directories) if path is None else path
+        self.set_time(path, self.rng.randrange(10**18, 2 * 10**18))
+
+    def xattr(self):
+        path = self.pick(self.others + self.directories)
+        whole = self.path(path)
+        plain = path in self.files or path in self.directories
+        name = self.rng.choice(["user.a", "user.b", "trusted.c"] if plain else ["trusted.c"])
+        if name in os.listxattr(whole, follow_symlinks=False) and self.rng.random() < 0.4:
+            os.removexattr(whole, name, follow_symlinks=False)
+            self.tell(f"setfattr -hx {name} {self.told(path)}")
+        else:
+            text = f"{self.serial}-{self.rng.randrange(100)}"
+            os.setxattr(whole, name, text.encode(), follow_symlinks=False)
+            self.tell(f"setfattr -hn {name} -v {text} {self.told(path)}")
+
+    def acl(self):
+        path = self.pick(self.files + self.directories)
+        default = path in self.directories and self.rng.random() < 0.5
+        name = "system.posix_acl_default" if default else "system.posix_acl_access"
+        if name in os.listxattr(self.path(path)) and self.rng.random() < 0.3:
+            os.removexattr(self.path(path), name)
+            self.tell(f"setfattr -x {name} {self.told(path)}")
+            return
+        bits = lambda: self.rng.randrange(8)  # noqa: E731
+        none = 0xFFFFFFFF
+        entries = [(1, 7, none), (2, bits(), self.rng.choice(USERS[1:])), (4, bits(), none)]
+        entries += [(8, bits(), self.rng.choice(USERS))] if self.rng.random() < 0.3 else []
+        entries += [(16, bits(), none), (32, bits(), none)]
+        words = {1: "u::", 2: "u:{}:", 4: "g::", 8: "g:{}:", 16: "m::", 32: "o::"}
+        os.setxattr(self.path(path), name,
+                    struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries))
+        text = ",".join(words[tag].format(who) + str(permissions) for tag, permissions, who in entries)
+        self.tell(f"setfacl {'-d ' if default else ''}--set {text} {self.told(path)}")
+
+    def copy(self):
+        """With times, as `cp -p` does it: equal content at two places."""
+        old, new = self.pick(self.files), self.free()
+        shutil.copy2(self.path(old), self.path(new))
+        self.tell(f"cp -p {self.told(old)} {self.told(new)}")

@@ -1,0 +1,132 @@
+"""What snapshots have held, and what may be lost of them."""
+
+from tree import ATTRIBUTES, below, brief, groups, parents, show, value
+
+
+class Losses:
+    """Contents that were edited or deleted in the target by hand. Older snapshots have lost them: that is said, and
+    the tool lists them, unless size and time were put back."""
+
+    def __init__(self):
+        self.contents = set()
+        # What was put in the place of a content.
+        self.instead = {}
+
+    def note(self, before, after, touched):
+        for path in touched:
+            entry = before.get(path)
+            if entry is None or entry.is_directory:
+                continue
+            content = (entry.type, entry.data)
+            self.contents.add(content)
+            now = after.get(path)
+            if now is not None and now.type == entry.type:
+                self.instead.setdefault(content, []).append(now)
+
+    def concerns(self, entry):
+        return entry is not None and (entry.type, entry.data) in self.contents
+
+    def explains(self, found, entry):
+        """What an edit by hand has left in the place of the content."""
+        return any(found.data == other.data for other in self.follow((entry.type, entry.data)))
+
+    def follow(self, content, seen=None):
+        seen = set() if seen is None else seen
+        for other in self.instead.get(content, ()):
+            yield other
+            following = (other.type, other.data)
+            if following not in seen:
+                seen.add(following)
+                yield from self.follow(following, seen)
+
+
+class Kept:
+    """A snapshot: the covered tree as its apply left it, and as later steps found it."""
+
+    def __init__(self, filters, versions, extra, anything=False):
+        self.anything = anything
+        # Paths that were edited by hand and not looked at by the run.
+        self.uncertain = set()
+        self.filters, self.versions, self.extra = filters, versions, set(extra)
+        # Filters under which a tool that does not take them for a step has forgotten what it knew.
+        self.loosened = []
+
+    def was_found(self, tree, uncertain=()):
+        self.uncertain |= set(uncertain)
+        covered, _ = self.filters.split(tree)
+        if covered not in self.versions:
+            self.versions.append(covered)
+
+    def also(self, tree, filters, old):
+        covered, _ = filters.split(tree)
+        if covered not in self.versions:
+            self.versions.append(covered)
+
+    def of(self, paths):
+        """Only these, each at the top, with all below."""
+        wanted = [path.encode() for path in paths]
+
+        def part(tree):
+            return {path: entry for path, entry in tree.items()
+                    if any(path == top or below(path, top) for top in wanted)}
+
+        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
+        kept.loosened, kept.uncertain = self.loosened, self.uncertain
+        return kept
+
+    def compare(self, found, listed, losses, unseen, root=True):
+        """In words, what is not explained by any version; what the tool lists as lost is."""
+        if self.anything:
+            return []
+        words = []
+        loose = {b"."} & self.uncertain
+        for path in self.uncertain - {b"."}:
+            loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
+        for filters in self.loosened:
+            for tree in [found, *self.versions]:
+                loose |= set(filters.split(tree)[1])
+        for above in {above for path in loose for above in parents(path)}:
+            loose.add(above)
+        paths = set(found).union(*self.versions)
+        for path in sorted(paths):
+            if path in unseen or path in loose or (path == b"." and (not root or not self.versions[0])):
+                continue
+            versions = [tree.get(path) for tree in self.versions]
+            entry = found.get(path)
+            drifted = "" if len({value(version) for version in versions}) == 1 else " (drift)"
+            if entry is None:
+                if None in versions or path in self.extra:
+                    continue
+                if path in listed or any(above in listed for above in parents(path)) \
+                        or any(below(other, path) for other in listed):
+                    continue
+                words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
+                continue
+            wanted = [version for version in versions if version]
+            if not wanted:
+                if path in listed or any(above in listed for above in parents(path)):
+                    continue
+                words.append(f"{show(path)}: there, wanted nothing")
+                continue
+            for name in ATTRIBUTES:
+                if any(getattr(entry, name) == getattr(version, name) for version in wanted):
+                    continue
+                if name in ("data", "modified", "mode", "owner", "group", "xattrs") and any(
+                        losses.concerns(version) and (name != "data" or losses.explains(entry, version))
+                        for version in wanted):
+                    continue
+                if path in listed or (entry.is_directory and name == "modified" and any(
+                        below(other, path) for other in listed)):
+                    continue
+                words.append(f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "
+                             + " or ".join(dict.fromkeys(repr(getattr(version, name)) for version in wanted)))
+        common = {path for path in found if path not in unseen | loose | self.extra | listed
+                  and all(path in tree for tree in self.versions)
+                  and not any(losses.concerns(tree.get(path)) for tree in [found, *self.versions])}
+        here = groups(found, common)
+        if all(here != groups(tree, common) for tree in self.versions):
+            there = groups(self.versions[0], common)
+            for group in sorted(sorted(group) for group in here ^ there):
+                place = "found" if frozenset(group) in here else "wanted"
+                words.append(f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}")
+        return words
