@@ -252,7 +252,8 @@ struct Examination {
         policy.usesIdentity = sourceFacts.keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden = header.map { $0.filters != options.filters.summary } ?? false
-        policy.mayWiden = policy.mayWiden || (header != nil && options.filters.dependOnTree)
+        policy.mayWiden = policy.mayWiden
+            || (header != nil && (options.filters.dependOnTree || options.deletesExcluded))
         var racyCheck = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))

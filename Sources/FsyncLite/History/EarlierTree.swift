@@ -16,7 +16,13 @@ package struct EarlierTree: Sendable {
     /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
     let uncovered: Set<RelativePath>
     /// Entries that took part in the earlier tree, and whose objects no present entry tells of: where they stand now.
-    let recovered: [File]
+    let recovered: [Recovered]
+
+    struct Recovered: Sendable {
+        /// As it was, at the place where its object stands.
+        let file: File
+        let targetInode: UInt64
+    }
 
     /// The part of the tree that is wanted.
     private struct Scope: Sendable {
@@ -51,8 +57,7 @@ package struct EarlierTree: Sendable {
         // Those of which a present entry tells.
         var standing: Set<RelativePath> = []
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
-        let held = Set(
-            found.values.lazy.filter { $0.place.isInState && $0.file.linkCount > 1 }.map(\.file.status.inode))
+        let held = Set(found.values.lazy.filter { $0.file.linkCount > 1 }.map(\.file.status.inode))
         var sharers: [UInt64: FileStatus] = [:]
         var presentAbove: Set<RelativePath> = []
         var missing = Set(paths)
@@ -84,16 +89,20 @@ package struct EarlierTree: Sendable {
         for (path, entry) in found {
             // Another file may have the inode by now.
             guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
-                sharer.size == entry.file.size, sharer.modified == entry.file.status.modified
+                sharer.isFile(like: entry.file.status)
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
+        var targetInodes: [RelativePath: UInt64] = [:]
         for (path, entry) in found
         where entry.isCovered && !entry.place.isInState && !standing.contains(path) {
-            // As a name of an object of the target: it is followed from its place to its path, whatever the source has.
+            // As an object of the target, which is followed from its place to its path; or, where another name of it is
+            // in the manifest, as the source's.
             var status = entry.file.status
-            status.created = status.created ?? Trust.unexamined
-            found[path]?.file = entry.file.with(status)
+            status.created = Trust.unexamined
+            let sharer = sharers[status.inode].flatMap { $0.isFile(like: status) ? $0 : nil }
+            found[path]?.file = sharer.map(entry.file.asRecorded) ?? entry.file.with(status)
+            targetInodes[path] = status.inode
         }
         let linked = Set(
             found.values.lazy.filter { !$0.file.isDirectory && $0.file.linkCount > 1 }.map(
@@ -101,10 +110,9 @@ package struct EarlierTree: Sendable {
         self.linked = linked
         let scope = scope
         recovered = found.compactMap { path, entry in
-            guard entry.isCovered, !entry.place.isInState, !standing.contains(path), scope.contains(path)
-            else { return nil }
-            return entry.file.moved(to: entry.place)
-        }.sorted()
+            guard let inode = targetInodes[path], scope.contains(path) else { return nil }
+            return Recovered(file: entry.file.moved(to: entry.place), targetInode: inode)
+        }.sorted { $0.file < $1.file }
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)
                 || (scope.above.contains(entry.file.path)
@@ -208,6 +216,11 @@ package struct EarlierTree: Sendable {
 }
 
 extension FileStatus {
+    /// As far as one name of a file can tell of another.
+    fileprivate func isFile(like other: FileStatus) -> Bool {
+        type == other.type && size == other.size && modified == other.modified
+    }
+
     /// One of several names, where the earlier tree had others that are not in the present one.
     fileprivate func asNameOf(_ linked: Set<UInt64>) -> FileStatus {
         guard links == 1, type != .directory, linked.contains(inode) else { return self }

@@ -152,7 +152,8 @@ package struct HistoryRecord: Sendable {
             found.append(
                 InverseAction(
                     verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
-                    wasUncovered: difference.wereUncovered.contains(file.path)))
+                    wasUncovered: verb != .delete && verb != .uncover
+                        && difference.wereUncovered.contains(file.path)))
         }
         /// Where an object will stand that no pair names.
         func newPlace(of path: RelativePath) -> RelativePath? {
