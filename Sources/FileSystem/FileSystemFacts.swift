@@ -27,6 +27,9 @@ package struct FileSystemFacts: Sendable, Equatable {
     /// beyond all use (xfs), or such that depend on the lengths of the names (btrfs).
     package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
 
+    /// Whether files may share blocks.
+    package var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
+
     package init(of directory: Directory) throws(SystemError) {
         var raw = statfs()
         try calling("fstatfs", directory.path) { () throws(Errno) in
