@@ -101,7 +101,7 @@ struct Retention {
     private func discard(_ name: FileName, in history: Directory) throws {
         let directory = try history.directory(name)
         guard try DirectoryListing.names(in: directory).contains(where: \.isConflicts) else {
-            return try state.discard(name, in: history)
+            return try state.discard(name, in: history, header: HistoryRecord.headerName)
         }
         if try directory.status(of: HistoryRecord.headerName) != nil {
             try directory.unlink(HistoryRecord.headerName)

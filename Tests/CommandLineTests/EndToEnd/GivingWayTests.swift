@@ -123,6 +123,32 @@ struct GivingWayTests {
         }
     }
 
+    /// There is no room even for the directory that what goes is moved to.
+    @Test func whereNoInodeIsLeft() throws {
+        try onDisk(.tmpfs(options: "size=16m,nr_inodes=300"), applies: 0) { scene in
+            try scene.build([:], at: "source/d")
+            for number in 0..<60 { try scene.build("", at: "source/d/\(number)") }
+            #expect(try apply(scene).code == 0)
+            try scene.remove("source/d")
+            #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
+            try scene.append("+", to: "source/small")
+            #expect(try apply(scene).code == 0)
+            let before = try ids(scene)
+            #expect(before.count == 4)
+            var fillers = 0
+            while FileManager.default.createFile(atPath: scene.path("disk/\(fillers)"), contents: nil) {
+                fillers += 1
+            }
+            try scene.append("+", to: "source/small")
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors == "fsync-lite: to make room, these went: initial, \(before[2])\n")
+            try expectMirrored(scene)
+            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
+            #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
+        }
+    }
+
     @Test func aRunThatFailsReportsWhatWent() throws {
         try onDisk(applies: 5) { scene in
             let before = try ids(scene)
