@@ -24,6 +24,8 @@ struct Examination {
     let attributes: MirroredAttributes
     /// When the scan began.
     let scanned: ManifestHeader.Scan
+    /// The room that is needed; nil where nothing of the history may give way to it.
+    let need: RoomNeed?
     /// Of the target nothing was looked at but what the plan touches.
     let trustsTarget: Bool
 
@@ -32,7 +34,7 @@ struct Examination {
         isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
         isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
         copy: [UInt8]? = nil, attributes: MirroredAttributes,
-        scanned: ManifestHeader.Scan, trustsTarget: Bool = false
+        scanned: ManifestHeader.Scan, need: RoomNeed? = nil, trustsTarget: Bool = false
     ) {
         self.plan = plan
         self.contents = contents
@@ -46,6 +48,7 @@ struct Examination {
         self.copy = copy
         self.attributes = attributes
         self.scanned = scanned
+        self.need = need
         self.trustsTarget = trustsTarget
     }
 
@@ -187,13 +190,21 @@ struct Examination {
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }
-        plan.refusals = try Examination.guardFacts(
-            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
-        ).refusals()
+        var giveWay = options.repairs.isEmpty
+        if giveWay, let state = root.state {
+            giveWay = try options.retention.rules(kept: header?.retention, state.settings()).giveWay
+        }
+        let guards = try Examination.guardFacts(
+            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten,
+            historyGivesWay: giveWay)
+        plan.refusals = guards.refusals()
+        if plan.refusals.isEmpty { plan.givingWay = guards.givingWay ?? [] }
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,
-            passedOver: passedOver, attributes: attributes, scanned: scanned, trustsTarget: isRecorded)
+            passedOver: passedOver, attributes: attributes, scanned: scanned,
+            need: giveWay ? RoomNeed(bytes: guards.neededBytes, inodes: guards.neededInodes) : nil,
+            trustsTarget: isRecorded)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -208,17 +219,18 @@ struct Examination {
     static func guardFacts(
         _ plan: Plan, _ options: SyncOptions, _ manifest: ManifestReader?, _ source: ManifestHeader.Source,
         _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = [],
-        linksFiles: Bool = false
+        linksFiles: Bool = false, historyGivesWay: Bool = false
     ) throws -> GuardFacts {
-        var facts = try FileSystemFacts(of: root.anchor())
-        // What runs that were cut short have staged is used again or removed before anything is staged anew.
-        facts.availableBytes += try root.state?.stagedBytes() ?? 0
+        let facts = try Room.facts(root)
         var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, linksFiles: linksFiles, root: root.original, mounts: target?.mounts ?? [],
             locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: rotten)
-        if guards.neededBytes > facts.availableBytes, let state = root.state {
+        guard !guards.shortage.isOver else { return guards }
+        if historyGivesWay, let parts = try Room(root)?.parts(for: guards.shortage) {
+            guards.givingWay = parts.flatMap(\.names)
+        } else if let state = root.state {
             let history = try History(state)
             guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
         }

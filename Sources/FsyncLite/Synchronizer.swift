@@ -51,8 +51,10 @@ public struct Synchronizer: Sendable {
             let before = try root.state?.manifestVersion()
             let examination = try examine(root)
             guard let state = root.state else { return examination.plan }
+            var plan = examination.plan
+            if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-            if try state.manifestVersion() == before { return examination.plan }
+            if try state.manifestVersion() == before { return plan }
         }
         throw SyncError(.pending, path: target, "it is being written to; run plan again")
     }
@@ -94,12 +96,16 @@ public struct Synchronizer: Sendable {
             try leave(root, state, examination, &report)
             return report
         }
+        var room = RoomMaker(
+            examination.need, allowed: saved.map { _ in examination.plan.givingWay })
         do {
             try root.make(parents: options.createParents)
-            report = try commit(examination, &root, isExact: saved != nil)
+            if report.summary.actions > 0 { try room.make(in: root) }
+            report = try commit(examination, &root, &room, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
+            report.gaveWay = room.gone
             return report
         } catch let error as SyncError where error.code == .locked {
             throw error
@@ -108,6 +114,7 @@ public struct Synchronizer: Sendable {
             report.outcome = error.code == .refused ? .refused : .failed
             report.error = error
         }
+        report.gaveWay = room.gone
         guard report.outcome == .failed || report.outcome == .refused else { return report }
         // What is staged serves the next run.
         if report.error?.code == .interrupted { return report }
@@ -117,6 +124,16 @@ public struct Synchronizer: Sendable {
             report.notes.append("what was staged could not be removed: \(Synchronizer.syncError(error))")
         }
         return report
+    }
+
+    /// What goes by the rules of retention when the plan has been carried out.
+    private func expiring(_ examination: Examination, _ state: TargetState) throws -> [String] {
+        guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
+        let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
+        let plan = examination.plan
+        return try Retention(state).expiring(
+            rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
+            began: Timestamp(examination.scanned), without: plan.givingWay)
     }
 
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
@@ -154,12 +171,26 @@ public struct Synchronizer: Sendable {
 
     // MARK: Writing
 
-    /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
+    /// Stages and commits; where the disk is full before the journal, again when something has given way.
+    private func commit(
+        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+    ) throws -> Report {
+        while true {
+            do {
+                if let report = try attempt(examination, &root, &room, isExact: isExact) { return report }
+            } catch {
+                guard try room.makeMore(in: root, after: error) else { throw error }
+            }
+        }
+    }
+
+    /// Errors before the commit leave the old tree; the caller withdraws the stage.
     ///
     /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
-    private func commit(
-        _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
-    ) throws -> Report {
+    /// - Returns: nil where the disk was full and something has given way.
+    private func attempt(
+        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+    ) throws -> Report? {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         try state.setCopy(examination.copy)
@@ -190,7 +221,13 @@ public struct Synchronizer: Sendable {
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
-        try stage.fill()
+        do {
+            try stage.fill()
+        } catch {
+            guard try room.makeMore(in: root, after: error) else { throw error }
+            stage.keep()
+            return nil
+        }
         try previous?.discard(from: state)
 
         let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in

@@ -115,6 +115,15 @@ final class Stage {
         }
     }
 
+    /// Records what is staged whole after an error, for the next try.
+    func keep() {
+        do {
+            try recorder.save()
+        } catch {
+            monitor.warn("the stage's record could not be saved: \(error)")
+        }
+    }
+
     /// Makes the new directories, open to us alone.
     ///
     /// - Returns: where each arrival is staged: in its slot, or under its name in a new directory.

@@ -321,9 +321,21 @@ package struct TargetState: Sendable {
     }
 
     /// Takes a directory out of the way at once, to be emptied after.
-    package func discard(_ name: FileName, in parent: Directory) throws {
+    ///
+    /// - Parameter header: the file in it that makes it count, and goes first where the disk has no room for the
+    ///   trash itself: a kill half way then leaves what does not count.
+    package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
         guard try parent.status(of: name) != nil else { return }
-        let trash = try subdirectory(Name.trash)
+        let trash: Directory
+        do {
+            trash = try subdirectory(Name.trash)
+        } catch let error as SystemError where [.noSpace, .quotaExceeded].contains(error.errno) {
+            if let header {
+                let directory = try parent.directory(name)
+                if try directory.status(of: header) != nil { try directory.unlink(header) }
+            }
+            return try TreeRemoval.remove(name, in: parent)
+        }
         try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
     }
 

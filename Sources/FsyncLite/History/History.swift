@@ -5,6 +5,9 @@ struct History {
     struct Step {
         let name: FileName
         var header: HistoryRecord.Header
+
+        /// The directories that hold what it brings back.
+        var directories: [FileName] { [name] + header.holders }
     }
 
     let state: TargetState
@@ -93,7 +96,7 @@ struct History {
     func bytesHeld(_ step: Step) throws -> Int64 {
         let history = try state.directory.directory(TargetState.Name.history)
         var bytes: Int64 = 0
-        for name in [step.name] + step.header.holders where try history.status(of: name) != nil {
+        for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
