@@ -35,6 +35,7 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let notImplemented = Errno(rawValue: ENOSYS)
     package static let noSuchDevice = Errno(rawValue: ENXIO)
     package static let noData = Errno(rawValue: ENODATA)
+    package static let timedOut = Errno(rawValue: ETIMEDOUT)
     package static let stale = Errno(rawValue: ESTALE)
 
     /// What opening a directory by its name says when no directory has it: a symlink has, with `noFollow`, for one.
