@@ -58,7 +58,9 @@ struct Examination {
     init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
         do {
             try self.init(source: path, root, options, monitor, trusting: options.trustsManifest)
-        } catch is ManifestIsWrong {
+        } catch  where options.trustsManifest && (error as? SyncError)?.code != .interrupted {
+            // Whatever the look ran into, a directory that is gone or a symlink in its place, only a scan tells what
+            // is to be done. What is wrong apart from the manifest stops that too.
             try self.init(source: path, root, options, monitor, trusting: false)
         }
     }

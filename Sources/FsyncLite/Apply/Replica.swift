@@ -1,7 +1,8 @@
 import FileSystem
 
 /// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
-/// more name, or is copied where it is to change.
+/// more name, or is copied where it is to change. With clones everything is copied: then no object of the old tree
+/// has its change time moved, and what others change in it meanwhile shows.
 final class Replica {
     private let root: Directory
     private let old: TreeWalker
@@ -13,7 +14,7 @@ final class Replica {
     private let named: Set<RelativePath>
     /// The copies among these.
     private(set) var copied: [RelativePath: FileStatus] = [:]
-    /// Files are cloned instead of linked.
+    /// Files are cloned instead of linked, and all else is made anew.
     private let clones: Bool
     private let linkLimit: UInt32?
     private let scanned: FileTime
@@ -91,8 +92,7 @@ final class Replica {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !changing.contains(scan.path), !clones || status.type != .file,
-            !hasManyNames || linked.contains(status.inode)
+        guard !changing.contains(scan.path), !clones, !hasManyNames || linked.contains(status.inode)
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)

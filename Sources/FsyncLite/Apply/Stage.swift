@@ -88,6 +88,7 @@ final class Stage {
     /// Directories are made first and get their metadata last, other names of a file come after the file; all else
     /// is in no order, and several threads do it.
     func fill() throws {
+        defer { recorder.close() }
         do {
             let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
             let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
@@ -108,7 +109,6 @@ final class Stage {
                 work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
-            try recorder.close()
         } catch let error as SyncError where error.code == .interrupted {
             try recorder.save()
             throw error

@@ -250,6 +250,8 @@ package struct Difference: Sendable {
         let moves = MoveMap(self)
         let missing = omitted.intersection(created.map(\.file.path))
         created.removeAll { missing.contains($0.file.path) }
+        // They are no entries of the mirror that stay as they are.
+        sourceCount -= missing.count
         // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
         let kept = missing.intersection(deleted.map(\.file.path))
             .filter { moves.newPath(of: $0.parent) == $0.parent }

@@ -239,6 +239,43 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
+    // MARK: Clones
+
+    /// `body` gets a scene whose source and target lie on a btrfs; neither is a subvolume.
+    private func onClones(_ tree: TreeLiteral, _ body: (MirrorScene) throws -> Void) throws {
+        let outer = try MirrorScene([:])
+        try outer.build([:], at: "disk")
+        try TestDisk.btrfs.mounted(at: outer.path("disk")) {
+            try body(MirrorScene(tree, at: outer.path("disk/scene")))
+        }
+    }
+
+    /// What is no file is made anew: a link would move its change time, which looks like the work of others.
+    @Test(.enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    func clonesOfATreeWithMoreThanFiles() throws {
+        try onClones(["a": "1", "l": .symlink("a"), "p": .fifo(), "d": ["m": .symlink("../a")]]) { scene in
+            try scene.link("source/k", to: "source/l")
+            try scene.link("source/b", to: "source/a")
+            try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
+            try scene.mirrorAll("--exchange", "--reflink")
+            for _ in 0..<2 {
+                try scene.append("more", to: "source/a")
+                try scene.build(["new": .symlink("p")], at: "source/d/e")
+                try scene.mirrorAll("--exchange", "--reflink")
+                try scene.remove("source/d/e")
+                try scene.mirrorAll()
+            }
+            // What others change meanwhile is noticed all the same.
+            try scene.append("more", to: "source/a")
+            let run = try PausedCommand.run(
+                ["apply", "source", "target", "--exchange", "--reflink"], in: scene.directory.path,
+                at: .after("syncfs", number: 2)
+            ) { try scene.setTime(TreeTime(7, 7), of: "target/l") }
+            #expect(run.code == 1 && run.errors.contains("target/"), "\(run.errors)")
+            try scene.mirrorAll("--exchange", "--reflink")
+        }
+    }
+
     // MARK: Refusals
 
     @Test(.enabled(if: TestDisk.isAvailable, mounts), arguments: ["target", "target/d", "target/d/excluded"])

@@ -21,6 +21,13 @@ final class MirrorScene {
         if case .ordinary = identity { OrdinaryUser.own(directory.path) }
     }
 
+    /// A scene in a directory that a test has mounted something on.
+    init(_ tree: TreeLiteral, at path: String) throws {
+        directory = try TemporaryDirectory(at: path)
+        identity = .current
+        try build(tree, at: "source")
+    }
+
     deinit {
         // The directory's own removal stops where nobody may list or write.
         guard let enumerator = FileManager.default.enumerator(atPath: directory.path) else { return }

@@ -48,6 +48,18 @@ struct PermissionTests {
         #expect(try scene.plan("--keep-going").code == 0)
     }
 
+    @Test func whatIsNewAndUnreadableIsNotCountedAsUnchanged() throws {
+        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary)
+        try scene.mirror()
+        try scene.build(["new": "n", "shut": ["x": "x"]], at: "source/d")
+        for name in ["d/new", "d/shut"] { try scene.setMode(0, of: "source/\(name)") }
+        let summary = try scene.run("plan", "source", "target", "--keep-going", "--json").json().object(
+            "summary")
+        #expect(
+            summary?.number("create") == 1 && summary?.number("unchanged") == 2,
+            "\(String(describing: summary))")
+    }
+
     @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         try scene.mirror()
