@@ -49,8 +49,11 @@ public struct Synchronizer: Sendable {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             let before = try root.state?.manifestVersion()
-            let examination = try examine(root)
-            guard let state = root.state else { return examination.plan }
+            let found = Result { try examine(root) }
+            guard let state = root.state else { return try found.get().plan }
+            // What goes wrong when the tree changes meanwhile is no error of the tree.
+            if try !state.hasJournal(), try state.manifestVersion() != before { continue }
+            let examination = try found.get()
             var plan = examination.plan
             if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
@@ -133,7 +136,7 @@ public struct Synchronizer: Sendable {
         let plan = examination.plan
         return try Retention(state).expiring(
             rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
-            began: Timestamp(examination.scanned), without: plan.givingWay)
+            began: Timestamp(examination.scanned.time.fileTime), without: plan.givingWay)
     }
 
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
@@ -299,12 +302,14 @@ public struct Synchronizer: Sendable {
             root.becomes(exchange.tree)
         } else if let place {
             let exchange = try SubvolumeExchange(of: directory, state, at: place)
-            try exchange.change(by: steps, id: id, name)
+            try exchange.change(
+                by: steps, id: id, began: examination.scanned.time.fileTime, name)
             try exchange.swap(monitor)
             state = exchange.state
             root.becomes(exchange.tree)
         } else {
-            let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
+            let transaction = try Commit.prepare(
+                steps, id: id, began: examination.scanned.time.fileTime, root: directory, state: state)
             try Ballast.make(for: transaction, in: stage.directory)
             try Recovery(root: directory, state: state).commit(transaction)
         }

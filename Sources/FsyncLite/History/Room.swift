@@ -93,7 +93,7 @@ struct Room {
         var gone: [String] = []
         if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
             let now = FileTime(seconds: .max, nanoseconds: 0)
-            _ = try DisplacedTree.reduce(in: state, displaced: now)
+            _ = try DisplacedTree.reduce(in: state, displaced: now, looked: nil)
             _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
             gone = trees
         } else if let id = try Retention(state).letGoOfOldest(where: { allowed?.contains($0) ?? true }) {
