@@ -18,6 +18,8 @@ struct Examination {
     let copy: [UInt8]?
     /// What is mirrored.
     let attributes: MirroredAttributes
+    /// See `TargetDomains`.
+    let projects: [RelativePath: UInt32]
     /// When the scan began.
     let scanned: FileTime
     /// Of the target nothing was looked at but what the plan touches: when all of it was.
@@ -26,8 +28,8 @@ struct Examination {
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isRecordOutdated: Bool = false, passedOver: [RelativePath] = [], isOfSource: Bool = true,
-        copy: [UInt8]? = nil, attributes: MirroredAttributes, scanned: FileTime = .now,
-        targetSeen: FileTime? = nil
+        copy: [UInt8]? = nil, attributes: MirroredAttributes, projects: [RelativePath: UInt32] = [:],
+        scanned: FileTime = .now, targetSeen: FileTime? = nil
     ) {
         self.plan = plan
         self.contents = contents
@@ -38,6 +40,7 @@ struct Examination {
         self.isOfSource = isOfSource
         self.copy = copy
         self.attributes = attributes
+        self.projects = projects
         self.scanned = scanned
         self.targetSeen = targetSeen
     }
@@ -138,6 +141,7 @@ struct Examination {
         if targetSeen != nil, let directory = root.directory, try !difference.confirm(in: directory) {
             throw ManifestIsWrong()
         }
+        let domains = try Examination.domains(of: &difference, root, options)
         problems += merge.omissions.problems
 
         var plan = Plan(
@@ -173,13 +177,32 @@ struct Examination {
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }
-        plan.refusals = try Examination.guardFacts(
-            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
-        ).refusals()
+        plan.refusals =
+            try Examination.guardFacts(
+                plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
+            ).refusals() + domains.refusals
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isRecordOutdated: isRecordOutdated, passedOver: passedOver, attributes: attributes,
-            scanned: scanned, targetSeen: targetSeen)
+            projects: domains.projects, scanned: scanned, targetSeen: targetSeen)
+    }
+
+    /// What cannot be moved because it would come into another project is copied, unless excluded content might go along
+    /// with it.
+    private static func domains(
+        of difference: inout Difference, _ root: TargetRoot, _ options: SyncOptions
+    ) throws -> TargetDomains {
+        let domains = try TargetDomains(difference, root: root)
+        guard !domains.obstacles.isEmpty, !options.keepsDeleted else { return domains }
+        let moved = Set(
+            difference.pairs.lazy.filter {
+                $0.isRenamed && !$0.replacesContent
+                    && (!$0.source.isDirectory || options.filters == Filters())
+            }.map(\.target.path))
+        let copied = domains.obstacles.map(\.path).filter { moved.contains($0) }
+        guard !copied.isEmpty else { return domains }
+        difference.copy(insteadOfMoving: copied)
+        return try TargetDomains(difference, root: root)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -204,6 +227,9 @@ struct Examination {
             facts: facts, linksFiles: linksFiles, root: root.original, mounts: target?.mounts ?? [],
             locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: rotten)
+        if manifest == nil, plan.difference.targetCount > 0 {
+            guards.stateElsewhere = try root.stateOfOtherName()
+        }
         if guards.neededBytes > facts.availableBytes, let state = root.state {
             let history = try History(state)
             guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
@@ -322,6 +348,7 @@ struct Examination {
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []
         if options.exchanges { found += try root.exchangeRefusals() }
+        if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         if try !root.hasParent(), !options.createParents {
             found.append(
                 Refusal(

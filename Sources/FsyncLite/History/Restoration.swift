@@ -106,6 +106,7 @@ extension Examination {
                 }, haveSameContent: { _ in true })
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
         }
+        let domains = try TargetDomains(difference, root: root)
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,
@@ -127,16 +128,17 @@ extension Examination {
                 ))
         }
         if refusals.isEmpty {
-            refusals = try Examination.guardFacts(
-                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
-                linksFiles: restoration.linksFiles
-            ).refusals()
+            refusals =
+                try Examination.guardFacts(
+                    plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
+                    linksFiles: restoration.linksFiles
+                ).refusals() + domains.refusals
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
-            isOfSource: false, copy: copy, attributes: policy.attributes)
+            isOfSource: false, copy: copy, attributes: policy.attributes, projects: domains.projects)
     }
 }
 
