@@ -22,6 +22,8 @@ struct Examination {
     let copy: [UInt8]?
     /// What is mirrored.
     let attributes: MirroredAttributes
+    /// See `TargetDomains`.
+    let projects: [RelativePath: UInt32]
     /// When the scan began.
     let scanned: ManifestHeader.Scan
     /// The room that is needed; nil where nothing of the history may give way to it.
@@ -33,7 +35,7 @@ struct Examination {
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
         isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
-        copy: [UInt8]? = nil, attributes: MirroredAttributes,
+        copy: [UInt8]? = nil, attributes: MirroredAttributes, projects: [RelativePath: UInt32] = [:],
         scanned: ManifestHeader.Scan, need: RoomNeed? = nil, trustsTarget: Bool = false
     ) {
         self.plan = plan
@@ -47,6 +49,7 @@ struct Examination {
         self.earlier = earlier
         self.copy = copy
         self.attributes = attributes
+        self.projects = projects
         self.scanned = scanned
         self.need = need
         self.trustsTarget = trustsTarget
@@ -149,6 +152,7 @@ struct Examination {
         if isRecorded, let directory = root.directory, try !difference.confirm(in: directory) {
             throw ManifestIsWrong()
         }
+        let domains = try Examination.domains(of: &difference, root, options)
         problems += merge.omissions.problems
 
         var plan = Plan(
@@ -199,14 +203,32 @@ struct Examination {
         let guards = try Examination.guardFacts(
             plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten,
             historyGivesWay: giveWay)
-        plan.refusals = guards.refusals()
+        plan.refusals = guards.refusals() + domains.refusals
         if plan.refusals.isEmpty { plan.givingWay = guards.givingWay ?? [] }
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,
-            passedOver: passedOver, attributes: attributes, scanned: scanned,
+            passedOver: passedOver, attributes: attributes, projects: domains.projects, scanned: scanned,
             need: giveWay ? RoomNeed(bytes: guards.neededBytes, inodes: guards.neededInodes) : nil,
             trustsTarget: isRecorded)
+    }
+
+    /// What cannot be moved because it would come into another project is copied, unless excluded content might go along
+    /// with it.
+    private static func domains(
+        of difference: inout Difference, _ root: TargetRoot, _ options: SyncOptions
+    ) throws -> TargetDomains {
+        let domains = try TargetDomains(difference, root: root)
+        guard !domains.obstacles.isEmpty, !options.keepsDeleted else { return domains }
+        let moved = Set(
+            difference.pairs.lazy.filter {
+                $0.isRenamed && !$0.replacesContent
+                    && (!$0.source.isDirectory || options.filters == Filters())
+            }.map(\.target.path))
+        let copied = domains.obstacles.map(\.path).filter { moved.contains($0) }
+        guard !copied.isEmpty else { return domains }
+        difference.copy(insteadOfMoving: copied)
+        return try TargetDomains(difference, root: root)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -229,6 +251,9 @@ struct Examination {
             facts: facts, linksFiles: linksFiles, root: root.original, mounts: target?.mounts ?? [],
             locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: rotten)
+        if manifest == nil, plan.difference.targetCount > 0 {
+            guards.stateElsewhere = try root.stateOfOtherName()
+        }
         guard !guards.shortage.isOver else { return guards }
         if historyGivesWay, let parts = try Room(root)?.parts(for: guards.shortage) {
             guards.givingWay = parts.flatMap(\.names)
@@ -365,6 +390,7 @@ struct Examination {
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []
         if options.exchanges { found += try root.exchangeRefusals() }
+        if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         if try !root.hasParent(), !options.createParents {
             found.append(
                 Refusal(

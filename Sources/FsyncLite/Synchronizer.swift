@@ -80,7 +80,29 @@ public struct Synchronizer: Sendable {
             root = try TargetRoot(target)
             try root.lock()
         }
-        let examination = try examine(root)
+        var closed: ClosedDirectories?
+        do {
+            let report = try apply(to: &root, exactly: saved, &closed)
+            if ![.committed, .unchanged, .pending].contains(report.outcome) { try closed?.close() }
+            return report
+        } catch {
+            try closed?.close()
+            throw error
+        }
+    }
+
+    private func apply(
+        to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
+    ) throws -> Report {
+        let examination: Examination
+        do {
+            examination = try examine(root)
+        } catch {
+            // It may be that the owner has closed a directory to themselves, as chmod would open it.
+            closed = try root.directory.map { try ClosedDirectories(in: $0) }
+            guard let closed, !closed.isEmpty else { throw error }
+            examination = try examine(root)
+        }
         var report = Report(.refused, examination.plan)
         if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
             report.refusals = drift
@@ -208,13 +230,14 @@ public struct Synchronizer: Sendable {
         var plan = examination.plan
         var rootPair = plan.root
 
-        func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
+        func layout(_ plan: Plan, after first: Layout? = nil) throws -> Layout {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
             return Layout(
                 plan.difference, root: try rootAttributes(rootPair, examination, directory, status),
                 transaction: name,
-                replacesManifest: examination.header != nil, slots: slots)
+                replacesManifest: examination.header != nil, projects: examination.projects,
+                after: first)
         }
         var steps = try layout(plan)
         var options = options
@@ -251,7 +274,7 @@ public struct Synchronizer: Sendable {
                 return report
             }
             plan = reduced
-            steps = try layout(plan, slots: steps.slotNumbers)
+            steps = try layout(plan, after: steps)
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
         plan.noteGrowing(staged)

@@ -172,6 +172,9 @@ package final class Commit {
         try directory.unlink(link.place.name)
     }
 
+    /// Where an object is now.
+    func place(of object: Int) -> Layout.Place? { place(object, locations[object]) }
+
     private func place(_ object: Int, _ location: Location) -> Layout.Place? {
         switch location {
         case .old: transaction.objects[object].old
@@ -291,7 +294,7 @@ package final class Commit {
     // MARK: Finding
 
     /// The handle of a directory object, wherever it is.
-    private func handle(_ object: Int) throws -> Directory {
+    func handle(_ object: Int) throws -> Directory {
         // Up to a handle that is open, then down again: no recursion, trees are deep.
         var missing: [(object: Int, place: Layout.Place)] = []
         var current = object

@@ -17,6 +17,7 @@ final class Replica {
     /// Files are cloned instead of linked, and all else is made anew.
     private let clones: Bool
     private let linkLimit: UInt32?
+    private let hasDomains: Bool
     private let scanned: FileTime
     private var copier = FileCopier()
     /// The copies of files with several names, where those are names of the copy.
@@ -44,7 +45,10 @@ final class Replica {
         old = TreeWalker(root)
         new = TreeWalker(tree)
         scan = try TreeScan(root, .target, monitor: monitor)
-        linkLimit = try FileSystemFacts(of: root).linkLimit
+        let facts = try FileSystemFacts(of: root)
+        (linkLimit, hasDomains) = (facts.linkLimit, facts.hasDomains)
+        // Each directory gets its project when all is in it.
+        if hasDomains { try tree.openToAll() }
     }
 
     /// Makes all of it.
@@ -81,7 +85,22 @@ final class Replica {
 
     private func finish(_ path: RelativePath) throws {
         let (original, copy) = (try old.directory(path), try new.directory(path))
+        if hasDomains { try giveDomain(of: original, to: copy, path) }
         try giveAttributes(of: ObjectHandle(of: original), to: ObjectHandle(of: copy), path)
+    }
+
+    private func giveDomain(of original: Directory, to copy: Directory, _ path: RelativePath) throws {
+        let (wanted, made) = (try original.domain(), try copy.domain())
+        guard wanted.policy == made.policy else {
+            throw refusal(path, "it is encrypted otherwise than the directory that the new tree is made in")
+        }
+        guard wanted != made else { return }
+        do throws(SystemError) {
+            try copy.setProject(wanted.project ?? 0, handsDown: wanted.handsDownProject)
+        } catch {
+            throw refusal(
+                path, "its project \(wanted.project ?? 0) cannot be given to a copy (\(error.errno))")
+        }
     }
 
     private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
@@ -121,6 +140,11 @@ final class Replica {
     private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let source = try holder.open(name, [.read, .noFollow, .nonBlocking])
         let copy = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        if hasDomains {
+            try calling("ioctl", parent.path(of: name)) { () throws(Errno) in
+                if let project = try source.domain().project, project != 0 { try copy.setProject(project) }
+            }
+        }
         do throws(Errno) {
             if clones {
                 try FileCopier.clone(source, to: copy)

@@ -273,6 +273,26 @@ package struct Difference: Sendable {
         joinLinks()
     }
 
+    /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
+    mutating func copy(insteadOfMoving paths: [RelativePath]) {
+        let sources = Set(pairs.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
+        let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
+        for pair in pairs where isCopied(pair.source.path) {
+            var (source, target) = (pair.source, pair.target)
+            source.omitted = []
+            if let record = pair.record {
+                source.extended = record.extended
+                target.extended = record.extended
+            }
+            created.append((source, false))
+            deleted.append((target, false))
+        }
+        pairs.removeAll { isCopied($0.source.path) }
+        created.sort { $0.file < $1.file }
+        deleted.sort { $0.file < $1.file }
+        joinLinks()
+    }
+
     /// Leaves only new content for some objects of the target, by inode.
     ///
     /// - Returns: the paths of all else that would have changed, and has not been seen to.

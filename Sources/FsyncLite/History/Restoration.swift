@@ -108,6 +108,7 @@ extension Examination {
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
             drift.problems += lost
         }
+        let domains = try TargetDomains(difference, root: root)
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,
@@ -129,10 +130,11 @@ extension Examination {
                 ))
         }
         if refusals.isEmpty {
-            refusals = try Examination.guardFacts(
-                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
-                linksFiles: restoration.linksFiles
-            ).refusals()
+            refusals =
+                try Examination.guardFacts(
+                    plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
+                    linksFiles: restoration.linksFiles
+                ).refusals() + domains.refusals
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
@@ -150,7 +152,8 @@ extension Examination {
             || earlier.map { $0.filters != header.filters || $0.attributes != header.attributes } ?? false
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
-            isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes, scanned: scanned)
+            isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes,
+            projects: domains.projects, scanned: scanned)
     }
 }
 

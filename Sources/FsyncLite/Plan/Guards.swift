@@ -63,6 +63,8 @@ struct GuardFacts {
     /// The target's root, where there is one.
     var root: FileStatus?
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
+    /// The state of a target that has another name by now.
+    var stateElsewhere: [UInt8]?
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
     /// Names that the target would take for one.
@@ -94,9 +96,15 @@ struct GuardFacts {
                 option: "--max-delete \(plan.summary.delete)")
         }
         if recorded == nil, difference.targetCount > 0, !options.adopt {
-            refuse(
-                "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
-                option: "--adopt")
+            if let stateElsewhere {
+                refuse(
+                    "the target was renamed after an exchange, and its state is \(escapedText(stateElsewhere)); "
+                        + "rename that likewise, or the target back")
+            } else {
+                refuse(
+                    "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
+                    option: "--adopt")
+            }
         }
         if let last = recorded?.header.source, !options.changeSource, last.fileSystem != source.fileSystem,
             last.identity != source.identity

@@ -303,6 +303,19 @@ struct ExchangeTests {
         #expect(try scene.apply("--reflink").code == 64)
         try scene.mirror("--exchange")
     }
+
+    @Test func targetThatWasRenamedLeadsToItsState() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
+        try scene.mirror("--exchange")
+        try scene.move("target", to: "other")
+        let run = try scene.run("apply", "source", "other")
+        #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.errors)")
+        #expect(!run.errors.contains("--adopt"))
+        try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
+        #expect(try scene.run("apply", "source", "other").output.contains("nothing to do"))
+    }
 }
 
 extension CommandRun {

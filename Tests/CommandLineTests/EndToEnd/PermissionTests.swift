@@ -192,6 +192,33 @@ struct PermissionTests {
         try scene.mirror()
     }
 
+    @Test(arguments: ["--exchange", "--verify"])
+    func rootThatIsReadOnlyIsExchangedToo(option: String) throws {
+        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary)
+        try scene.mirror(option)
+        for next in ["--exchange", "--exchange", option] {
+            try scene.append("+", to: "source/d/x")
+            try scene.mirror(next)
+        }
+        #expect(try scene.status("target").st_mode & 0o777 == 0o555)
+    }
+
+    /// As `chmod` would do.
+    @Test(arguments: [0o000, 0o300, 0o200] as [UInt32])
+    func directoryThatTheOwnerClosedIsOpened(mode: UInt32) throws {
+        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary)
+        try scene.mirror()
+        try scene.append("+", to: "source/d/inner/x")
+        for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
+        try scene.mirror()
+        #expect(try scene.apply().output.contains("nothing to do"))
+        // A run that is refused leaves it closed.
+        for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
+        try scene.remove("source/d")
+        #expect(try scene.apply("--max-delete", "0").code == 4)
+        #expect(try scene.status("target/d").st_mode & 0o777 == mode)
+    }
+
     @Test func ownersAreLeftAloneWithANote() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         let run = try scene.apply()
