@@ -225,18 +225,19 @@ public struct Synchronizer: Sendable {
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
             let copy = try Exchange(
-                of: directory, at: place, in: stage.directory, for: plan, scanned: examination.scanned,
-                options: options, monitor: monitor)
+                of: directory, at: place, in: stage.directory, for: plan, known: try History(state).clones,
+                scanned: examination.scanned, options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
             try copy.renumber(header, in: stage.directory)
             exchange = copy
         }
         // What changes nothing but the manifest is no step to go back to, and does not displace one.
-        if plan.summary.actions > 0 || examination.header == nil {
+        let originals = exchange?.originals ?? [:]
+        if plan.summary.actions > 0 || examination.header == nil || !originals.isEmpty {
             try HistoryRecord(
                 id: id, created: Timestamp(examination.scanned),
                 previous: History(state).snapshots().first, plan: exchange?.asCopied(plan) ?? plan,
-                layout: steps
+                layout: steps, originals: originals
             ).write(to: stage.directory, durably: false)
         }
 
