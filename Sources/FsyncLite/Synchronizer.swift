@@ -295,16 +295,16 @@ public struct Synchronizer: Sendable {
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
             let copy = try Exchange(
-                of: directory, at: place, in: stage.directory, for: plan,
-                scanned: examination.scanned.time.fileTime,
-                options: options, monitor: monitor)
+                of: directory, at: place, in: stage.directory, for: plan, known: try History(state).clones,
+                scanned: examination.scanned.time.fileTime, options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
             try copy.renumber(header, in: stage.directory)
             exchange = copy
         }
         try HistoryRecord(
             id: id, created: examination.scanned.time, previous: History(state).snapshots().first,
-            manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps
+            manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps,
+            originals: exchange?.originals ?? [:]
         ).write(to: stage.directory, durably: false)
 
         monitor.report(Progress(.syncing))

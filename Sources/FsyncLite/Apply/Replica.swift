@@ -22,6 +22,12 @@ final class Replica {
     private var copier = FileCopier()
     /// The copies of files with several names, where those are names of the copy.
     private var copies: [UInt64: RelativePath] = [:]
+    /// By the inode of a clone, that of the file which it was made of, where names of that one lie in the history.
+    private(set) var originals: [UInt64: UInt64] = [:]
+    /// Clones of earlier exchanges that stand for such files.
+    private let known: Set<UInt64>
+    /// How many names of a file with several have not been met.
+    private var met: [UInt64: UInt32] = [:]
     /// Files with several names that were linked: each name makes them more, and moves their change time.
     private var linked: Set<UInt64> = []
     /// Files that somebody changed after the scan began: nobody has compared what they hold by now.
@@ -33,10 +39,12 @@ final class Replica {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
+    ///   - known: inodes of clones that stand for files with names in the history.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
-        monitor: any Monitor
+        known: Set<UInt64> = [], monitor: any Monitor
     ) throws {
+        self.known = known
         self.root = root
         changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
         named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
@@ -81,6 +89,8 @@ final class Replica {
             }
         }
         while let last = open.popLast() { try finish(last) }
+        // Of which all names are in the tree, no name is in the history.
+        originals = originals.filter { known.contains($0.value) || met[$0.value, default: 0] > 0 }
     }
 
     private func finish(_ path: RelativePath) throws {
@@ -107,6 +117,10 @@ final class Replica {
         let status = scan.status
         if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
         let isGroup = status.links > 1
+        if isGroup, clones {
+            let names = met[status.inode, default: status.links] - 1
+            met[status.inode] = names
+        }
         if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
             return try directory.link(firstName, to: parent, name)
         }
@@ -135,6 +149,9 @@ final class Replica {
         }
         try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
         if status.links > 1 { copies[status.inode] = scan.path }
+        if clones, status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
+            originals[copy.inode] = status.inode
+        }
     }
 
     private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {

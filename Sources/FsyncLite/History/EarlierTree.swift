@@ -57,13 +57,16 @@ package struct EarlierTree: Sendable {
         // Those of which a present entry tells.
         var standing: Set<RelativePath> = []
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
-        let held = Set(found.values.lazy.filter { $0.file.linkCount > 1 }.map(\.file.status.inode))
+        let held = Set(
+            found.values.lazy.filter { $0.file.linkCount > 1 }
+                .map { changes.original(of: $0.file.status.inode) })
         var sharers: [UInt64: FileStatus] = [:]
         var presentAbove: Set<RelativePath> = []
         var missing = Set(paths)
         var cursor = Cursor(touched)
         while try present.advance() {
-            if held.contains(present.targetInode) { sharers[present.targetInode] = present.status }
+            let inode = changes.original(of: present.targetInode)
+            if held.contains(inode) { sharers[inode] = present.status }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
                 missing.remove(present.path)
@@ -74,9 +77,8 @@ package struct EarlierTree: Sendable {
             standing.insert(path)
             if let entry = found[path] {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
-                if held.contains(entry.file.status.inode) {
-                    sharers[entry.file.status.inode] = present.status
-                }
+                let inode = changes.original(of: entry.file.status.inode)
+                if held.contains(inode) { sharers[inode] = present.status }
                 found[path]?.file = entry.file.asRecorded(of: present.status)
             } else if path != present.path, !uncovered.contains(path) {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
@@ -86,9 +88,16 @@ package struct EarlierTree: Sendable {
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
+        // All of its names are displaced, some as those of a clone.
+        for entry in found.values where entry.place.isInState {
+            let inode = changes.original(of: entry.file.status.inode)
+            if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
+                sharers[inode] = entry.file.status
+            }
+        }
         for (path, entry) in found {
             // Another file may have the inode by now.
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
+            guard let sharer = sharers[changes.original(of: entry.file.status.inode)], entry.place.isInState,
                 sharer.isFile(like: entry.file.status)
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)

@@ -86,11 +86,14 @@ struct History {
             // The older record begins where its apply left the tree, not where the newer one found it.
             changes = changes.followed(by: InverseChanges(drift))
             let record = try actions(step)
-            changes = changes.followed(by: InverseChanges(record.actions))
+            changes = changes.followed(by: InverseChanges(record.actions, clones: step.header.clones ?? []))
             drift = record.drift
         }
         return changes
     }
+
+    /// The inodes of clones that stand for files with names in here.
+    var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
 
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> Int64 {

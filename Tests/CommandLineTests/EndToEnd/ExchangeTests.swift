@@ -276,6 +276,51 @@ struct ExchangeTests {
         }
     }
 
+    /// A name of a file that was displaced before its other names became those of a clone is still one of them.
+    @Test(
+        .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)),
+        arguments: ["stays", "goes", "gets another mode", "is written to"])
+    func namesInTheHistoryAreThoseOfTheClones(other: String) throws {
+        try onClones(["a": "1", "o": "2", "z": "0"]) { scene in
+            try scene.link("source/b", to: "source/a")
+            var states: [MirrorScene.WholeState] = []
+            func apply(_ options: String...) throws {
+                let run = try scene.run(["apply", "source", "target", "--keep-last", "9"] + options)
+                #expect(run.code == 0, "\(run.errors)")
+                states.append(try scene.wholeState())
+            }
+            try apply()
+            try scene.remove("source/a")
+            try apply()
+            for text in ["3", "4"] {
+                try scene.append(text, to: "source/o")
+                try apply("--exchange", "--reflink")
+            }
+            switch other {
+            case "goes": try scene.remove("source/b")
+            case "gets another mode": try scene.setMode(0o600, of: "source/b")
+            case "is written to": try scene.append("more", to: "source/b")
+            default: try scene.append("more", to: "source/o")
+            }
+            try apply()
+            try scene.append("more", to: "source/o")
+            try apply("--exchange", "--reflink")
+            try scene.remove("source/o")
+            try apply()
+            for (number, state) in states.enumerated() {
+                let name = "latest~\(states.count - 1 - number)"
+                let run = try scene.run("snapshot", "restore", "target", name, "--to", "restored \(number)")
+                #expect(run.code == 0, "\(run.errors)")
+                let restored = try scene.wholeState("restored \(number)")
+                #expect(restored.differences(from: state) == [], "\(name)")
+            }
+            let run = try scene.run(
+                "snapshot", "restore", "target", "latest~\(states.count - 1)", "--in-place")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.wholeState().differences(from: states[0]) == [])
+        }
+    }
+
     // MARK: Refusals
 
     @Test(.enabled(if: TestDisk.isAvailable, mounts), arguments: ["target", "target/d", "target/d/excluded"])
