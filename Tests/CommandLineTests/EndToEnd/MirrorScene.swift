@@ -64,6 +64,14 @@ final class MirrorScene {
         return run
     }
 
+    /// A run so much later that nothing is racy any more.
+    func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let run = try CommandRun(
+            ["apply", "source", "target"] + options, in: directory.path, under: LaterRun.prefix)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)
+    }
+
     /// What `plan --json` says now.
     func planned(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
         let run = try plan("--json")
