@@ -377,6 +377,10 @@ struct Examination {
             notes.append("\(scan.omittedSockets) sockets hold no data and are left out")
         }
         if scan.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if !policy.usesChangeTime {
+            notes.append(
+                "the source's file system keeps no change times or inodes: size and modification time decide")
+        }
         if options.attributes.contains(.owner), !policy.attributes.contains(.owner) {
             notes.append("owners are left alone: only root can set them")
         }

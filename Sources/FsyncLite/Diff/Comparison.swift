@@ -106,7 +106,9 @@ package struct ComparisonPolicy: Sendable {
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
         }
-        if !knowsExtended, !pair.replacesContent, pair.sourceStands || pair.targetStands {
+        if !knowsExtended, !pair.replacesContent,
+            pair.sourceStands || pair.targetStands || (pair.needsContentComparison && pair.isDigestComparable)
+        {
             // As long as no comparison finds otherwise.
             pair.source.digest = pair.record?.digest
         }

@@ -9,6 +9,8 @@ import Testing
 final class MirrorScene {
     let directory: TemporaryDirectory
     let identity: CommandRun.Identity
+    /// How often `settle` has been called: each is later than the one before.
+    private var settled = 0
 
     var source: String { path("source") }
     var target: String { path("target") }
@@ -66,8 +68,10 @@ final class MirrorScene {
 
     /// A run so much later that nothing is racy any more.
     func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        settled += 1
         let run = try CommandRun(
-            ["apply", "source", "target"] + options, in: directory.path, under: LaterRun.prefix)
+            ["apply", "source", "target"] + options, in: directory.path,
+            under: LaterRun.prefix(minutes: 10 * settled))
         #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
         #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)
     }
