@@ -291,7 +291,8 @@ struct Examination {
         policy.usesIdentity = sourceFacts.keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden = header.map { $0.filters != options.filters.summary } ?? false
-        policy.mayWiden = policy.mayWiden
+        policy.mayWiden =
+            policy.mayWiden
             || (header != nil && (options.filters.dependOnTree || options.deletesExcluded))
         var racyCheck = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
@@ -306,7 +307,7 @@ struct Examination {
         policy.followsIdentity =
             policy.usesIdentity
             && header?.source.map { $0.fileSystem == source.fileSystem || $0.identity == source.identity }
-            ?? false
+                ?? false
         return policy
     }
 

@@ -325,14 +325,12 @@ public struct Synchronizer: Sendable {
             root.becomes(exchange.tree)
         } else if let place {
             let exchange = try SubvolumeExchange(of: directory, state, at: place)
-            try exchange.change(
-                by: steps, id: id, began: examination.scanned.time.fileTime, name)
+            try exchange.change(by: steps, id: id, name)
             try exchange.swap(monitor)
             state = exchange.state
             root.becomes(exchange.tree)
         } else {
-            let transaction = try Commit.prepare(
-                steps, id: id, began: examination.scanned.time.fileTime, root: directory, state: state)
+            let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
             try Ballast.make(for: transaction, in: stage.directory)
             try Recovery(root: directory, state: state).commit(transaction)
         }
@@ -357,7 +355,9 @@ public struct Synchronizer: Sendable {
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
         var header = try header(old.id, examination, root: examination.plan.root?.source)
-        (header.created, header.revision, header.rootIdentity) = (old.created, old.revision + 1, old.rootIdentity)
+        (header.created, header.revision, header.rootIdentity) = (
+            old.created, old.revision + 1, old.rootIdentity
+        )
         header.commits = try commits(examination, state)
         var update = ManifestUpdate(examination.plan, staged: [], layout: nil)
         update.passOver(examination.passedOver)
@@ -378,7 +378,7 @@ public struct Synchronizer: Sendable {
     private func commits(_ examination: Examination, _ state: TargetState) throws -> [Range<Timestamp>] {
         // A run that looked at the target has found their change times.
         guard examination.trustsTarget, let header = examination.header else { return [] }
-        let last = try state.span(TargetState.Name.mark).map {
+        let last = try state.lastCommit(header).map {
             Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
         }
         let all = header.commits + [last].compactMap(\.self).filter { !header.commits.contains($0) }

@@ -70,8 +70,7 @@ package final class Commit {
             for operation in transaction.operations.dropLast() { try perform(operation) }
             try setAttributes(direction)
             if let last = transaction.operations.last { try perform(last) }
-            // What others did between a crash and its recovery no commit accounts for.
-            try state.markCommit(began: isRecovery ? .now : transaction.began)
+            try state.markCommit(began: isRecovery ? nil : transaction.began)
         case .backward:
             for operation in transaction.operations.reversed() { try revert(operation) }
             try setAttributes(direction)

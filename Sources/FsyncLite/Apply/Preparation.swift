@@ -4,16 +4,13 @@ extension Commit {
     /// Makes the transaction of a layout: every object is looked at once more, right before the commit, and
     /// must still be what the plan saw. Its identity goes to the journal.
     ///
-    /// - Parameters:
-    ///   - began: when the run began to look at the target. What was staged since is the commit's work.
-    ///   - isCopy: the root is that of a copy of the target, and only its tree is to be changed.
+    /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is to be changed.
     /// - Throws: `SyncError` when somebody changed the target meanwhile. Nothing has been touched then.
     package static func prepare(
-        _ layout: Layout, id: String, began: FileTime = .now, root: Directory, state: TargetState,
-        isCopy: Bool = false
+        _ layout: Layout, id: String, root: Directory, state: TargetState, isCopy: Bool = false
     ) throws -> Transaction {
         var transaction = Transaction(
-            id: id, root: try root.status().identity, began: began, objects: layout.objects,
+            id: id, root: try root.status().identity, began: .now, objects: layout.objects,
             operations: isCopy ? layout.treeOperations : layout.operations, attributes: [])
         // The directories of a copy are others.
         if isCopy { for index in layout.objects.indices { transaction.objects[index].identity = nil } }

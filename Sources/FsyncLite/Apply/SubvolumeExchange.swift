@@ -49,9 +49,9 @@ struct SubvolumeExchange {
     }
 
     /// Makes the snapshot the new tree.
-    func change(by layout: Layout, id: String, began: FileTime, _ name: FileName) throws {
+    func change(by layout: Layout, id: String, _ name: FileName) throws {
         do {
-            let transaction = try Commit.prepare(layout, id: id, began: began, root: tree, state: state)
+            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state)
             let stage = try state.subdirectory(TargetState.Name.stage).directory(name)
             try Ballast.make(for: transaction, in: stage)
             try Recovery(root: tree, state: state).commit(transaction)

@@ -126,7 +126,9 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil, !policy.mayWiden { drift.append(Drift(found: target.file)) }
+                    if record == nil, manifest != nil, !policy.mayWiden {
+                        drift.append(Drift(found: target.file))
+                    }
                 }
                 hasTarget = try target.advance()
             }
@@ -201,7 +203,8 @@ package struct TreeMerge {
         pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
         omissions.add(pair.source)
-        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection
+        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison
+            || pair.needsInspection
             || (!policy.isRecordItself && policy.isRecordStale(pair)) || isBelowUnsettled(source.path)
         {
             pairs.append(pair)

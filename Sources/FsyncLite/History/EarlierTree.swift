@@ -109,7 +109,9 @@ package struct EarlierTree: Sendable {
             // in the manifest, as the source's.
             var status = entry.file.status
             status.created = Trust.unexamined
-            let sharer = sharers[changes.original(of: status.inode)].flatMap { $0.isFile(like: status) ? $0 : nil }
+            let sharer = sharers[changes.original(of: status.inode)].flatMap {
+                $0.isFile(like: status) ? $0 : nil
+            }
             found[path]?.file = sharer.map(entry.file.asRecorded) ?? entry.file.with(status)
             targetInodes[path] = status.inode
         }

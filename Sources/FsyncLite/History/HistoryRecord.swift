@@ -250,7 +250,8 @@ package struct HistoryRecord: Sendable {
                 guard action.fault == nil, seen.insert(action.key).inserted else {
                     throw SyncError(
                         .failed, path: action.file.path.bytes,
-                        "the record could not be read again: \(action.fault ?? "the path stands there twice")")
+                        "the record could not be read again: \(action.fault ?? "the path stands there twice")"
+                    )
                 }
                 document.beginElement()
                 document.text.inverse(action)

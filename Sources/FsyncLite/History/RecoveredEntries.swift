@@ -70,7 +70,9 @@ extension Difference {
         created.removeAll { missing.contains($0.file.path) || $0.file.path.isBelow(anyOf: missing) }
         pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
         lost.formUnion(missing)
-        if !others.isEmpty { deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) } }
+        if !others.isEmpty {
+            deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) }
+        }
         joinLinks()
         return lost.sorted().map {
             Problem(

@@ -20,7 +20,9 @@ struct ChangeTimeTests {
             .filter { $0.contains("\"file ") }
     }
 
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)")) func sourceThatWasRolledBackIsMirrored() throws {
+    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)")) func sourceThatWasRolledBackIsMirrored()
+        throws
+    {
         let directory = try TemporaryDirectory(inMemory: true)
         try TestDisk.btrfs.mounted(at: directory.path) {
             let scene = try MirrorScene([:], at: "\(directory.path)/scene")
