@@ -76,12 +76,14 @@ package struct TreeMerge {
             let path = order <= 0 ? source.path : target.path
 
             var record: Record?
+            var recordedDestination: [UInt8] = []
             if let manifest {
                 while hasRecord {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
                         let found = Record(manifest)
+                        if found.status.type == .symlink { recordedDestination = manifest.destination }
                         if order >= 0 { noteTime(of: target.status, found) }
                         noteDrift(of: found, manifest, order >= 0 ? target : nil)
                         record = found
@@ -105,7 +107,11 @@ package struct TreeMerge {
                 exclude(path)
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
-                if let record { uncover(target.file, record) }
+                // What is excluded is not looked into: its destination is not known.
+                if let record {
+                    uncover(
+                        File(path: path, status: target.status, destination: recordedDestination), record)
+                }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }
                 if order == 0 { takeDeparture(target, record) }
