@@ -120,7 +120,7 @@ struct HiddenChangeTests {
 
     @Test func onlyTheLastApplyIsKept() throws {
         let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        try scene.mirror("--keep-last", "1")
         for text in ["two", "three", "four"] {
             try scene.append(text, to: "source/a")
             try scene.mirror()

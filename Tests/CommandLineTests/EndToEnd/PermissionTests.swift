@@ -127,7 +127,7 @@ struct PermissionTests {
                         ], mode: 0o555),
                     "moving": .directory(["y": .file("y", mode: 0o444)], mode: 0o555),
                 ], mode: 0o555), as: .ordinary)
-        try scene.mirror()
+        try scene.mirror("--keep-last", "1")
         #expect(try scene.mirror().output.contains("nothing to do"))
 
         for name in ["", "locked", "locked/sub", "moving"] { try scene.setMode(0o755, of: "source/\(name)") }
