@@ -61,6 +61,10 @@ class Results:
         self.skipped[name] = why
 
 
+# Of more than one step a leftover could not be told.
+KEEPING = ["--keep-last", "1"]
+
+
 class Bench:
     """A workload: source, target and canaries, built anew for each case."""
 
@@ -93,7 +97,7 @@ class Bench:
             next(steps)
             # The state is in the target or beside it, by turns from one workload to the next.
             beside = ["--exchange"] * (self.exchanges and len(self.name) % 2)
-            self.run(["apply", *beside, self.source, self.target], check=True)
+            self.run(["apply", *KEEPING, *beside, self.source, self.target], check=True)
         self.old = snapshot(self.target)
         for _ in steps or ():
             pass
@@ -104,8 +108,8 @@ class Bench:
     @property
     def command(self):
         # strace counts the calls of each thread by themselves.
-        return ["apply", "--threads", "1", "--max-delete", "unlimited", *["--exchange"] * self.exchanges, self.source,
-                self.target]
+        return ["apply", "--threads", "1", "--max-delete", "unlimited", *KEEPING,
+                *["--exchange"] * self.exchanges, self.source, self.target]
 
     @property
     def state_beside(self):
