@@ -225,7 +225,7 @@ struct Examination {
                 $0.isRenamed && !$0.replacesContent
                     && (!$0.source.isDirectory || options.filters == Filters())
             }.map(\.target.path))
-        let copied = domains.obstacles.map(\.path).filter { moved.contains($0) }
+        let copied = moved.intersection(domains.obstacles.map(\.path))
         guard !copied.isEmpty else { return domains }
         difference.copy(insteadOfMoving: copied)
         return try TargetDomains(difference, root: root)

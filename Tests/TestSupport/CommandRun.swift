@@ -59,8 +59,9 @@ package final class RunningCommand {
         if case .ordinary = identity, geteuid() == 0 {
             // The build directory may be closed to others.
             let copy = "\(files.path)/fsync-lite"
-            try Data(contentsOf: URL(fileURLWithPath: executable)).write(to: URL(fileURLWithPath: copy))
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
+            // By another process: a child of this one, begun meanwhile, would hold it open for writing, and the kernel
+            // runs no such file.
+            try HostCommand.run("install", "-m", "755", executable, copy)
             words = OrdinaryUser.prefix + [copy] + arguments
             executable = "/usr/bin/env"
         }

@@ -141,17 +141,6 @@ struct TargetRoot {
         return made
     }
 
-    /// Changes names in the root, which its owner may have closed to themselves.
-    private func withNamesFree<Value>(in directory: Directory, _ body: () throws -> Value) throws -> Value {
-        let handle = try ObjectHandle(of: directory)
-        let permissions = try handle.status().permissions
-        guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
-        try handle.setPermissions(permissions | 0o300)
-        let result = Result { try body() }
-        try handle.setPermissions(permissions)
-        return try result.get()
-    }
-
     /// The state that stands beside under another name of this directory, which was renamed after an exchange.
     func stateOfOtherName() throws -> [UInt8]? {
         guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
@@ -193,7 +182,7 @@ struct TargetRoot {
         else { throw SyncError(.failed, path: path, "somebody is moving the target") }
         let handle = try ObjectHandle(of: directory)
         let modified = try handle.status().modified
-        try withNamesFree(in: directory) {
+        try handle.whileWritable {
             if beside {
                 try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
             } else {

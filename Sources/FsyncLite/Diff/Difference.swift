@@ -274,7 +274,7 @@ package struct Difference: Sendable {
     }
 
     /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
-    mutating func copy(insteadOfMoving paths: [RelativePath]) {
+    mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
         let sources = Set(pairs.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
         let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
         for pair in pairs where isCopied(pair.source.path) {

@@ -14,8 +14,10 @@ enum DisplacedTree {
             guard try history.status(of: name)?.type == .directory else { continue }
             let transaction = try history.directory(name)
             guard try transaction.status(of: TargetState.Name.tree) != nil else { continue }
-            try transaction.rename(
-                TargetState.Name.tree, to: state.subdirectory(TargetState.Name.trees), name, .noReplace)
+            try ObjectHandle(TargetState.Name.tree, in: transaction).whileWritable {
+                try transaction.rename(
+                    TargetState.Name.tree, to: state.subdirectory(TargetState.Name.trees), name, .noReplace)
+            }
         }
     }
 

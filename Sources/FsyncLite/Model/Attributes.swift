@@ -59,6 +59,18 @@ extension ObjectHandle {
     }
 }
 
+extension ObjectHandle {
+    /// Changes names in a directory, or moves it, which its owner may have closed to themselves.
+    func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
+        let permissions = try status().permissions
+        guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
+        try setPermissions(permissions | 0o300)
+        let result = Result { try body() }
+        try setPermissions(permissions)
+        return try result.get()
+    }
+}
+
 /// What an object does not take of its attributes.
 struct RefusedAttributes {
     /// Why not owner and group.
