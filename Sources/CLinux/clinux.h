@@ -20,6 +20,18 @@ static inline long listxattrat_size(int directory, const char *name, int flags) 
     return syscall(SYS_listxattrat, directory, name, flags, (char *)0, (size_t)0);
 }
 
+#ifndef SYS_file_getattr
+#define SYS_file_getattr 468
+#endif
+
+/// The project of what a name leads to, a symlink itself; below zero with an error, such as ENOSYS before Linux 6.17.
+static inline long file_project(int directory, const char *name, uint32_t *project) {
+    struct { uint64_t flags; uint32_t extent, extents, project, cow_extent; } attributes = {0};
+    long result = syscall(SYS_file_getattr, directory, name, &attributes, sizeof attributes, 0x100);
+    *project = attributes.project;
+    return result;
+}
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>

@@ -36,6 +36,9 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let noSuchDevice = Errno(rawValue: ENXIO)
     package static let noData = Errno(rawValue: ENODATA)
     package static let overflow = Errno(rawValue: EOVERFLOW)
+    package static let timedOut = Errno(rawValue: ETIMEDOUT)
+    package static let notTerminal = Errno(rawValue: ENOTTY)
+    package static let badDescriptor = Errno(rawValue: EBADF)
     package static let stale = Errno(rawValue: ESTALE)
 
     /// What opening a directory by its name says when no directory has it: a symlink has, with `noFollow`, for one.

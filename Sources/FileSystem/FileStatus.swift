@@ -68,6 +68,7 @@ package struct FileStatus: Sendable, Hashable {
     package var isMountRoot = false
     package var isImmutable = false
     package var isAppendOnly = false
+    package var isEncrypted = false
 
     package init(type: FileType, modified: FileTime) {
         self.type = type
@@ -110,6 +111,7 @@ package struct FileStatus: Sendable, Hashable {
         isMountRoot = raw.stx_attributes & UInt64(STATX_ATTR_MOUNT_ROOT) != 0
         isImmutable = raw.stx_attributes & UInt64(STATX_ATTR_IMMUTABLE) != 0
         isAppendOnly = raw.stx_attributes & UInt64(STATX_ATTR_APPEND) != 0
+        isEncrypted = raw.stx_attributes & UInt64(STATX_ATTR_ENCRYPTED) != 0
     }
 
     /// The corresponding C function is `statx`; an empty name with `AT_EMPTY_PATH` asks for the descriptor itself.

@@ -36,6 +36,9 @@ package struct FileSystemFacts: Sendable, Equatable {
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
     private static let remote: Set = ["nfs", "ceph"]
 
+    /// Whether files may share blocks.
+    package var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
+
     package init(of directory: Directory) throws(SystemError) {
         var raw = statfs()
         try calling("fstatfs", directory.path) { () throws(Errno) in

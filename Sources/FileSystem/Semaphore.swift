@@ -26,4 +26,22 @@ final class Semaphore: Sendable {
             precondition(Errno.current == .interrupted, "sem_wait: \(Errno.current)")
         }
     }
+
+    /// Waits for a while; false when the time is over.
+    func wait(atMost pause: Duration) -> Bool {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let (seconds, attoseconds) = pause.components
+        end.tv_sec += Int(seconds)
+        end.tv_nsec += Int(attoseconds / 1_000_000_000)
+        if end.tv_nsec >= 1_000_000_000 {
+            (end.tv_sec, end.tv_nsec) = (end.tv_sec + 1, end.tv_nsec - 1_000_000_000)
+        }
+        while sem_clockwait(raw, CLOCK_MONOTONIC, &end) != 0 {
+            let failure = Errno.current
+            if failure == .timedOut { return false }
+            precondition(failure == .interrupted, "sem_clockwait: \(failure)")
+        }
+        return true
+    }
 }

@@ -22,8 +22,12 @@ struct Examination {
     let copy: [UInt8]?
     /// What is mirrored.
     let attributes: MirroredAttributes
+    /// See `TargetDomains`.
+    let projects: [RelativePath: UInt32]
     /// When the scan began.
     let scanned: ManifestHeader.Scan
+    /// The room that is needed; nil where nothing of the history may give way to it.
+    let need: RoomNeed?
     /// Of the target nothing was looked at but what the plan touches.
     let trustsTarget: Bool
 
@@ -31,8 +35,8 @@ struct Examination {
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
         isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
-        copy: [UInt8]? = nil, attributes: MirroredAttributes,
-        scanned: ManifestHeader.Scan, trustsTarget: Bool = false
+        copy: [UInt8]? = nil, attributes: MirroredAttributes, projects: [RelativePath: UInt32] = [:],
+        scanned: ManifestHeader.Scan, need: RoomNeed? = nil, trustsTarget: Bool = false
     ) {
         self.plan = plan
         self.contents = contents
@@ -45,7 +49,9 @@ struct Examination {
         self.earlier = earlier
         self.copy = copy
         self.attributes = attributes
+        self.projects = projects
         self.scanned = scanned
+        self.need = need
         self.trustsTarget = trustsTarget
     }
 
@@ -55,7 +61,9 @@ struct Examination {
     init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
         do {
             try self.init(source: path, root, options, monitor, trusting: options.trustsManifest)
-        } catch is ManifestIsWrong {
+        } catch  where options.trustsManifest && (error as? SyncError)?.code != .interrupted {
+            // Whatever the look ran into, a directory that is gone or a symlink in its place, only a scan tells what
+            // is to be done. What is wrong apart from the manifest stops that too.
             try self.init(source: path, root, options, monitor, trusting: false)
         }
     }
@@ -145,6 +153,7 @@ struct Examination {
         if isRecorded, let directory = root.directory, try !difference.confirm(in: directory) {
             throw ManifestIsWrong()
         }
+        let domains = try Examination.domains(of: &difference, root, options)
         problems += merge.omissions.problems
 
         var plan = Plan(
@@ -189,13 +198,39 @@ struct Examination {
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
         }
-        plan.refusals = try Examination.guardFacts(
-            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten
-        ).refusals()
+        var giveWay = options.repairs.isEmpty
+        if giveWay, let state = root.state {
+            giveWay = try options.retention.rules(kept: header?.retention, state.settings()).giveWay
+        }
+        let guards = try Examination.guardFacts(
+            plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten,
+            historyGivesWay: giveWay)
+        plan.refusals = guards.refusals() + domains.refusals
+        if plan.refusals.isEmpty { plan.givingWay = guards.givingWay ?? [] }
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,
-            passedOver: passedOver, attributes: attributes, scanned: scanned, trustsTarget: isRecorded)
+            passedOver: passedOver, attributes: attributes, projects: domains.projects, scanned: scanned,
+            need: giveWay ? RoomNeed(bytes: guards.neededBytes, inodes: guards.neededInodes) : nil,
+            trustsTarget: isRecorded)
+    }
+
+    /// What cannot be moved because it would come into another project is copied, unless excluded content might go along
+    /// with it.
+    private static func domains(
+        of difference: inout Difference, _ root: TargetRoot, _ options: SyncOptions
+    ) throws -> TargetDomains {
+        let domains = try TargetDomains(difference, root: root)
+        guard !domains.obstacles.isEmpty, !options.keepsDeleted else { return domains }
+        let moved = Set(
+            difference.pairs.lazy.filter {
+                $0.isRenamed && !$0.replacesContent
+                    && (!$0.source.isDirectory || options.filters == Filters())
+            }.map(\.target.path))
+        let copied = domains.obstacles.map(\.path).filter { moved.contains($0) }
+        guard !copied.isEmpty else { return domains }
+        difference.copy(insteadOfMoving: copied)
+        return try TargetDomains(difference, root: root)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -212,17 +247,21 @@ struct Examination {
     static func guardFacts(
         _ plan: Plan, _ options: SyncOptions, _ manifest: ManifestReader?, _ source: ManifestHeader.Source,
         _ root: TargetRoot, _ target: TreeScan.Findings?, _ merge: TreeMerge, rotten: [RelativePath] = [],
-        linksFiles: Bool = false
+        linksFiles: Bool = false, historyGivesWay: Bool = false
     ) throws -> GuardFacts {
-        var facts = try FileSystemFacts(of: root.anchor())
-        // What runs that were cut short have staged is used again or removed before anything is staged anew.
-        facts.availableBytes += try root.state?.stagedBytes() ?? 0
+        let facts = try Room.facts(root)
         var guards = GuardFacts(
             plan: plan, options: options, recorded: manifest.map { ($0.header, $0.summary) }, source: source,
             facts: facts, linksFiles: linksFiles, root: root.original, mounts: target?.mounts ?? [],
             locked: target?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: rotten)
-        if guards.neededBytes > facts.availableBytes, let state = root.state {
+        if manifest == nil, plan.difference.targetCount > 0 {
+            guards.stateElsewhere = try root.stateOfOtherName()
+        }
+        guard !guards.shortage.isOver else { return guards }
+        if historyGivesWay, let parts = try Room(root)?.parts(for: guards.shortage) {
+            guards.givingWay = parts.flatMap(\.names)
+        } else if let state = root.state {
             let history = try History(state)
             guards.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
         }
@@ -256,7 +295,9 @@ struct Examination {
         policy.usesIdentity = sourceFacts.keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden = header.map { $0.filters != options.filters.summary } ?? false
-        policy.mayWiden = policy.mayWiden || (header != nil && options.filters.dependOnTree)
+        policy.mayWiden =
+            policy.mayWiden
+            || (header != nil && (options.filters.dependOnTree || options.deletesExcluded))
         var racyCheck = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
@@ -341,6 +382,10 @@ struct Examination {
             notes.append("\(scan.omittedSockets) sockets hold no data and are left out")
         }
         if scan.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if !policy.usesChangeTime {
+            notes.append(
+                "the source's file system keeps no change times or inodes: size and modification time decide")
+        }
         if options.attributes.contains(.owner), !policy.attributes.contains(.owner) {
             notes.append("owners are left alone: only root can set them")
         }
@@ -354,6 +399,7 @@ struct Examination {
     ) throws -> [Refusal] {
         var found = try overlap(source, root).map { [Refusal($0)] } ?? []
         if options.exchanges { found += try root.exchangeRefusals() }
+        if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         if try !root.hasParent(), !options.createParents {
             found.append(
                 Refusal(

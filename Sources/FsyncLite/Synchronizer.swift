@@ -49,10 +49,15 @@ public struct Synchronizer: Sendable {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             let before = try root.state?.manifestVersion()
-            let examination = try examine(root)
-            guard let state = root.state else { return examination.plan }
+            let found = Result { try examine(root) }
+            guard let state = root.state else { return try found.get().plan }
+            // What goes wrong when the tree changes meanwhile is no error of the tree.
+            if try !state.hasJournal(), try state.manifestVersion() != before { continue }
+            let examination = try found.get()
+            var plan = examination.plan
+            if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
-            if try state.manifestVersion() == before { return examination.plan }
+            if try state.manifestVersion() == before { return plan }
         }
         throw SyncError(.pending, path: target, "it is being written to; run plan again")
     }
@@ -75,7 +80,29 @@ public struct Synchronizer: Sendable {
             root = try TargetRoot(target)
             try root.lock()
         }
-        let examination = try examine(root)
+        var closed: ClosedDirectories?
+        do {
+            let report = try apply(to: &root, exactly: saved, &closed)
+            if ![.committed, .unchanged, .pending].contains(report.outcome) { try closed?.close() }
+            return report
+        } catch {
+            try closed?.close()
+            throw error
+        }
+    }
+
+    private func apply(
+        to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
+    ) throws -> Report {
+        let examination: Examination
+        do {
+            examination = try examine(root)
+        } catch {
+            // It may be that the owner has closed a directory to themselves, as chmod would open it.
+            closed = try root.directory.map { try ClosedDirectories(in: $0) }
+            guard let closed, !closed.isEmpty else { throw error }
+            examination = try examine(root)
+        }
         var report = Report(.refused, examination.plan)
         if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
             report.refusals = drift
@@ -94,12 +121,16 @@ public struct Synchronizer: Sendable {
             try leave(root, state, examination, &report)
             return report
         }
+        var room = RoomMaker(
+            examination.need, allowed: saved.map { _ in examination.plan.givingWay })
         do {
             try root.make(parents: options.createParents)
-            report = try commit(examination, &root, isExact: saved != nil)
+            if report.summary.actions > 0 { try room.make(in: root) }
+            report = try commit(examination, &root, &room, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
+            report.gaveWay = room.gone
             return report
         } catch let error as SyncError where error.code == .locked {
             throw error
@@ -108,6 +139,7 @@ public struct Synchronizer: Sendable {
             report.outcome = error.code == .refused ? .refused : .failed
             report.error = error
         }
+        report.gaveWay = room.gone
         guard report.outcome == .failed || report.outcome == .refused else { return report }
         // What is staged serves the next run.
         if report.error?.code == .interrupted { return report }
@@ -117,6 +149,16 @@ public struct Synchronizer: Sendable {
             report.notes.append("what was staged could not be removed: \(Synchronizer.syncError(error))")
         }
         return report
+    }
+
+    /// What goes by the rules of retention when the plan has been carried out.
+    private func expiring(_ examination: Examination, _ state: TargetState) throws -> [String] {
+        guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
+        let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
+        let plan = examination.plan
+        return try Retention(state).expiring(
+            rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
+            began: Timestamp(examination.scanned.time.fileTime), without: plan.givingWay)
     }
 
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
@@ -154,12 +196,26 @@ public struct Synchronizer: Sendable {
 
     // MARK: Writing
 
-    /// Stages and commits. Errors before the commit leave the old tree; the caller withdraws the stage.
+    /// Stages and commits; where the disk is full before the journal, again when something has given way.
+    private func commit(
+        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+    ) throws -> Report {
+        while true {
+            do {
+                if let report = try attempt(examination, &root, &room, isExact: isExact) { return report }
+            } catch {
+                guard try room.makeMore(in: root, after: error) else { throw error }
+            }
+        }
+    }
+
+    /// Errors before the commit leave the old tree; the caller withdraws the stage.
     ///
     /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
-    private func commit(
-        _ examination: Examination, _ root: inout TargetRoot, isExact: Bool
-    ) throws -> Report {
+    /// - Returns: nil where the disk was full and something has given way.
+    private func attempt(
+        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+    ) throws -> Report? {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         try state.setCopy(examination.copy)
@@ -174,13 +230,14 @@ public struct Synchronizer: Sendable {
         var plan = examination.plan
         var rootPair = plan.root
 
-        func layout(_ plan: Plan, slots: [RelativePath: Int] = [:]) throws -> Layout {
+        func layout(_ plan: Plan, after first: Layout? = nil) throws -> Layout {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
             return Layout(
                 plan.difference, root: try rootAttributes(rootPair, examination, directory, status),
                 transaction: name,
-                replacesManifest: examination.header != nil, slots: slots)
+                replacesManifest: examination.header != nil, projects: examination.projects,
+                after: first)
         }
         var steps = try layout(plan)
         var options = options
@@ -190,7 +247,13 @@ public struct Synchronizer: Sendable {
         let stage = try Stage(
             name, in: state, layout: steps, source: examination.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
-        try stage.fill()
+        do {
+            try stage.fill()
+        } catch {
+            guard try room.makeMore(in: root, after: error) else { throw error }
+            stage.keep()
+            return nil
+        }
         try previous?.discard(from: state)
 
         let staged = zip(steps.arrivals, stage.outcomes).compactMap { arrival, outcome in
@@ -211,7 +274,7 @@ public struct Synchronizer: Sendable {
                 return report
             }
             plan = reduced
-            steps = try layout(plan, slots: steps.slotNumbers)
+            steps = try layout(plan, after: steps)
             try stage.makeSlotDirectories(steps.slotDirectories)
         }
         plan.noteGrowing(staged)
@@ -232,16 +295,16 @@ public struct Synchronizer: Sendable {
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
             let copy = try Exchange(
-                of: directory, at: place, in: stage.directory, for: plan,
-                scanned: examination.scanned.time.fileTime,
-                options: options, monitor: monitor)
+                of: directory, at: place, in: stage.directory, for: plan, known: try History(state).clones,
+                scanned: examination.scanned.time.fileTime, options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
             try copy.renumber(header, in: stage.directory)
             exchange = copy
         }
         try HistoryRecord(
             id: id, created: examination.scanned.time, previous: History(state).snapshots().first,
-            manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps
+            manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps,
+            originals: exchange?.originals ?? [:]
         ).write(to: stage.directory, durably: false)
 
         monitor.report(Progress(.syncing))
@@ -292,7 +355,9 @@ public struct Synchronizer: Sendable {
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
         var header = try header(old.id, examination, root: examination.plan.root?.source)
-        (header.created, header.revision, header.rootIdentity) = (old.created, old.revision + 1, old.rootIdentity)
+        (header.created, header.revision, header.rootIdentity) = (
+            old.created, old.revision + 1, old.rootIdentity
+        )
         header.commits = try commits(examination, state)
         var update = ManifestUpdate(examination.plan, staged: [], layout: nil)
         update.passOver(examination.passedOver)
@@ -313,7 +378,7 @@ public struct Synchronizer: Sendable {
     private func commits(_ examination: Examination, _ state: TargetState) throws -> [Range<Timestamp>] {
         // A run that looked at the target has found their change times.
         guard examination.trustsTarget, let header = examination.header else { return [] }
-        let last = try state.span(TargetState.Name.mark).map {
+        let last = try state.lastCommit(header).map {
             Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
         }
         let all = header.commits + [last].compactMap(\.self).filter { !header.commits.contains($0) }

@@ -71,6 +71,10 @@ extension CommandDescription {
     private static let comparison: [OptionDescription] = .section(
         "Comparison",
         .flag("--checksum", "compare the content of files whose size and time agree"),
+        .flag(
+            "--ignore-change-time",
+            "compare only the attributes of what has nothing but another change time, as after chmod -R or cp -al"
+        ),
         .flag("--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed"),
         .flag("--no-owner", "leave owners and groups alone"),
         .flag("--no-xattrs", "leave extended attributes alone"),

@@ -52,6 +52,8 @@ package enum TestDisk: Sendable {
     case tmpfs(options: String)
     /// An ext4 of its own in a file.
     case ext4(megabytes: Int)
+    /// The same with what `mkfs.ext4` calls a feature.
+    case ext4With(feature: String)
     /// A btrfs of its own in a file, the smallest.
     case btrfs
     /// An XFS of its own in a file, the smallest.
@@ -73,7 +75,7 @@ package enum TestDisk: Sendable {
 
     package static let hasXFS = TestDisk.xfs.canMount
 
-    private var canMount: Bool {
+    package var canMount: Bool {
         guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else { return false }
         return (try? mounted(at: directory.path) {}) != nil
     }
@@ -86,6 +88,10 @@ package enum TestDisk: Sendable {
         case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
         case .ext4(let megabytes):
             try TestDisk.makeImage("\(path).image", megabytes: megabytes)
+            try TestDisk.mountAndForget("\(path).image", at: path)
+        case .ext4With(let feature):
+            try TestDisk.makeFile("\(path).image", megabytes: 32)
+            try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, "\(path).image")
             try TestDisk.mountAndForget("\(path).image", at: path)
         case .btrfs:
             try TestDisk.makeFile("\(path).image", megabytes: 128)

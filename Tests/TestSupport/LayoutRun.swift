@@ -31,7 +31,7 @@ package struct LayoutRun {
         tree.set(ModelTree.root, root)
         _ = directory(Place(state, FileName("history")))
         let transaction = directory(Place(directory(Place(state, FileName("stage"))), LayoutRun.transaction))
-        for number in 0..<layout.slotDirectories {
+        for number in layout.slotDirectories.indices {
             _ = directory(Place(transaction, FileName(number: number)))
         }
         try stageArrivals(source, transaction)

@@ -63,15 +63,15 @@ package struct ModelMirror {
         return difference
     }
 
-    /// - Parameter slots: where arrivals were staged already.
-    package func layout(_ difference: Difference, slots: [RelativePath: Int] = [:]) -> Layout {
+    /// - Parameter first: by which arrivals were staged already.
+    package func layout(_ difference: Difference, after first: Layout? = nil) -> Layout {
         var wanted = Attributes(source.rootStatus)
         if !comparesOwner {
             (wanted.owner, wanted.group) = (target.rootStatus.owner, target.rootStatus.group)
         }
         return Layout(
             difference, root: (Attributes(target.rootStatus), wanted), transaction: LayoutRun.transaction,
-            replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, slots: slots)
+            replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, after: first)
     }
 
     /// Stages; nothing that people see has changed.
@@ -80,11 +80,11 @@ package struct ModelMirror {
     }
 
     /// Makes the target the mirror of the source, as far as the difference says, and records it.
-    package mutating func apply(_ given: Difference? = nil, slots: [RelativePath: Int] = [:]) throws {
+    package mutating func apply(_ given: Difference? = nil, after first: Layout? = nil) throws {
         synchronizeClocks()
         let scanned = source.time
         let difference = try given ?? self.difference()
-        let layout = layout(difference, slots: slots)
+        let layout = layout(difference, after: first)
         var run = try stage(layout)
         try run.operate(atOnce: isFast)
         run.setAttributes()

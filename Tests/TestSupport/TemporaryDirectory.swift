@@ -17,6 +17,12 @@ package final class TemporaryDirectory: Sendable {
         path = directory.path
     }
 
+    /// Makes one at a path that a test chooses.
+    package init(at path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        self.path = path
+    }
+
     deinit {
         // What a test made unreadable stays behind; that is no reason for it to fail.
         try? FileManager.default.removeItem(atPath: path)

@@ -82,6 +82,7 @@ extension ManifestUpdate {
             // What could not be held last time, and is not tried again, is still as it was.
             if !source.omitted.isEmpty, !pair.changesAttributes {
                 source = source.holding(pair.target.status)
+                source.extended = pair.target.extended
             }
             let target = pair.target.status
             let stays = !pair.changesAttributes && (!pair.isRenamed || moves.isCarried(pair))

@@ -70,8 +70,7 @@ package final class Commit {
             for operation in transaction.operations.dropLast() { try perform(operation) }
             try setAttributes(direction)
             if let last = transaction.operations.last { try perform(last) }
-            // What others did between a crash and its recovery no commit accounts for.
-            try state.markCommit(began: isRecovery ? .now : transaction.began)
+            try state.markCommit(began: isRecovery ? nil : transaction.began)
         case .backward:
             for operation in transaction.operations.reversed() { try revert(operation) }
             try setAttributes(direction)
@@ -171,6 +170,9 @@ package final class Commit {
         else { return }
         try directory.unlink(link.place.name)
     }
+
+    /// Where an object is now.
+    func place(of object: Int) -> Layout.Place? { place(object, locations[object]) }
 
     private func place(_ object: Int, _ location: Location) -> Layout.Place? {
         switch location {
@@ -291,7 +293,7 @@ package final class Commit {
     // MARK: Finding
 
     /// The handle of a directory object, wherever it is.
-    private func handle(_ object: Int) throws -> Directory {
+    func handle(_ object: Int) throws -> Directory {
         // Up to a handle that is open, then down again: no recursion, trees are deep.
         var missing: [(object: Int, place: Layout.Place)] = []
         var current = object

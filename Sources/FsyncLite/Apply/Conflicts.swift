@@ -6,8 +6,10 @@ extension Directory {
     /// - Returns: where it is kept.
     func takeConflict(_ name: FileName, from other: Directory) throws -> [UInt8] {
         let holder = TargetState.Name.conflicts
-        if try status(of: holder) == nil { try makeDirectory(holder) }
+        let isNew = try status(of: holder) == nil
+        if isNew { try makeDirectory(holder) }
         let conflicts = try directory(holder)
+        if isNew, try FileSystemFacts(of: conflicts).hasDomains { try conflicts.openToAll() }
         // A recovery that was cut short may have put some there already.
         var number = 1
         while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }

@@ -19,7 +19,7 @@ struct Exchange {
     /// Copies the target into the stage.
     init(
         of root: Directory, at place: (parent: Directory, name: FileName), in stage: Directory,
-        for plan: Plan, scanned: FileTime, options: SyncOptions, monitor: any Monitor
+        for plan: Plan, known: Set<UInt64>, scanned: FileTime, options: SyncOptions, monitor: any Monitor
     ) throws {
         self.root = root
         self.place = place
@@ -31,7 +31,7 @@ struct Exchange {
         began = try tree.status().changed
         replica = try Replica(
             of: root, in: tree, for: plan.difference, clones: options.clonesUnchanged, scanned: scanned,
-            monitor: monitor)
+            known: known, monitor: monitor)
         try replica.fill()
     }
 
@@ -45,6 +45,9 @@ struct Exchange {
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
+
+    /// By the inode of a clone, that of the file whose other names are in the history.
+    var originals: [UInt64: UInt64] { replica.originals }
 
     /// The plan as the history tells it. Of linked files it tells the inodes that were there: names that are displaced
     /// already are names of these. Where all files are cloned, what was displaced are the copies.

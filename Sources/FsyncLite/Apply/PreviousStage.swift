@@ -73,7 +73,13 @@ final class PreviousStage {
             status.inode == staged.stagedInode,
             status.size == file.size, status.modified == file.status.modified, status.links == 1
         else { return nil }
-        try directory.rename(oldName, to: parent, name, .noReplace)
+        do throws(SystemError) {
+            try directory.rename(oldName, to: parent, name, .noReplace)
+        } catch {
+            // It would go into another project by now.
+            guard error.errno == .crossDevice else { throw error }
+            return nil
+        }
         return status
     }
 

@@ -1,7 +1,8 @@
 import FileSystem
 
 /// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
-/// more name, or is copied where it is to change.
+/// more name, or is copied where it is to change. With clones everything is copied: then no object of the old tree
+/// has its change time moved, and what others change in it meanwhile shows.
 final class Replica {
     private let root: Directory
     private let old: TreeWalker
@@ -13,13 +14,20 @@ final class Replica {
     private let named: Set<RelativePath>
     /// The copies among these.
     private(set) var copied: [RelativePath: FileStatus] = [:]
-    /// Files are cloned instead of linked.
+    /// Files are cloned instead of linked, and all else is made anew.
     private let clones: Bool
     private let linkLimit: UInt32?
+    private let hasDomains: Bool
     private let scanned: FileTime
     private var copier = FileCopier()
     /// The copies of files with several names, where those are names of the copy.
     private var copies: [UInt64: RelativePath] = [:]
+    /// By the inode of a clone, that of the file which it was made of, where names of that one lie in the history.
+    private(set) var originals: [UInt64: UInt64] = [:]
+    /// Clones of earlier exchanges that stand for such files.
+    private let known: Set<UInt64>
+    /// How many names of a file with several have not been met.
+    private var met: [UInt64: UInt32] = [:]
     /// Files with several names that were linked: each name makes them more, and moves their change time.
     private var linked: Set<UInt64> = []
     /// Files that somebody changed after the scan began: nobody has compared what they hold by now.
@@ -31,10 +39,12 @@ final class Replica {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
+    ///   - known: inodes of clones that stand for files with names in the history.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
-        monitor: any Monitor
+        known: Set<UInt64> = [], monitor: any Monitor
     ) throws {
+        self.known = known
         self.root = root
         changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
         named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
@@ -43,7 +53,10 @@ final class Replica {
         old = TreeWalker(root)
         new = TreeWalker(tree)
         scan = try TreeScan(root, .target, monitor: monitor)
-        linkLimit = try FileSystemFacts(of: root).linkLimit
+        let facts = try FileSystemFacts(of: root)
+        (linkLimit, hasDomains) = (facts.linkLimit, facts.hasDomains)
+        // Each directory gets its project when all is in it.
+        if hasDomains { try tree.openToAll() }
     }
 
     /// Makes all of it.
@@ -76,23 +89,43 @@ final class Replica {
             }
         }
         while let last = open.popLast() { try finish(last) }
+        // Of which all names are in the tree, no name is in the history.
+        originals = originals.filter { known.contains($0.value) || met[$0.value, default: 0] > 0 }
     }
 
     private func finish(_ path: RelativePath) throws {
         let (original, copy) = (try old.directory(path), try new.directory(path))
+        if hasDomains { try giveDomain(of: original, to: copy, path) }
         try giveAttributes(of: ObjectHandle(of: original), to: ObjectHandle(of: copy), path)
+    }
+
+    private func giveDomain(of original: Directory, to copy: Directory, _ path: RelativePath) throws {
+        let (wanted, made) = (try original.domain(), try copy.domain())
+        guard wanted.policy == made.policy else {
+            throw refusal(path, "it is encrypted otherwise than the directory that the new tree is made in")
+        }
+        guard wanted != made else { return }
+        do throws(SystemError) {
+            try copy.setProject(wanted.project ?? 0, handsDown: wanted.handsDownProject)
+        } catch {
+            throw refusal(
+                path, "its project \(wanted.project ?? 0) cannot be given to a copy (\(error.errno))")
+        }
     }
 
     private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let status = scan.status
         if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
         let isGroup = status.links > 1
+        if isGroup, clones {
+            let names = met[status.inode, default: status.links] - 1
+            met[status.inode] = names
+        }
         if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !changing.contains(scan.path), !clones || status.type != .file,
-            !hasManyNames || linked.contains(status.inode)
+        guard !changing.contains(scan.path), !clones, !hasManyNames || linked.contains(status.inode)
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
@@ -116,11 +149,19 @@ final class Replica {
         }
         try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
         if status.links > 1 { copies[status.inode] = scan.path }
+        if clones, status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
+            originals[copy.inode] = status.inode
+        }
     }
 
     private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let source = try holder.open(name, [.read, .noFollow, .nonBlocking])
         let copy = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        if hasDomains {
+            try calling("ioctl", parent.path(of: name)) { () throws(Errno) in
+                if let project = try source.domain().project, project != 0 { try copy.setProject(project) }
+            }
+        }
         do throws(Errno) {
             if clones {
                 try FileCopier.clone(source, to: copy)

@@ -20,6 +20,8 @@ public struct Report: Sendable {
     public var notes: [String]
     public var problems: [Problem]
     public var refusals: [Refusal] = []
+    /// What went to make room, however the run ended: snapshots by their ids, and old trees of exchanges.
+    public var gaveWay: [String] = []
     /// Why it failed or is pending, where not for the problems.
     public var error: SyncError?
 

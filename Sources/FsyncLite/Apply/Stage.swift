@@ -16,6 +16,7 @@ final class Stage {
     private let recorder: StageRecorder
     private let previous: PreviousStage?
     private let layout: Layout
+    private let hasDomains: Bool
     private let options: SyncOptions
     let monitor: any Monitor
     /// Of each arrival, nil until it is staged.
@@ -39,6 +40,7 @@ final class Stage {
         _ = try state.subdirectory(TargetState.Name.history)
         try stages.makeDirectory(transaction)
         directory = try stages.directory(transaction)
+        hasDomains = try FileSystemFacts(of: directory).hasDomains
         // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
@@ -54,10 +56,33 @@ final class Stage {
         try makeSlotDirectories(layout.slotDirectories)
     }
 
-    /// Makes the slot directories that are missing.
-    func makeSlotDirectories(_ count: Int) throws {
-        for number in 0..<count where try directory.status(of: FileName(number: number)) == nil {
-            try directory.makeDirectory(FileName(number: number))
+    /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
+    func makeSlotDirectories(_ projects: [UInt32?]) throws {
+        for (number, project) in projects.enumerated() {
+            let name = FileName(number: number)
+            guard try directory.status(of: name) == nil else { continue }
+            try directory.makeDirectory(name)
+            guard hasDomains else { continue }
+            let slots = try directory.directory(name)
+            guard let project else {
+                try slots.openToAll()
+                continue
+            }
+            do throws(SystemError) {
+                try slots.setProject(project, handsDown: true)
+            } catch {
+                throw SyncError(
+                    .refused, path: error.path,
+                    "what is new cannot be given the project \(project) that its directory hands down: \(error.errno)"
+                )
+            }
+        }
+    }
+
+    /// Lets what the commit displaces into the slots, of whichever project.
+    private func openSlots() throws {
+        for (number, project) in layout.slotDirectories.enumerated() where project != nil {
+            try directory.directory(FileName(number: number)).openToAll()
         }
     }
 
@@ -88,6 +113,7 @@ final class Stage {
     /// Directories are made first and get their metadata last, other names of a file come after the file; all else
     /// is in no order, and several threads do it.
     func fill() throws {
+        defer { recorder.close() }
         do {
             let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
             let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
@@ -108,10 +134,19 @@ final class Stage {
                 work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
-            try recorder.close()
+            try openSlots()
         } catch let error as SyncError where error.code == .interrupted {
             try recorder.save()
             throw error
+        }
+    }
+
+    /// Records what is staged whole after an error, for the next try.
+    func keep() {
+        do {
+            try recorder.save()
+        } catch {
+            monitor.warn("the stage's record could not be saved: \(error)")
         }
     }
 

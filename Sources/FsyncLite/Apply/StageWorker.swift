@@ -106,7 +106,8 @@ final class StageWorker {
             try holder.link(own, to: parent, name)
             return true
         } catch {
-            guard [.manyLinks, .accessDenied, .notPermitted].contains(error.errno) else { throw error }
+            let others: Set<Errno> = [.manyLinks, .accessDenied, .notPermitted, .crossDevice]
+            guard others.contains(error.errno) else { throw error }
             return false
         }
     }

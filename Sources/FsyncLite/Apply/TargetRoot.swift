@@ -141,6 +141,51 @@ struct TargetRoot {
         return made
     }
 
+    /// Changes names in the root, which its owner may have closed to themselves.
+    private func withNamesFree<Value>(in directory: Directory, _ body: () throws -> Value) throws -> Value {
+        let handle = try ObjectHandle(of: directory)
+        let permissions = try handle.status().permissions
+        guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
+        try handle.setPermissions(permissions | 0o300)
+        let result = Result { try body() }
+        try handle.setPermissions(permissions)
+        return try result.get()
+    }
+
+    /// The state that stands beside under another name of this directory, which was renamed after an exchange.
+    func stateOfOtherName() throws -> [UInt8]? {
+        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
+        let identity = try directory.status().identity
+        for name in try DirectoryListing.names(in: parent).sorted()
+        where name.bytes.first == UInt8(ascii: ".")
+            && name.bytes.suffix(TreeScan.reservedName.bytes.count).elementsEqual(TreeScan.reservedName.bytes)
+        {
+            // What is not ours to read is not the one.
+            guard let state = try? TargetState(name, in: parent, isBeside: true),
+                let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
+            else { continue }
+            return parent.path(of: name)
+        }
+        return nil
+    }
+
+    /// Why the state cannot be moved to where it will be, and back; nil where it stays or can be.
+    func stateRefusal(exchanges: Bool) throws -> Refusal? {
+        let beside = exchanges && !isSubvolume
+        guard let directory, let state, state.isBeside != beside,
+            try FileSystemFacts(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
+        else { return nil }
+        let own = try state.directory.domain()
+        for place in [directory, holder] {
+            let demand = try place.domain()
+            guard demand.admits(own) == false else { continue }
+            return Refusal(
+                "\(escapedText(state.directory.path)): "
+                    + Domain.reason(demand, own, directory: escapedText(place.path)))
+        }
+        return nil
+    }
+
     /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
     mutating func moveState(beside: Bool) throws {
         guard let directory, let state, state.isBeside != beside else { return }
@@ -148,10 +193,12 @@ struct TargetRoot {
         else { throw SyncError(.failed, path: path, "somebody is moving the target") }
         let handle = try ObjectHandle(of: directory)
         let modified = try handle.status().modified
-        if beside {
-            try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
-        } else {
-            try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+        try withNamesFree(in: directory) {
+            if beside {
+                try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
+            } else {
+                try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+            }
         }
         try handle.setModified(modified)
         try parent.sync()

@@ -204,21 +204,32 @@ package struct TargetState: Sendable {
     /// marks.
     package func trust(_ header: ManifestHeader) throws -> Trust {
         var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
-        for name in [Name.mark, Name.linked] {
-            if let span = try span(name) { spans.append(span) }
-        }
+        spans += try [lastCommit(header), span(Name.linked)].compactMap(\.self)
         return Trust(spans: spans)
     }
 
-    /// A mark's modification time is when something began, its change time when that was over.
+    /// From when the last commit got its name, which is before anything was staged, to its last operation; nil where a
+    /// recovery ended it.
+    func lastCommit(_ header: ManifestHeader) throws -> Range<FileTime>? {
+        guard let span = try span(Name.mark) else { return nil }
+        let named = FileName(header.id.utf8).flatMap(TransactionID.time)
+        return min(span.lowerBound, named ?? span.lowerBound)..<span.upperBound
+    }
+
+    /// A mark's modification time is when something began, its change time when that was over. A beginning after the end
+    /// stands for no span.
     func span(_ name: FileName) throws -> Range<FileTime>? {
         guard let mark = try directory.status(of: name), mark.modified <= mark.changed else { return nil }
         return mark.modified..<mark.changed
     }
 
     /// Writes down that a commit that began then has done its last operation.
-    package func markCommit(began: FileTime) throws {
-        try mark(Name.mark, began: began)
+    ///
+    /// - Parameter began: nil after a recovery: what others did since the crash no commit accounts for.
+    package func markCommit(began: FileTime?) throws {
+        var never = FileTime.now
+        never.seconds += 86_400
+        try mark(Name.mark, began: began ?? never)
     }
 
     /// Writes down that since then only an exchange has changed the files that it linked, as far as their change times
@@ -321,9 +332,21 @@ package struct TargetState: Sendable {
     }
 
     /// Takes a directory out of the way at once, to be emptied after.
-    package func discard(_ name: FileName, in parent: Directory) throws {
+    ///
+    /// - Parameter header: the file in it that makes it count, and goes first where the disk has no room for the
+    ///   trash itself: a kill half way then leaves what does not count.
+    package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
         guard try parent.status(of: name) != nil else { return }
-        let trash = try subdirectory(Name.trash)
+        let trash: Directory
+        do {
+            trash = try subdirectory(Name.trash)
+        } catch let error as SystemError where [.noSpace, .quotaExceeded].contains(error.errno) {
+            if let header {
+                let directory = try parent.directory(name)
+                if try directory.status(of: header) != nil { try directory.unlink(header) }
+            }
+            return try TreeRemoval.remove(name, in: parent)
+        }
         try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
     }
 

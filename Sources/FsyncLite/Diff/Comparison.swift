@@ -106,7 +106,9 @@ package struct ComparisonPolicy: Sendable {
         } else if let record = pair.record {
             (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
         }
-        if !knowsExtended, !pair.replacesContent, pair.sourceStands || pair.targetStands {
+        if !knowsExtended, !pair.replacesContent,
+            pair.sourceStands || pair.targetStands || (pair.needsContentComparison && pair.isDigestComparable)
+        {
             // As long as no comparison finds otherwise.
             pair.source.digest = pair.record?.digest
         }
@@ -169,9 +171,12 @@ package struct ComparisonPolicy: Sendable {
     /// What the record says is to be compared: the content, or only the attributes.
     private func doubts(_ pair: Pair) -> (content: Bool, attributes: Bool) {
         guard trust != nil else { return (!knowsExtended, !knowsExtended) }
-        guard let record = pair.record, vouches(for: record, in: pair.target.status) else { return (true, true) }
+        guard let record = pair.record, vouches(for: record, in: pair.target.status) else {
+            return (true, true)
+        }
         if isAsRecorded(pair.source.status, record.status, record.marks) { return (false, false) }
-        let onlyTimeMoved = isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
+        let onlyTimeMoved =
+            isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
         return (!ignoresChangeTime || !onlyTimeMoved, true)
     }
 

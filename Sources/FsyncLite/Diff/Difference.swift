@@ -284,6 +284,8 @@ package struct Difference: Sendable {
         let moves = MoveMap(self)
         let missing = omitted.intersection(created.map(\.file.path))
         created.removeAll { missing.contains($0.file.path) }
+        // They are no entries of the mirror that stay as they are.
+        sourceCount -= missing.count
         // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
         let kept = missing.intersection(deleted.map(\.file.path))
             .filter { moves.newPath(of: $0.parent) == $0.parent }
@@ -302,6 +304,26 @@ package struct Difference: Sendable {
             pairs[index].causes.formIntersection([.renamed])
             pairs[index].replacesContent = false
         }
+        joinLinks()
+    }
+
+    /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
+    mutating func copy(insteadOfMoving paths: [RelativePath]) {
+        let sources = Set(pairs.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
+        let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
+        for pair in pairs where isCopied(pair.source.path) {
+            var (source, target) = (pair.source, pair.target)
+            source.omitted = []
+            if let record = pair.record {
+                source.extended = record.extended
+                target.extended = record.extended
+            }
+            created.append((source, false))
+            deleted.append((target, false))
+        }
+        pairs.removeAll { isCopied($0.source.path) }
+        created.sort { $0.file < $1.file }
+        deleted.sort { $0.file < $1.file }
         joinLinks()
     }
 

@@ -124,5 +124,11 @@ package struct Pair: Hashable, Sendable {
             || record.extended != target.extended || record.omitted != source.omitted
     }
 
+    /// The record's digest is that of a file of this size and time.
+    var isDigestComparable: Bool {
+        guard let record else { return false }
+        return record.status.size == source.size && record.status.modified == source.status.modified
+    }
+
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
 }

@@ -76,12 +76,14 @@ package struct TreeMerge {
             let path = order <= 0 ? source.path : target.path
 
             var record: Record?
+            var recordedDestination: [UInt8] = []
             if let manifest {
                 while hasRecord {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
                         let found = Record(manifest)
+                        if found.status.type == .symlink { recordedDestination = manifest.destination }
                         if order >= 0 { noteTime(of: target.status, found) }
                         noteDrift(of: found, manifest, order >= 0 ? target : nil)
                         record = found
@@ -105,7 +107,11 @@ package struct TreeMerge {
                 exclude(path)
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
-                if let record { uncover(target.file, record) }
+                // What is excluded is not looked into: its destination is not known.
+                if let record {
+                    uncover(
+                        File(path: path, status: target.status, destination: recordedDestination), record)
+                }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }
                 if order == 0 { takeDeparture(target, record) }
@@ -126,7 +132,9 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil, !policy.mayWiden { drift.append(Drift(found: target.file)) }
+                    if record == nil, manifest != nil, !policy.mayWiden {
+                        drift.append(Drift(found: target.file))
+                    }
                 }
                 hasTarget = try target.advance()
             }
@@ -201,7 +209,8 @@ package struct TreeMerge {
         pair.isMislinked = !isLinkedAlike
         policy.compare(&pair)
         omissions.add(pair.source)
-        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison || pair.needsInspection
+        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison
+            || pair.needsInspection
             || (!policy.isRecordItself && policy.isRecordStale(pair)) || isBelowUnsettled(source.path)
         {
             pairs.append(pair)

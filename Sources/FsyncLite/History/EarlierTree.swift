@@ -16,7 +16,13 @@ package struct EarlierTree: Sendable {
     /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
     let uncovered: Set<RelativePath>
     /// Entries that took part in the earlier tree, and whose objects no present entry tells of: where they stand now.
-    let recovered: [File]
+    let recovered: [Recovered]
+
+    struct Recovered: Sendable {
+        /// As it was, at the place where its object stands.
+        let file: File
+        let targetInode: UInt64
+    }
 
     /// The part of the tree that is wanted.
     private struct Scope: Sendable {
@@ -52,13 +58,15 @@ package struct EarlierTree: Sendable {
         var standing: Set<RelativePath> = []
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
         let held = Set(
-            found.values.lazy.filter { $0.place.isInState && $0.file.linkCount > 1 }.map(\.file.status.inode))
+            found.values.lazy.filter { $0.file.linkCount > 1 }
+                .map { changes.original(of: $0.file.status.inode) })
         var sharers: [UInt64: FileStatus] = [:]
         var presentAbove: Set<RelativePath> = []
         var missing = Set(paths)
         var cursor = Cursor(touched)
         while try present.advance() {
-            if held.contains(present.targetInode) { sharers[present.targetInode] = present.status }
+            let inode = changes.original(of: present.targetInode)
+            if held.contains(inode) { sharers[inode] = present.status }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
                 missing.remove(present.path)
@@ -69,9 +77,8 @@ package struct EarlierTree: Sendable {
             standing.insert(path)
             if let entry = found[path] {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
-                if held.contains(entry.file.status.inode) {
-                    sharers[entry.file.status.inode] = present.status
-                }
+                let inode = changes.original(of: entry.file.status.inode)
+                if held.contains(inode) { sharers[inode] = present.status }
                 found[path]?.file = entry.file.asRecorded(of: present.status)
             } else if path != present.path, !uncovered.contains(path) {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
@@ -81,19 +88,32 @@ package struct EarlierTree: Sendable {
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
+        // All of its names are displaced, some as those of a clone.
+        for entry in found.values where entry.place.isInState {
+            let inode = changes.original(of: entry.file.status.inode)
+            if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
+                sharers[inode] = entry.file.status
+            }
+        }
         for (path, entry) in found {
             // Another file may have the inode by now.
-            guard let sharer = sharers[entry.file.status.inode], entry.place.isInState,
-                sharer.size == entry.file.size, sharer.modified == entry.file.status.modified
+            guard let sharer = sharers[changes.original(of: entry.file.status.inode)], entry.place.isInState,
+                sharer.isFile(like: entry.file.status)
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
+        var targetInodes: [RelativePath: UInt64] = [:]
         for (path, entry) in found
         where entry.isCovered && !entry.place.isInState && !standing.contains(path) {
-            // As a name of an object of the target: it is followed from its place to its path, whatever the source has.
+            // As an object of the target, which is followed from its place to its path; or, where another name of it is
+            // in the manifest, as the source's.
             var status = entry.file.status
-            status.created = status.created ?? Trust.unexamined
-            found[path]?.file = entry.file.with(status)
+            status.created = Trust.unexamined
+            let sharer = sharers[changes.original(of: status.inode)].flatMap {
+                $0.isFile(like: status) ? $0 : nil
+            }
+            found[path]?.file = sharer.map(entry.file.asRecorded) ?? entry.file.with(status)
+            targetInodes[path] = status.inode
         }
         let linked = Dictionary(
             found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
@@ -101,10 +121,9 @@ package struct EarlierTree: Sendable {
         self.linked = linked
         let scope = scope
         recovered = found.compactMap { path, entry in
-            guard entry.isCovered, !entry.place.isInState, !standing.contains(path), scope.contains(path)
-            else { return nil }
-            return entry.file.moved(to: entry.place)
-        }.sorted()
+            guard let inode = targetInodes[path], scope.contains(path) else { return nil }
+            return Recovered(file: entry.file.moved(to: entry.place), targetInode: inode)
+        }.sorted { $0.file < $1.file }
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)
                 || (scope.above.contains(entry.file.path)
@@ -210,6 +229,11 @@ package struct EarlierTree: Sendable {
 }
 
 extension FileStatus {
+    /// As far as one name of a file can tell of another.
+    fileprivate func isFile(like other: FileStatus) -> Bool {
+        type == other.type && size == other.size && modified == other.modified
+    }
+
     /// One of as many names as the file had, where the earlier tree has others than the present one.
     fileprivate func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
         guard type != .directory, let names = linked[inode], names > links else { return self }

@@ -5,6 +5,9 @@ struct History {
     struct Step {
         let name: FileName
         var header: HistoryRecord.Header
+
+        /// The directories that hold what it brings back.
+        var directories: [FileName] { [name] + header.holders }
     }
 
     let state: TargetState
@@ -83,17 +86,20 @@ struct History {
             // The older record begins where its apply left the tree, not where the newer one found it.
             changes = changes.followed(by: InverseChanges(drift))
             let record = try actions(step)
-            changes = changes.followed(by: InverseChanges(record.actions))
+            changes = changes.followed(by: InverseChanges(record.actions, clones: step.header.clones ?? []))
             drift = record.drift
         }
         return changes
     }
 
+    /// The inodes of clones that stand for files with names in here.
+    var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
+
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> Int64 {
         let history = try state.directory.directory(TargetState.Name.history)
         var bytes: Int64 = 0
-        for name in [step.name] + step.header.holders where try history.status(of: name) != nil {
+        for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {

@@ -36,8 +36,16 @@ package struct HistoryRecord: Sendable {
         package var actions: String?
         /// Other transactions' directories that hold what these actions bring back.
         package var holds: [String]?
+        /// An exchange made clones: the inodes of each clone and of the file that it was made of, where names of that
+        /// file lie in the history.
+        package var clones: [Clone]?
         /// Snapshots were pruned, and what only they needed has not all been removed.
         package var isUnswept: Bool?
+
+        package struct Clone: Codable, Hashable, Sendable {
+            package var inode: UInt64
+            package var original: UInt64
+        }
 
         package static let formatName = "fsync-lite-history"
 
@@ -75,6 +83,11 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
+        static func clones(_ originals: [UInt64: UInt64]) -> [Clone]? {
+            guard !originals.isEmpty else { return nil }
+            return originals.map { Clone(inode: $0.key, original: $0.value) }.sorted { $0.inode < $1.inode }
+        }
+
         var summary: ActionSummary {
             ActionSummary(
                 create: create, update: update, attributes: attributes, move: move, delete: delete)
@@ -96,7 +109,7 @@ package struct HistoryRecord: Sendable {
     /// - Parameter previous: the snapshot that the apply found.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        layout: Layout
+        layout: Layout, originals: [UInt64: UInt64] = [:]
     ) {
         let difference = plan.difference
         let displaced =
@@ -109,6 +122,7 @@ package struct HistoryRecord: Sendable {
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
+        header.clones = Header.clones(originals)
         actions = HistoryRecord.inverses(plan, layout, transaction: id)
         drift = HistoryRecord.inverses(of: difference.drift, transaction: id)
     }
@@ -128,6 +142,7 @@ package struct HistoryRecord: Sendable {
         let holders = Set(actions.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
         self.header.holds = holders.map(\.description).filter { $0 != header.id }.sorted()
         self.header.isUnswept = true
+        self.header.clones = Header.clones(changes.originals)
     }
 
     private static func inverses(_ plan: Plan, _ layout: Layout, transaction: String) -> [InverseAction] {
@@ -152,7 +167,8 @@ package struct HistoryRecord: Sendable {
             found.append(
                 InverseAction(
                     verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
-                    wasUncovered: difference.wereUncovered.contains(file.path)))
+                    wasUncovered: verb != .delete && verb != .uncover
+                        && difference.wereUncovered.contains(file.path)))
         }
         /// Where an object will stand that no pair names.
         func newPlace(of path: RelativePath) -> RelativePath? {
@@ -234,7 +250,8 @@ package struct HistoryRecord: Sendable {
                 guard action.fault == nil, seen.insert(action.key).inserted else {
                     throw SyncError(
                         .failed, path: action.file.path.bytes,
-                        "the record could not be read again: \(action.fault ?? "the path stands there twice")")
+                        "the record could not be read again: \(action.fault ?? "the path stands there twice")"
+                    )
                 }
                 document.beginElement()
                 document.text.inverse(action)

@@ -76,7 +76,8 @@ extension DocumentReader {
         try expect("{")
         guard try key("action") else { throw error("\"action\" is missing") }
         let word = try word()
-        guard let verb = InverseAction.Verb.allCases.first(where: { word.elementsEqual($0.rawValue.utf8) }) else {
+        guard let verb = InverseAction.Verb.allCases.first(where: { word.elementsEqual($0.rawValue.utf8) })
+        else {
             throw error("\"\(escapedText(word))\" is no action")
         }
         try expect(",")

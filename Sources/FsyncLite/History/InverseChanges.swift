@@ -19,12 +19,15 @@ package struct InverseChanges: Hashable, Sendable {
     /// By path now: what the earlier tree does not have.
     package private(set) var gone: [RelativePath: File] = [:]
     private var pathsBefore: [RelativePath: RelativePath] = [:]
+    /// By the inode of a clone, that of the file that it was made of.
+    private(set) var originals: [UInt64: UInt64] = [:]
 
     /// Nothing changed.
     package init() {}
 
     /// What a record says.
-    package init(_ actions: [InverseAction]) {
+    package init(_ actions: [InverseAction], clones: [HistoryRecord.Header.Clone] = []) {
+        for clone in clones { originals[clone.inode] = clone.original }
         // Directories come first: what has no slot of its own lies in theirs.
         for action in actions.sorted(by: { $0.file.path < $1.file.path }) {
             let path = action.file.path
@@ -44,6 +47,17 @@ package struct InverseChanges: Hashable, Sendable {
                         file: action.file, place: action.from ?? path, isCovered: !action.wasUncovered))
             }
         }
+    }
+
+    /// The inode of the file of which clones of clones were made; that of any other file is its own.
+    func original(of inode: UInt64) -> UInt64 {
+        guard !originals.isEmpty else { return inode }
+        var (inode, steps) = (inode, 0)
+        // An inode comes back when its file is gone, so it may lead to itself.
+        while let original = originals[inode], steps < originals.count {
+            (inode, steps) = (original, steps + 1)
+        }
+        return inode
     }
 
     package var isEmpty: Bool { entries.isEmpty && gone.isEmpty }
@@ -86,6 +100,7 @@ package struct InverseChanges: Hashable, Sendable {
     package func followed(by older: InverseChanges) -> InverseChanges {
         var result = InverseChanges()
         result.gone = gone
+        result.originals = older.originals.merging(originals) { $1 }
         for (path, file) in older.gone {
             let place = place(of: path)
             if !place.isInState { result.gone[place] = file.moved(to: place) }
@@ -108,7 +123,7 @@ package struct InverseChanges: Hashable, Sendable {
     /// Without what is said of slots that nobody asks for.
     func keeping(slotsOf transactions: Set<FileName>) -> InverseChanges {
         var result = InverseChanges()
-        result.gone = gone
+        (result.gone, result.originals) = (gone, originals)
         for (path, entry) in entries {
             if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
                 // It was in nobody's tree, and still has to leave its place.

@@ -4,14 +4,14 @@ import FileSystem
 /// as far as they are as they were.
 final class RecoveredEntries: EntryStream {
     private let manifest: ManifestReader
-    private let recovered: [File]
+    private let recovered: [EarlierTree.Recovered]
     private var next = 0
     private var hasManifest: Bool?
     /// The entry that the stream is on; nil for the manifest's.
-    private var current: File?
+    private var current: EarlierTree.Recovered?
 
     /// - Parameter recovered: sorted, of paths that the manifest does not have.
-    init(_ manifest: ManifestReader, _ recovered: [File]) {
+    init(_ manifest: ManifestReader, _ recovered: [EarlierTree.Recovered]) {
         (self.manifest, self.recovered) = (manifest, recovered)
     }
 
@@ -19,7 +19,7 @@ final class RecoveredEntries: EntryStream {
         if current == nil { hasManifest = try manifest.advance() }
         let hasManifest = hasManifest ?? false
         current = nil
-        guard next < recovered.count, !hasManifest || recovered[next].path < manifest.path else {
+        guard next < recovered.count, !hasManifest || recovered[next].file.path < manifest.path else {
             return hasManifest
         }
         current = recovered[next]
@@ -27,15 +27,15 @@ final class RecoveredEntries: EntryStream {
         return true
     }
 
-    var path: RelativePath { current?.path ?? manifest.path }
-    var status: FileStatus { current?.status ?? manifest.status }
-    var destination: [UInt8] { current?.destination ?? manifest.destination }
-    var extended: ExtendedAttributes { current?.extended ?? manifest.extended }
-    var omitted: Omissions { current?.omitted ?? manifest.omitted }
-    var targetInode: UInt64 { current?.status.inode ?? manifest.targetInode }
+    var path: RelativePath { current?.file.path ?? manifest.path }
+    var status: FileStatus { current?.file.status ?? manifest.status }
+    var destination: [UInt8] { current?.file.destination ?? manifest.destination }
+    var extended: ExtendedAttributes { current?.file.extended ?? manifest.extended }
+    var omitted: Omissions { current?.file.omitted ?? manifest.omitted }
+    var targetInode: UInt64 { current?.targetInode ?? manifest.targetInode }
     var targetChanged: FileTime? { current == nil ? manifest.targetChanged : nil }
     var marks: EntryMarks { current == nil ? manifest.marks : [] }
-    var digest: Digest? { current == nil ? manifest.digest : nil }
+    var digest: Digest? { current.map { $0.file.digest } ?? manifest.digest }
 }
 
 extension Difference {
@@ -43,9 +43,9 @@ extension Difference {
     ///
     /// - Parameter recovered: entries that are to take part again, where their objects stand.
     /// - Returns: what is lost to the earlier tree.
-    mutating func settleRecovered(_ recovered: [File], _ tree: EarlierTree) -> [Problem] {
+    mutating func settleRecovered(_ recovered: [EarlierTree.Recovered], _ tree: EarlierTree) -> [Problem] {
         guard !recovered.isEmpty else { return [] }
-        let places = Set(recovered.map(\.path))
+        let places = Set(recovered.map(\.file.path))
         wereUncovered.formUnion(places)
         var lost: Set<RelativePath> = []
         pairs = pairs.compactMap { pair in
@@ -70,7 +70,9 @@ extension Difference {
         created.removeAll { missing.contains($0.file.path) || $0.file.path.isBelow(anyOf: missing) }
         pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
         lost.formUnion(missing)
-        if !others.isEmpty { deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) } }
+        if !others.isEmpty {
+            deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) }
+        }
         joinLinks()
         return lost.sorted().map {
             Problem(

@@ -111,6 +111,7 @@ extension Examination {
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
             drift.problems += lost
         }
+        let domains = try TargetDomains(difference, root: root)
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,
@@ -132,10 +133,11 @@ extension Examination {
                 ))
         }
         if refusals.isEmpty {
-            refusals = try Examination.guardFacts(
-                plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
-                linksFiles: restoration.linksFiles
-            ).refusals()
+            refusals =
+                try Examination.guardFacts(
+                    plan, options, isInPlace ? manifest() : nil, source, root, scan?.findings, merge,
+                    linksFiles: restoration.linksFiles
+                ).refusals() + domains.refusals
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
@@ -154,7 +156,7 @@ extension Examination {
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
             isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes,
-            scanned: scanned)
+            projects: domains.projects, scanned: scanned)
     }
 }
 

@@ -24,6 +24,42 @@ struct Retention {
         try state.clean()
     }
 
+    /// The present tree and the one before it: what never gives way.
+    static let lastSteps = 2
+
+    /// Lets go of the oldest snapshot without a label, down to the last step, and frees its room at once. A stage
+    /// stays as it is.
+    ///
+    /// - Parameter mayGo: asked by the snapshot's id.
+    /// - Returns: which it was; nil where none may go.
+    func letGoOfOldest(where mayGo: (String) -> Bool) throws -> String? {
+        let history = try History(state)
+        let snapshots = try history.snapshots()
+        let candidates = snapshots.indices.dropFirst(Retention.lastSteps)
+        guard history.damage == nil, let index = candidates.last(where: { snapshots[$0].label == nil }),
+            mayGo(snapshots[index].id)
+        else { return nil }
+        try keep(snapshots.indices.map { $0 != index }, of: history)
+        try TreeRemoval.remove(TargetState.Name.trash, in: state.directory)
+        return snapshots[index].id
+    }
+
+    /// What a policy lets go of once a run has added a snapshot, by the ids.
+    ///
+    /// - Parameters:
+    ///   - summary: what the run will have changed; nil where it adds no snapshot.
+    ///   - gone: what goes before.
+    func expiring(
+        _ policy: RetentionPolicy, after summary: ActionSummary?, began: Timestamp, without gone: [String]
+    ) throws -> [String] {
+        let history = try History(state)
+        guard history.damage == nil else { return [] }
+        var snapshots = try history.snapshots().filter { !gone.contains($0.id) }
+        if let summary { snapshots.insert(Snapshot(id: "", created: began, summary: summary), at: 0) }
+        let reasons = policy.reasons(for: snapshots, newestBefore: summary == nil ? 0 : 1, began: began)
+        return zip(snapshots, reasons).compactMap { $1.isEmpty ? $0.id : nil }
+    }
+
     /// Removes what runs that were cut short left behind, and lets go of no snapshot.
     func tidy() throws {
         let history = try History(state)
@@ -65,7 +101,7 @@ struct Retention {
     private func discard(_ name: FileName, in history: Directory) throws {
         let directory = try history.directory(name)
         guard try DirectoryListing.names(in: directory).contains(where: \.isConflicts) else {
-            return try state.discard(name, in: history)
+            return try state.discard(name, in: history, header: HistoryRecord.headerName)
         }
         if try directory.status(of: HistoryRecord.headerName) != nil {
             try directory.unlink(HistoryRecord.headerName)
@@ -78,7 +114,7 @@ struct Retention {
     ) throws -> HistoryRecord.Header {
         let step = history.steps[range.lowerBound]
         let changes = try history.changes(from: range.lowerBound, to: range.upperBound)
-            .keeping(slotsOf: Set(older.flatMap { [$0.name] + $0.header.holders }))
+            .keeping(slotsOf: Set(older.flatMap(\.directories)))
         let oldest = history.steps[range.upperBound - 1]
         let record = HistoryRecord(
             step.header, oldest: oldest.header, changes, drift: try history.actions(oldest).drift)
@@ -91,7 +127,7 @@ struct Retention {
         let places = Set(InverseChanges(try history.actions(step).actions).entries.values.map(\.place))
         let root = try state.directory.directory(TargetState.Name.history)
         let needed = places.union(places.flatMap(\.ancestors))
-        for name in [step.name] + step.header.holders where try root.status(of: name) != nil {
+        for name in step.directories where try root.status(of: name) != nil {
             let directory = try root.directory(name)
             let own = RelativePath.history.appending(name)
             for numbered in try DirectoryListing.names(in: directory) where Int(numbered.description) != nil {

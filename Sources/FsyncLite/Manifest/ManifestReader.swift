@@ -10,7 +10,8 @@ package final class ManifestReader: EntryStream {
 
     /// - Parameter path: the manifest's own, for messages.
     package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
-        var document = try DocumentReader(descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
+        var document = try DocumentReader(
+            descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
         let header = try ManifestHeader(from: &document)
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)

@@ -149,7 +149,8 @@ package struct ManifestUpdate: Sendable {
                     next += 1
                     continue
                 }
-                let changed = untouched(old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
+                let changed = untouched(
+                    old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
                 if isUnexamined(old.path) || missing != nil || changed != old.targetChanged
                     || !old.append(to: &writer)
                 {

@@ -58,9 +58,13 @@ struct GuardFacts {
     var linksFiles = false
     /// Bytes that the target's history holds; looked up where room is short.
     var heldBytes: Int64 = 0
+    /// What of the history gives way; nil where that is not enough, or room is not short.
+    var givingWay: [String]?
     /// The target's root, where there is one.
     var root: FileStatus?
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
+    /// The state of a target that has another name by now.
+    var stateElsewhere: [UInt8]?
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
     /// Names that the target would take for one.
@@ -92,9 +96,15 @@ struct GuardFacts {
                 option: "--max-delete \(plan.summary.delete)")
         }
         if recorded == nil, difference.targetCount > 0, !options.adopt {
-            refuse(
-                "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
-                option: "--adopt")
+            if let stateElsewhere {
+                refuse(
+                    "the target was renamed after an exchange, and its state is \(escapedText(stateElsewhere)); "
+                        + "rename that likewise, or the target back")
+            } else {
+                refuse(
+                    "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
+                    option: "--adopt")
+            }
         }
         if let last = recorded?.header.source, !options.changeSource, last.fileSystem != source.fileSystem,
             last.identity != source.identity
@@ -177,6 +187,14 @@ struct GuardFacts {
         options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
     }
 
+    var neededInodes: Int64 { Int64(staged.count) + copiedDirectories + 16 }
+
+    /// What is missing; nothing where nothing is to be done.
+    var shortage: Shortage {
+        guard plan.summary.actions > 0 else { return Shortage(bytes: 0, inodes: 0) }
+        return RoomNeed(bytes: neededBytes, inodes: neededInodes).shortage(facts)
+    }
+
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
@@ -187,6 +205,7 @@ struct GuardFacts {
                     + "use ext4, xfs, btrfs or tmpfs")
         }
         if facts.isReadOnly { refuse("the target's file system is mounted read-only") }
+        guard givingWay == nil else { return found }
         if neededBytes > facts.availableBytes {
             let held =
                 heldBytes > 0
@@ -195,9 +214,8 @@ struct GuardFacts {
                 "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
             )
         }
-        let objects = Int64(staged.count) + copiedDirectories + 16
-        if let inodes = facts.availableInodes, objects > inodes {
-            refuse("\(objects) inodes are needed and \(inodes) are free in the target")
+        if let inodes = facts.availableInodes, neededInodes > inodes {
+            refuse("\(neededInodes) inodes are needed and \(inodes) are free in the target")
         }
         return found
     }

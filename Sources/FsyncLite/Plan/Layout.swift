@@ -81,8 +81,8 @@ package struct Layout: Sendable {
     /// Deepest first.
     package private(set) var attributes: [AttributeChange] = []
     package private(set) var arrivals: [Arrival] = []
-    /// How many slot directories the stage has.
-    package var slotDirectories: Int { slotDirectoryObjects.count }
+    /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
+    package private(set) var slotDirectories: [UInt32?] = []
     /// The slot of each object that leaves for good, by its old path: the record of history needs it.
     package private(set) var displaced: [(path: RelativePath, object: Int)] = []
 
@@ -96,7 +96,9 @@ package struct Layout: Sendable {
     /// The numbers of the slots that arrivals have, by path.
     package private(set) var slotNumbers: [RelativePath: Int]
 
-    private var slots = 0
+    /// Free slots, by the project of their directory.
+    private var slots: [UInt32?: Range<Int>] = [:]
+    private let projects: [RelativePath: UInt32]
     private var slotDirectoryObjects: [Int] = []
     private var explicitByOld: [RelativePath: Int] = [:]
     private var explicitByNew: [RelativePath: Int] = [:]
@@ -106,13 +108,15 @@ package struct Layout: Sendable {
     /// - Parameters:
     ///   - root: the status of the target's root, and what it becomes.
     ///   - transaction: the name of the transaction's directory.
-    ///   - slots: where arrivals have been staged already.
+    ///   - projects: of directories that hand one down, by their new path.
+    ///   - first: by which arrivals have been staged already.
     package init(
         _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
-        replacesManifest: Bool, slots: [RelativePath: Int] = [:]
+        replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], after first: Layout? = nil
     ) {
-        slotNumbers = slots
-        self.slots = (slots.values.max() ?? -1) + 1
+        slotNumbers = first?.slotNumbers ?? [:]
+        slotDirectories = first?.slotDirectories ?? []
+        self.projects = projects
         objects = Layout.ownObjects(transaction)
         var moves = MoveMap(difference)
         place(difference, &moves)
@@ -132,6 +136,7 @@ package struct Layout: Sendable {
         transaction: FileName, replacesManifest: Bool
     ) {
         slotNumbers = [:]
+        projects = [:]
         let slot = Place(parent: Layout.transaction, name: TargetState.Name.tree)
         let place = Place(parent: Layout.root, name: target)
         objects = Layout.ownObjects(transaction)
@@ -188,7 +193,8 @@ package struct Layout: Sendable {
         }
         for index in arrivals.indices where !moves.isCreated(arrivals[index].file.path.parent) {
             let path = arrivals[index].file.path
-            let number = slotNumbers[path] ?? nextSlotNumber()
+            let number =
+                slotNumbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[path.parent ?? .root])
             slotNumbers[path] = number
             let slot = self.slot(number)
             objects.append(Object(slot: slot))
@@ -226,9 +232,12 @@ package struct Layout: Sendable {
         slot(nextSlotNumber())
     }
 
-    private mutating func nextSlotNumber() -> Int {
-        slots += 1
-        return slots - 1
+    private mutating func nextSlotNumber(_ project: UInt32? = nil) -> Int {
+        if let number = slots[project]?.popFirst() { return number }
+        let first = slotDirectories.count * Layout.slotsPerDirectory
+        slotDirectories.append(project)
+        slots[project] = first + 1..<first + Layout.slotsPerDirectory
+        return first
     }
 
     private mutating func slot(_ number: Int) -> Place {

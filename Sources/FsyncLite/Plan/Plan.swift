@@ -12,6 +12,11 @@ public struct Plan: Sendable {
     /// Why an apply would refuse to do this; empty when it would not.
     public internal(set) var refusals: [Refusal] = []
 
+    /// What goes before, to make room: snapshots by their ids, the oldest first, and old trees of exchanges.
+    public internal(set) var givingWay: [String] = []
+    /// The ids of the snapshots that no rule of retention keeps after it, where that was looked up.
+    public internal(set) var expiring: [String] = []
+
     /// What it was made of; nil for one that compares two trees, and where a scan made no sense.
     package internal(set) var basis: Basis?
 

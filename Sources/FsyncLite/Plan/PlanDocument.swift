@@ -11,7 +11,9 @@ package struct PlanDocument {
     package func write(_ plan: Plan, to sink: inout some ByteSink & ~Copyable) throws {
         var document = begin("fsync-lite-plan")
         try document.array("actions", of: plan.actions, to: &sink) { $0.action($1) }
-        try end(&document, plan.summary, plan.notes, plan.problems, plan.refusals, to: &sink)
+        try end(
+            &document, plan.summary, plan.notes, plan.problems, plan.refusals,
+            history: [("gives_way", plan.givingWay), ("expires", plan.expiring)], to: &sink)
     }
 
     package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
@@ -19,8 +21,8 @@ package struct PlanDocument {
         document.text.field("outcome", report.outcome.rawValue)
         try document.array("actions", of: report.actions, to: &sink) { $0.action($1) }
         try end(
-            &document, report.summary, report.notes, report.problems, report.refusals, error: report.error,
-            to: &sink)
+            &document, report.summary, report.notes, report.problems, report.refusals,
+            history: [("gave_way", report.gaveWay)], error: report.error, to: &sink)
     }
 
     private func begin(_ format: String) -> DocumentWriter {
@@ -32,7 +34,8 @@ package struct PlanDocument {
 
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
-        _ refusals: [Refusal], error: SyncError? = nil, to sink: inout some ByteSink & ~Copyable
+        _ refusals: [Refusal], history: [(key: StaticString, names: [String])], error: SyncError? = nil,
+        to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in
             text.path(problem.path)
@@ -45,6 +48,7 @@ package struct PlanDocument {
         }
         document.beginTrailer()
         document.text.field("notes", notes)
+        for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
         if let error { document.text.field("error", error.description) }
         document.text.key("summary")
         document.text.summary(summary)

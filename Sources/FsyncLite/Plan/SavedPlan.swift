@@ -13,6 +13,8 @@ public struct SavedPlan: Hashable, Sendable {
     /// The options that it was made under, as words of a command line.
     public let options: [[UInt8]]
     public let summary: ActionSummary
+    /// What goes before, to make room.
+    public let givingWay: [String]
     package let basis: Plan.Basis
     package let steps: [Step]
 
@@ -52,10 +54,10 @@ public struct SavedPlan: Hashable, Sendable {
 
     package init(
         source: [UInt8], target: [UInt8], saved: Timestamp, options: [[UInt8]], basis: Plan.Basis,
-        steps: [Step], unchanged: Int
+        steps: [Step], unchanged: Int, givingWay: [String] = []
     ) {
         (self.source, self.target, self.saved, self.options) = (source, target, saved, options)
-        (self.basis, self.steps) = (basis, steps)
+        (self.basis, self.steps, self.givingWay) = (basis, steps, givingWay)
         var summary = ActionSummary()
         for step in steps { summary.count(step.action) }
         summary.unchanged = unchanged
@@ -71,7 +73,7 @@ public struct SavedPlan: Hashable, Sendable {
         self.init(
             source: try LocalFile(bytes: source).absolute(), target: try LocalFile(bytes: target).absolute(),
             saved: .now, options: options, basis: basis, steps: SavedPlan.steps(of: plan),
-            unchanged: plan.summary.unchanged)
+            unchanged: plan.summary.unchanged, givingWay: plan.givingWay)
     }
 
     private static func steps(of plan: Plan) -> [Step] {
@@ -110,6 +112,12 @@ public struct SavedPlan: Hashable, Sendable {
         }
         if now.target != basis.target {
             drift.append(Refusal("the target is another directory than the plan's"))
+        }
+        if plan.givingWay != givingWay {
+            drift.append(
+                Refusal(
+                    "something else than planned would have to go for the room: \(plan.givingWay.isEmpty ? "nothing" : plan.givingWay.joined(separator: ", "))"
+                ))
         }
         let planned = Dictionary(grouping: steps, by: \.action.path)
         let present = Dictionary(grouping: SavedPlan.steps(of: plan), by: \.action.path)

@@ -26,6 +26,7 @@ extension SavedPlan {
         if let manifest = basis.manifest { document.text.field("manifest", manifest) }
         document.text.identity("source_root", basis.source)
         if let target = basis.target { document.text.identity("target_root", target) }
+        if !givingWay.isEmpty { document.text.field("gives_way", givingWay) }
         try document.array("options", of: options, to: &sink) {
             $0.field("option", "option_base64", $1[...])
         }
@@ -72,6 +73,12 @@ extension SavedPlan {
         guard [source, target].allSatisfy({ $0.first == UInt8(ascii: "/") && !$0.contains(0) }) else {
             throw reader.error("source and target are paths from the top")
         }
+        var givingWay: [String] = []
+        if try reader.key("gives_way") {
+            try reader.array { givingWay.append(String(decoding: try $0.string(), as: UTF8.self)) }
+            guard !givingWay.isEmpty else { throw reader.error("an empty list of what gives way") }
+            try reader.expect(",")
+        }
         var options: [[UInt8]] = []
         try reader.elements("options") { reader in
             try reader.expect("{")
@@ -95,7 +102,7 @@ extension SavedPlan {
         guard unchanged >= 0 else { throw reader.error("a total below zero") }
         self.init(
             source: source, target: target, saved: saved, options: options, basis: basis, steps: steps,
-            unchanged: unchanged)
+            unchanged: unchanged, givingWay: givingWay)
         try reader.expect(",")
         try reader.end()
     }

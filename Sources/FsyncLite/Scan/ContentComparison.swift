@@ -27,10 +27,14 @@ final class ContentComparison {
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
         do throws(FileComparison.Failure) {
-            // Of a side for which the record's digest stands nothing has to be read.
-            if let digest = pair.record?.digest {
-                if pair.targetStands { return try self.digest(of: source, .first) == digest }
-                if pair.sourceStands { return try self.digest(of: target, .second) == digest }
+            // Of a side for which the record's digest stands nothing has to be read. It stays on record where the source
+            // has not changed since, as far as size and time tell.
+            if let digest = pair.record?.digest, pair.isDigestComparable {
+                if !pair.sourceStands || pair.targetStands {
+                    guard try self.digest(of: source, .first) == digest else { return false }
+                }
+                if !pair.targetStands { return try self.digest(of: target, .second) == digest }
+                return true
             }
             return try FileComparison.haveSameContent(source, target) { monitor.isCancelled }
         } catch {

@@ -26,6 +26,8 @@ enum ApplyCommand {
             console.discard()
             command.complain("\(error)")
         }
+        // Also of a quiet run: what went does not come back.
+        if let note = SyncCommand.note("to make room, these went", report.gaveWay) { command.complain(note) }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, Interruption.signal != nil {
             command.complain("interrupted; the commit had begun and was finished: the new tree is there")
@@ -50,8 +52,10 @@ enum ApplyCommand {
     }
 
     private static func log(_ report: Report, _ command: SyncCommand) throws {
+        let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
+        let room = SyncCommand.note("to make room, these went", report.gaveWay).map { "; \($0)" } ?? ""
         try command.log(
-            "\(report.outcome.rawValue): \(ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned))",
+            "\(report.outcome.rawValue): \(totals)\(room)",
             report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                 + (report.error.map { ["\($0)"] } ?? []))
     }

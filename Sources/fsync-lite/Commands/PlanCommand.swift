@@ -26,7 +26,13 @@ enum PlanCommand {
             try ActionText(command.invocation).write(plan.actions, to: &console)
             try console.line(ActionText.totals(plan.summary, .planned))
         }
-        command.complain(notes: plan.notes, problems: plan.problems, refusals: plan.refusals)
+        let history = [
+            ("to make room, these go before", plan.givingWay),
+            ("the rules of retention let go of these after", plan.expiring),
+        ]
+        command.complain(
+            notes: plan.notes + history.compactMap(SyncCommand.note), problems: plan.problems,
+            refusals: plan.refusals)
         if !plan.refusals.isEmpty { return .refused }
         if !plan.problems.isEmpty, !command.options.keepGoing { return .failed }
         if let file = invocation.value("--out") {
@@ -52,6 +58,7 @@ enum PlanCommand {
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
+        for name in plan.givingWay { try console.line("gives way  \(escapedText(name.utf8))") }
         for option in plan.options { try console.line("option     \(escapedText(option))") }
         if invocation.has("--all") || invocation.has("--verbose") {
             try ActionText(invocation).write(plan.actions, to: &console)

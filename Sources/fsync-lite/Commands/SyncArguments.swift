@@ -15,6 +15,7 @@ extension SyncOptions {
         deletesExcluded = invocation.has("--delete-excluded")
         comparesContent = invocation.has("--checksum")
         trustsManifest = invocation.has("--trust-manifest")
+        ignoresChangeTime = invocation.has("--ignore-change-time")
         exchanges = invocation.has("--exchange")
         clonesUnchanged = invocation.has("--reflink")
         guard exchanges || !clonesUnchanged else {

@@ -94,6 +94,13 @@ struct SyncCommand {
         Console.complain(labelled(text))
     }
 
+    /// What goes of the history, for people; nil where nothing does.
+    static func note(_ text: String, _ names: [String]) -> String? {
+        let first = names.prefix(10).map { escapedText($0.utf8) }.joined(separator: ", ")
+        let more = names.count > 10 ? " and \(names.count - 10) more" : ""
+        return names.isEmpty ? nil : "\(text): \(first)\(more)"
+    }
+
     /// Notes, problems and refusals, on standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { complain("note: \(note)") } }

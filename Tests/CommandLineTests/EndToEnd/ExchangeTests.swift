@@ -239,6 +239,88 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
+    // MARK: Clones
+
+    /// `body` gets a scene whose source and target lie on a btrfs; neither is a subvolume.
+    private func onClones(_ tree: TreeLiteral, _ body: (MirrorScene) throws -> Void) throws {
+        let outer = try MirrorScene([:])
+        try outer.build([:], at: "disk")
+        try TestDisk.btrfs.mounted(at: outer.path("disk")) {
+            try body(MirrorScene(tree, at: outer.path("disk/scene")))
+        }
+    }
+
+    /// What is no file is made anew: a link would move its change time, which looks like the work of others.
+    @Test(.enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    func clonesOfATreeWithMoreThanFiles() throws {
+        try onClones(["a": "1", "l": .symlink("a"), "p": .fifo(), "d": ["m": .symlink("../a")]]) { scene in
+            try scene.link("source/k", to: "source/l")
+            try scene.link("source/b", to: "source/a")
+            try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
+            try scene.mirrorAll("--exchange", "--reflink")
+            for _ in 0..<2 {
+                try scene.append("more", to: "source/a")
+                try scene.build(["new": .symlink("p")], at: "source/d/e")
+                try scene.mirrorAll("--exchange", "--reflink")
+                try scene.remove("source/d/e")
+                try scene.mirrorAll()
+            }
+            // What others change meanwhile is noticed all the same.
+            try scene.append("more", to: "source/a")
+            let run = try PausedCommand.run(
+                ["apply", "source", "target", "--exchange", "--reflink"], in: scene.directory.path,
+                at: .after("syncfs", number: 2)
+            ) { try scene.setTime(TreeTime(7, 7), of: "target/l") }
+            #expect(run.code == 1 && run.errors.contains("target/"), "\(run.errors)")
+            try scene.mirrorAll("--exchange", "--reflink")
+        }
+    }
+
+    /// A name of a file that was displaced before its other names became those of a clone is still one of them.
+    @Test(
+        .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)),
+        arguments: ["stays", "goes", "gets another mode", "is written to"])
+    func namesInTheHistoryAreThoseOfTheClones(other: String) throws {
+        try onClones(["a": "1", "o": "2", "z": "0"]) { scene in
+            try scene.link("source/b", to: "source/a")
+            var states: [MirrorScene.WholeState] = []
+            func apply(_ options: String...) throws {
+                let run = try scene.run(["apply", "source", "target", "--keep-last", "9"] + options)
+                #expect(run.code == 0, "\(run.errors)")
+                states.append(try scene.wholeState())
+            }
+            try apply()
+            try scene.remove("source/a")
+            try apply()
+            for text in ["3", "4"] {
+                try scene.append(text, to: "source/o")
+                try apply("--exchange", "--reflink")
+            }
+            switch other {
+            case "goes": try scene.remove("source/b")
+            case "gets another mode": try scene.setMode(0o600, of: "source/b")
+            case "is written to": try scene.append("more", to: "source/b")
+            default: try scene.append("more", to: "source/o")
+            }
+            try apply()
+            try scene.append("more", to: "source/o")
+            try apply("--exchange", "--reflink")
+            try scene.remove("source/o")
+            try apply()
+            for (number, state) in states.enumerated() {
+                let name = "latest~\(states.count - 1 - number)"
+                let run = try scene.run("snapshot", "restore", "target", name, "--to", "restored \(number)")
+                #expect(run.code == 0, "\(run.errors)")
+                let restored = try scene.wholeState("restored \(number)")
+                #expect(restored.differences(from: state) == [], "\(name)")
+            }
+            let run = try scene.run(
+                "snapshot", "restore", "target", "latest~\(states.count - 1)", "--in-place")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.wholeState().differences(from: states[0]) == [])
+        }
+    }
+
     // MARK: Refusals
 
     @Test(.enabled(if: TestDisk.isAvailable, mounts), arguments: ["target", "target/d", "target/d/excluded"])
@@ -265,6 +347,19 @@ struct ExchangeTests {
         #expect(try TreeSnapshot(scene.target) == before)
         #expect(try scene.apply("--reflink").code == 64)
         try scene.mirror("--exchange")
+    }
+
+    @Test func targetThatWasRenamedLeadsToItsState() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
+        try scene.mirror("--exchange")
+        try scene.move("target", to: "other")
+        let run = try scene.run("apply", "source", "other")
+        #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.errors)")
+        #expect(!run.errors.contains("--adopt"))
+        try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
+        #expect(try scene.run("apply", "source", "other").output.contains("nothing to do"))
     }
 }
 

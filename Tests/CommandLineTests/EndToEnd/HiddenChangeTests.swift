@@ -118,9 +118,9 @@ struct HiddenChangeTests {
         #expect(try scene.historyKeeps("kept"))
     }
 
-    @Test func onlyTheLastApplyIsKept() throws {
+    @Test func onlyTheLastApplyIsKeptWhereARuleSaysSo() throws {
         let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        try scene.mirror("--keep-last", "1")
         for text in ["two", "three", "four"] {
             try scene.append(text, to: "source/a")
             try scene.mirror()

@@ -31,7 +31,7 @@ struct KillTests {
             "edited": manyFiles(0..<100, "old"), "moved": manyFiles(0..<100, "moving"), "flip": ["x": "x"],
             "flop": "f",
         ])
-        try scene.mirror()
+        try scene.mirror("--keep-last", "1")
         var random = SplitMix64(seed: 2)
         var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)

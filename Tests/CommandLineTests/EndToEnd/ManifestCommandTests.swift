@@ -155,7 +155,7 @@ struct ManifestCommandTests {
         let status = try scene.run("status", "--json", "target").json()
         #expect(status.text("state") == "committed")
         #expect(status.object("summary")?.number("files") == 3)
-        #expect(status.objects("history").count == 1)
+        #expect(status.objects("history").count == 2)
         #expect(status.objects("history").first?.number("bytes_held") == 5)
         let text = try scene.run("status", "target").output
         #expect(text.contains("3 files"))

@@ -9,6 +9,8 @@ import Testing
 final class MirrorScene {
     let directory: TemporaryDirectory
     let identity: CommandRun.Identity
+    /// How often `settle` has been called: each is later than the one before.
+    private var settled = 0
 
     var source: String { path("source") }
     var target: String { path("target") }
@@ -19,6 +21,13 @@ final class MirrorScene {
         self.identity = identity
         try build(tree, at: "source")
         if case .ordinary = identity { OrdinaryUser.own(directory.path) }
+    }
+
+    /// A scene in a directory that a test has mounted something on.
+    init(_ tree: TreeLiteral, at path: String) throws {
+        directory = try TemporaryDirectory(at: path)
+        identity = .current
+        try build(tree, at: "source")
     }
 
     deinit {
@@ -55,6 +64,16 @@ final class MirrorScene {
         #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
         try expectMirrored(sourceLocation: sourceLocation)
         return run
+    }
+
+    /// A run so much later that nothing is racy any more.
+    func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        settled += 1
+        let run = try CommandRun(
+            ["apply", "source", "target"] + options, in: directory.path,
+            under: LaterRun.prefix(minutes: 10 * settled))
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)
     }
 
     /// What `plan --json` says now.

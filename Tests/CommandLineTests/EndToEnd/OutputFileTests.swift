@@ -60,4 +60,13 @@ struct OutputFileTests {
         #expect(try create(scene, "d").code == 1)
         #expect(try create(scene, "d/missing/m").code == 1)
     }
+
+    @Test func reportThatCannotBePrintedIsToldOnStandardError() throws {
+        let scene = try MirrorScene(["a": "a"])
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path,
+            under: ["sh", "-c", "exec \"$@\" > /dev/full", "sh"])
+        #expect(run.code == 0 && run.errors.contains("No space left"), "\(run.code) \(run.errors)")
+        try scene.expectMirrored()
+    }
 }

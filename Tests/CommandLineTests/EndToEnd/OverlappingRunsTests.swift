@@ -164,7 +164,8 @@ struct OverlappingRunsTests {
         let scene = try MirrorScene(
             ["edited": files(5, "old"), "moved": files(5, "moving"), "deep": ["er": files(3, "x")]],
             inMemory: true)
-        try scene.mirror()
+        // Of a history that grows a reader makes more calls each time.
+        try scene.mirror("--keep-last", "1")
         let paths = reader == "plan" ? ["--json", "source", "target"] : ["target"]
         let arguments = reader.split(separator: " ").map { String($0) } + paths
         var met = 0

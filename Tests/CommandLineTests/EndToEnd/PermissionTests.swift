@@ -48,6 +48,18 @@ struct PermissionTests {
         #expect(try scene.plan("--keep-going").code == 0)
     }
 
+    @Test func whatIsNewAndUnreadableIsNotCountedAsUnchanged() throws {
+        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary)
+        try scene.mirror()
+        try scene.build(["new": "n", "shut": ["x": "x"]], at: "source/d")
+        for name in ["d/new", "d/shut"] { try scene.setMode(0, of: "source/\(name)") }
+        let summary = try scene.run("plan", "source", "target", "--keep-going", "--json").json().object(
+            "summary")
+        #expect(
+            summary?.number("create") == 1 && summary?.number("unchanged") == 2,
+            "\(String(describing: summary))")
+    }
+
     @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         try scene.mirror()
@@ -127,7 +139,7 @@ struct PermissionTests {
                         ], mode: 0o555),
                     "moving": .directory(["y": .file("y", mode: 0o444)], mode: 0o555),
                 ], mode: 0o555), as: .ordinary)
-        try scene.mirror()
+        try scene.mirror("--keep-last", "1")
         #expect(try scene.mirror().output.contains("nothing to do"))
 
         for name in ["", "locked", "locked/sub", "moving"] { try scene.setMode(0o755, of: "source/\(name)") }
@@ -178,6 +190,33 @@ struct PermissionTests {
         try scene.setMode(0o755, of: "source/d")
         try scene.append("+", to: "source/d/x")
         try scene.mirror()
+    }
+
+    @Test(arguments: ["--exchange", "--verify"])
+    func rootThatIsReadOnlyIsExchangedToo(option: String) throws {
+        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary)
+        try scene.mirror(option)
+        for next in ["--exchange", "--exchange", option] {
+            try scene.append("+", to: "source/d/x")
+            try scene.mirror(next)
+        }
+        #expect(try scene.status("target").st_mode & 0o777 == 0o555)
+    }
+
+    /// As `chmod` would do.
+    @Test(arguments: [0o000, 0o300, 0o200] as [UInt32])
+    func directoryThatTheOwnerClosedIsOpened(mode: UInt32) throws {
+        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary)
+        try scene.mirror()
+        try scene.append("+", to: "source/d/inner/x")
+        for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
+        try scene.mirror()
+        #expect(try scene.apply().output.contains("nothing to do"))
+        // A run that is refused leaves it closed.
+        for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
+        try scene.remove("source/d")
+        #expect(try scene.apply("--max-delete", "0").code == 4)
+        #expect(try scene.status("target/d").st_mode & 0o777 == mode)
     }
 
     @Test func ownersAreLeftAloneWithANote() throws {

@@ -250,7 +250,7 @@ private struct Course {
             omitted.insert(arrival.file.path)
         }
         difference.omit(Array(omitted))
-        let achieved = try checkUndo(mirror.layout(difference, slots: layout.slotNumbers))
+        let achieved = try checkUndo(mirror.layout(difference, after: layout))
         for entry in mirror.source.entries() where !omitted.contains(entry.path) {
             guard let object = achieved.object(at: entry.path) else {
                 // A directory that was kept stands where the omitted entry's own would.
@@ -260,7 +260,7 @@ private struct Course {
             try expect(
                 object.status.type == mirror.source[entry.id].status.type, "\(entry.path) has another type")
         }
-        try mirror.apply(difference, slots: layout.slotNumbers)
+        try mirror.apply(difference, after: layout)
         try mirror.apply()
         try checkManifest()
         try checkUnchanged()

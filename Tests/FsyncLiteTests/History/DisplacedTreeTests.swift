@@ -36,7 +36,9 @@ struct DisplacedTreeTests {
     private func reduce() throws -> [String] {
         let root = try Directory.open(path: Array(target.utf8))
         let state = try #require(try TargetState(of: root))
-        return try DisplacedTree.reduce(in: state, displaced: FileTime(seconds: .max, nanoseconds: 0), looked: nil).map {
+        return try DisplacedTree.reduce(
+            in: state, displaced: FileTime(seconds: .max, nanoseconds: 0), looked: nil
+        ).map {
             String(decoding: $0, as: UTF8.self)
         }
     }

@@ -103,7 +103,7 @@ struct ManifestRoundTripTests {
         #expect(try scratch.manifest(Self.text(header, [])).header == header)
         #expect(try scratch.files(Self.text(header, [])).isEmpty)
         var rules = RetentionPolicy()
-        (rules.keepLast, rules.keepWithin) = (0, .init("1y6m"))
+        (rules.keepLast, rules.keepWithin) = (0, .init("1y6mo"))
         (rules.keepYearly, rules.keepLabel) = (.max, ["\"\n", "é"])
         header.retention = rules
         #expect(try scratch.manifest(Self.text(header, [])).header == header)

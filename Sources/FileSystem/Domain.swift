@@ -1,0 +1,153 @@
+import CLinux
+import Glibc
+
+/// What an object belongs to of which a directory may be exclusive: a project and an encryption policy. What is of another
+/// one can be neither renamed nor linked into such a directory (`EXDEV`); taking it out is always allowed.
+package struct Domain: Hashable, Sendable {
+    /// nil where the kernel does not tell; of a directory it does.
+    package var project: UInt32? = 0
+    /// Of a directory: what is made in it gets its project, and nothing of another is let in.
+    package var handsDownProject = false
+    /// The `fscrypt_policy`: empty where there is none, nil for kinds of objects that are never encrypted.
+    package var policy: [UInt8]? = []
+
+    package init() {}
+
+    /// Whether this directory lets in only what belongs where it does.
+    package var isExclusive: Bool { handsDownProject || isEncrypted }
+    package var isEncrypted: Bool { policy.map { !$0.isEmpty } ?? false }
+
+    /// Whether an object can be renamed or linked into this directory; nil where only a trial tells.
+    package func admits(_ other: Domain) -> Bool? {
+        if isEncrypted, other.policy != nil, policy != other.policy { return false }
+        guard handsDownProject else { return true }
+        return other.project.map { $0 == project }
+    }
+}
+
+extension FileSystemFacts {
+    /// Whether there are projects or encrypted directories: nothing has to be looked up elsewhere.
+    package var hasDomains: Bool { ["ext4", "xfs", "f2fs"].contains(name) }
+}
+
+extension Directory {
+    package func domain() throws(SystemError) -> Domain {
+        try calling("ioctl", path) { () throws(Errno) in
+            try withRawDescriptor { (descriptor) throws(Errno) in try Domain(descriptor) }
+        }
+    }
+
+    /// That of what a name leads to, a symlink itself. Of what cannot be opened only Linux 6.17 tells the project, and only
+    /// on some file systems.
+    ///
+    /// - Parameter own: that of this directory.
+    package func domain(of name: FileName, in own: Domain) throws(SystemError) -> Domain {
+        guard let status = try status(of: name) else {
+            throw SystemError("statx", path(of: name), .noSuchFile)
+        }
+        var domain = Domain()
+        domain.project = project(of: name)
+        switch status.type {
+        case .file, .directory:
+            guard domain.project == nil || status.isEncrypted else { return domain }
+            let descriptor = try open(name, [.read, .noFollow, .nonBlocking])
+            return try calling("ioctl", path(of: name)) { () throws(Errno) in try Domain(descriptor.rawValue)
+            }
+        case .symlink:
+            // Which policy it has cannot be asked; in an encrypted directory it is that one's.
+            if status.isEncrypted { domain.policy = own.isEncrypted ? own.policy : [0] }
+        case .fifo, .socket, .characterDevice, .blockDevice:
+            domain.policy = nil
+            // XFS lets them in everywhere, for its tools give them no project.
+            if domain.project == 0 { domain.project = nil }
+        }
+        return domain
+    }
+
+    /// The corresponding call is `file_getattr`, of Linux 6.17.
+    private func project(of name: FileName) -> UInt32? {
+        var project: UInt32 = 0
+        let isKnown = name.withCString { name in
+            withRawDescriptor { file_project($0, name, &project) == 0 }
+        }
+        return isKnown ? project : nil
+    }
+
+    /// Gives the directory a project, and says whether it hands that down to what is made in it from now on.
+    package func setProject(_ project: UInt32, handsDown: Bool) throws(SystemError) {
+        try calling("ioctl", path) { () throws(Errno) in
+            try withRawDescriptor { (descriptor) throws(Errno) in
+                try Domain.setProject(of: descriptor, project, handsDown: handsDown)
+            }
+        }
+    }
+
+    /// Lets in whatever is moved here.
+    package func openToAll() throws(SystemError) {
+        let domain = try domain()
+        if domain.handsDownProject { try setProject(domain.project ?? 0, handsDown: false) }
+    }
+}
+
+extension FileDescriptor {
+    package func domain() throws(Errno) -> Domain { try Domain(rawValue) }
+
+    package func setProject(_ project: UInt32) throws(Errno) {
+        try Domain.setProject(of: rawValue, project, handsDown: false)
+    }
+}
+
+/// Numbers and offsets stand in `linux/fs.h` and `linux/fscrypt.h`.
+extension Domain {
+    private static let getAttributes: UInt = 0x801C_581F
+    private static let setAttributes: UInt = 0x401C_5820
+    private static let getPolicy: UInt = 0xC009_6616
+    private static let inherit: UInt32 = 0x200
+    private static let projectOffset = 12
+    /// What file systems without projects or encryption say.
+    private static let none: Set<Errno> = [
+        .notTerminal, .notSupported, .notImplemented, .invalid, .noData, .badDescriptor,
+    ]
+
+    /// `FS_IOC_FSGETXATTR` fills a `struct fsxattr`, `FS_IOC_GET_ENCRYPTION_POLICY_EX` a `fscrypt_get_policy_ex_arg`.
+    fileprivate init(_ descriptor: Int32) throws(Errno) {
+        if let attributes = try Domain.ask(descriptor, Domain.getAttributes, [UInt8](repeating: 0, count: 28))
+        {
+            attributes.withUnsafeBytes {
+                handsDownProject = $0.loadUnaligned(as: UInt32.self) & Domain.inherit != 0
+                project = $0.loadUnaligned(fromByteOffset: Domain.projectOffset, as: UInt32.self)
+            }
+        }
+        let room: [UInt8] = [24] + [UInt8](repeating: 0, count: 31)
+        if let found = try Domain.ask(descriptor, Domain.getPolicy, room) {
+            policy = Array(found[8..<8 + min(Int(found[0]), 24)])
+        }
+    }
+
+    private static func ask(
+        _ descriptor: Int32, _ number: UInt, _ argument: [UInt8]
+    ) throws(Errno) -> [UInt8]? {
+        var argument = argument
+        do throws(Errno) {
+            _ = try retrying { ioctl(descriptor, number, &argument) }
+            return argument
+        } catch {
+            guard none.contains(error) else { throw error }
+            return nil
+        }
+    }
+
+    fileprivate static func setProject(
+        of descriptor: Int32, _ project: UInt32, handsDown: Bool
+    ) throws(Errno) {
+        var attributes = [UInt8](repeating: 0, count: 28)
+        _ = try retrying { ioctl(descriptor, getAttributes, &attributes) }
+        attributes.withUnsafeMutableBytes {
+            var flags = $0.loadUnaligned(as: UInt32.self) & ~inherit
+            if handsDown { flags |= inherit }
+            $0.storeBytes(of: flags, as: UInt32.self)
+            $0.storeBytes(of: project, toByteOffset: projectOffset, as: UInt32.self)
+        }
+        _ = try retrying { ioctl(descriptor, setAttributes, &attributes) }
+    }
+}

@@ -1,0 +1,165 @@
+import FileSystem
+
+/// Room that the history can give for an apply: the old trees of exchanges first, then one snapshot at a time, the
+/// oldest first, down to the last step. What has a label stays.
+struct Room {
+    /// What goes at once, by the names that people see, and what that surely frees.
+    struct Part {
+        var names: [String]
+        var bytes: Int64 = 0
+        var inodes: Int64 = 0
+    }
+
+    private let state: TargetState
+    private let directory: Directory
+
+    /// nil where there is no history.
+    init?(_ root: TargetRoot) {
+        guard let state = root.state, let directory = root.directory else { return nil }
+        (self.state, self.directory) = (state, directory)
+    }
+
+    // MARK: Looking
+
+    /// What has to go for a shortage to end; nil where all that may go is not enough.
+    func parts(for shortage: Shortage) throws -> [Part]? {
+        var parts: [Part] = []
+        var left = shortage
+        var census = try Census(directory)
+        func take(_ part: Part) {
+            parts.append(part)
+            left.bytes -= part.bytes
+            left.inodes -= part.inodes
+        }
+        let trees = try oldTrees()
+        if !trees.isEmpty {
+            var part = Part(names: trees.map { "\(TargetState.Name.trees)/\($0)" })
+            if try state.directory.status(of: TargetState.Name.trees) != nil {
+                try census.count(state.directory.directory(TargetState.Name.trees), into: &part)
+            }
+            take(part)
+        }
+        let history = try History(state)
+        guard history.damage == nil else { return left.isOver ? parts : nil }
+        var users: [FileName: Int] = [:]
+        for step in history.steps { for name in step.directories { users[name, default: 0] += 1 } }
+        let snapshots = try history.snapshots()
+        var isOldest = true
+        for index in snapshots.indices.dropFirst(Retention.lastSteps).reversed() where !left.isOver {
+            guard snapshots[index].label == nil else {
+                isOldest = false
+                continue
+            }
+            var part = Part(names: [snapshots[index].id])
+            // One from the middle is joined to a newer one, and what that frees is not known before.
+            for name in history.steps[index - 1].directories where isOldest {
+                users[name, default: 0] -= 1
+                guard users[name] == 0 else { continue }
+                let root = try state.directory.directory(TargetState.Name.history)
+                if try root.status(of: name) != nil { try census.count(root.directory(name), into: &part) }
+            }
+            take(part)
+        }
+        return left.isOver ? parts : nil
+    }
+
+    /// The old trees of exchanges, by their names.
+    private func oldTrees() throws -> [FileName] {
+        var names: [FileName] = []
+        if try state.directory.status(of: TargetState.Name.trees) != nil {
+            names += try DirectoryListing.names(in: state.directory.directory(TargetState.Name.trees))
+        }
+        if let trees = try SubvolumeTrees(of: directory) {
+            names += try DirectoryListing.names(in: trees.directory)
+        }
+        return names.sorted()
+    }
+
+    /// Bytes that are free, with what runs that were cut short have staged: that is used again, or removed.
+    static func facts(_ root: TargetRoot) throws -> FileSystemFacts {
+        var facts = try FileSystemFacts(of: root.anchor())
+        facts.availableBytes += try root.state?.stagedBytes() ?? 0
+        return facts
+    }
+
+    // MARK: Giving
+
+    /// Lets the next part go. Some file systems show what is free only after a sync.
+    ///
+    /// - Parameter allowed: what may go; nil for anything.
+    /// - Returns: the names of what went; nothing where nothing may go any more.
+    func give(_ allowed: Set<String>?) throws -> [String] {
+        let trees = try oldTrees().map { "\(TargetState.Name.trees)/\($0)" }
+        var gone: [String] = []
+        if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
+            let now = FileTime(seconds: .max, nanoseconds: 0)
+            _ = try DisplacedTree.reduce(in: state, displaced: now, looked: nil)
+            _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
+            gone = trees
+        } else if let id = try Retention(state).letGoOfOldest(where: { allowed?.contains($0) ?? true }) {
+            gone = [id]
+        }
+        if !gone.isEmpty { try directory.syncFileSystem() }
+        return gone
+    }
+}
+
+/// What an apply needs.
+struct RoomNeed {
+    var bytes: Int64
+    var inodes: Int64
+
+    func shortage(_ facts: FileSystemFacts) -> Shortage {
+        Shortage(
+            bytes: bytes - facts.availableBytes, inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
+    }
+}
+
+/// What an apply needs beyond what is free.
+struct Shortage {
+    var bytes: Int64
+    var inodes: Int64
+
+    var isOver: Bool { bytes <= 0 && inodes <= 0 }
+}
+
+/// Adds up what is freed: an object counts with the last of its names, and bytes only that no other file shares.
+private struct Census {
+    private let mayShareBlocks: Bool
+    /// How many names of an object with several have been met.
+    private var seen: [UInt64: UInt32] = [:]
+
+    init(_ root: Directory) throws {
+        mayShareBlocks = try FileSystemFacts(of: root).mayShareBlocks
+    }
+
+    mutating func count(_ directory: Directory, into part: inout Room.Part) throws {
+        let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
+        let walker = TreeWalker(directory)
+        part.inodes += 1
+        while try scan.advance() {
+            let status = scan.status
+            // What a recovery moved out of the way stays.
+            if scan.path.components.first?.starts(with: TargetState.Name.conflicts.bytes) ?? true { continue }
+            if status.type != .directory, status.links > 1 {
+                let names = seen[status.inode, default: 0] + 1
+                seen[status.inode] = names
+                guard names == status.links else { continue }
+            }
+            part.inodes += 1
+            part.bytes += try bytes(of: scan.path, status, walker)
+        }
+    }
+
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ walker: TreeWalker) throws -> Int64 {
+        guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
+        guard status.type == .file, let (directory, name) = try walker.place(of: path) else { return 0 }
+        do {
+            return try directory.open(name, [.read, .noFollow, .nonBlocking]).exclusiveBytes()
+        } catch is Errno {
+            return 0
+        } catch let error as SystemError where error.errno == .accessDenied {
+            return 0
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+
+@Suite("What is taken for unchanged without being read")
+struct ChangeTimeTests {
+    private static let time = TreeTime(1_600_000_000, 1)
+
+    private func manifest(_ scene: MirrorScene) throws -> String {
+        try scene.text("target/.fsync-lite/manifest.json")
+    }
+
+    /// The files of the source that a run opens.
+    private func opened(_ scene: MirrorScene, by arguments: [String]) throws -> [String] {
+        let log = scene.path("calls")
+        let run = try CommandRun(
+            arguments, in: scene.directory.path,
+            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log])
+        #expect(run.code == 0, "\(run.errors)")
+        return try scene.text("calls").split(separator: "\n").map(String.init)
+            .filter { $0.contains("\"file ") }
+    }
+
+    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)")) func sourceThatWasRolledBackIsMirrored()
+        throws
+    {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try TestDisk.btrfs.mounted(at: directory.path) {
+            let scene = try MirrorScene([:], at: "\(directory.path)/scene")
+            try scene.remove("source")
+            let (source, snapshot) = (scene.path("source"), scene.path("snapshot"))
+            try HostCommand.run("btrfs", "-q", "subvolume", "create", source)
+            try scene.build(["f": .file("first", modified: Self.time)], at: "source")
+            try scene.setAttribute("user.a", "first", of: "source/f")
+            try HostCommand.run("btrfs", "-q", "subvolume", "snapshot", source, snapshot)
+            try scene.mirror()
+            try scene.editInSecret("source/f", "other")
+            try scene.setAttribute("user.a", "other", of: "source/f")
+            try scene.mirror()
+            try scene.mirror()
+            try HostCommand.run("btrfs", "-q", "subvolume", "delete", source)
+            try HostCommand.run("btrfs", "-q", "subvolume", "snapshot", snapshot, source)
+            try scene.mirror("--change-source")
+            #expect(try scene.text("target/f") == "first")
+            #expect(
+                try AttributeSnapshot(scene.target)["f"]?.attributes
+                    == AttributeSnapshot(scene.source)["f"]?.attributes)
+        }
+    }
+
+    @Test(.enabled(if: PausedCommand.isAvailable && LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    func sourceOfWhichALinkedCopyWasMadeIsReadOnce() throws {
+        let scene = try MirrorScene(["file 1": "one", "d": ["file 2": "two", "file 3": "three"]])
+        try scene.mirror()
+        try scene.settle()
+        #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
+        try HostCommand.run("cp", "-al", scene.source, scene.path("copy"))
+        try scene.remove("copy")
+        let before = try manifest(scene)
+        #expect(try opened(scene, by: ["plan", "source", "target"]).count == 6)
+        try scene.settle()
+        let after = try manifest(scene)
+        #expect(after != before && after.contains("\"revision\":2"))
+        try scene.settle()
+        #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
+    }
+
+    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    func movedChangeTimesAloneReadNothingWhereThatIsAskedFor() throws {
+        let scene = try MirrorScene(["file 1": .file("one", modified: Self.time)])
+        try scene.mirror("--ignore-change-time")
+        try scene.editInSecret("source/file 1", "ONE")
+        #expect(try scene.apply("--ignore-change-time").output.contains("nothing to do"))
+        try scene.setAttribute("user.a", "1", of: "source/file 1")
+        #expect(try scene.apply("--ignore-change-time").code == 0)
+        #expect(
+            try AttributeSnapshot(scene.target)["file 1"]?.attributes
+                == AttributeSnapshot(scene.source)["file 1"]?.attributes)
+        try scene.mirror("--checksum")
+    }
+
+    /// A store to a mapped page moves the times once, and no more until the page is written back.
+    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    func storeToAMappedFileAfterItWasMirroredIsFound() throws {
+        let scene = try MirrorScene(["file": .file("before", modified: Self.time)], inMemory: true)
+        let mapped = try MappedFile(scene.path("source/file"))
+        mapped.store("during")
+        try scene.mirror()
+        mapped.store("after.")
+        try scene.mirror()
+        #expect(try scene.text("target/file") == "after.")
+        #expect(try manifest(scene).contains("\"racy\":true"))
+        try scene.settle()
+        #expect(try !manifest(scene).contains("\"racy\":true"))
+    }
+
+    /// The change time of what no commit touched is compared with the recorded one, not with the time of a commit.
+    @Test(.enabled(if: PausedCommand.isAvailable && LaterRun.isAvailable, "\(PausedCommand.unavailable)"))
+    func editOfTheTargetWhileACommitIsUnderWayIsFound() throws {
+        let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"])
+        try scene.mirror()
+        try scene.settle()
+        try scene.append("more", to: "source/b")
+        try scene.append("still more", to: "source/b")
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs")
+        ) { try scene.editInSecret("target/a", "drift") }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/a") == "drift")
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "first")
+    }
+
+    @Test func manifestIsWrittenAnewWithoutAStep() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        try scene.mirror()
+        let snapshots = try scene.run("snapshot", "list", "target").output
+        try HostCommand.run("ln", scene.path("source/a"), scene.path("other name"))
+        try scene.remove("other name")
+        let before = try manifest(scene)
+        #expect(try scene.plan().output.contains("nothing to do"))
+        #expect(try manifest(scene) == before)
+        try scene.mirror()
+        #expect(try manifest(scene) != before)
+        #expect(try scene.run("snapshot", "list", "target").output == snapshots)
+        try scene.run("manifest", "verify", "target", "target").expectSame()
+    }
+}
+
+extension CommandRun {
+    fileprivate func expectSame() {
+        #expect(code == 0, "\(output)\(errors)")
+    }
+}

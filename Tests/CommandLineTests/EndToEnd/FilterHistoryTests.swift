@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+
+@Suite("History across changes of filters")
+struct FilterHistoryTests {
+    /// The entries of the manifest: what is covered.
+    private func covered(_ scene: MirrorScene) throws -> [String] {
+        try scene.run("manifest", "list", "--long", "target").output.split(separator: "\n").map(String.init)
+    }
+
+    private func undo(_ scene: MirrorScene, code: Int32 = 0) throws {
+        let run = try scene.run("undo", "target")
+        #expect(run.code == code, "\(run.errors)")
+    }
+
+    /// What older records say of an entry stays true when a run covers it no more.
+    @Test func undoOfARunThatOnlyCoversLess() throws {
+        let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]])
+        try scene.mirror()
+        try scene.build(["n": ""], at: "source/a/e")
+        try scene.mirror("--keep-last", "9")
+        let (before, tree) = (try covered(scene), try TreeSnapshot(scene.target))
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        #expect(try covered(scene).count == 2)
+        #expect(try TreeSnapshot(scene.target) == tree)
+        try undo(scene)
+        #expect(try covered(scene) == before)
+        #expect(try TreeSnapshot(scene.target) == tree)
+        try scene.mirror()
+        for age in 0..<4 {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "copy \(age)")
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        #expect(!scene.exists("copy 1/a"))
+        #expect(scene.exists("copy 2/a/e/n"))
+    }
+
+    @Test func undoOfARunThatCoversMoreLeavesWhatItFound() throws {
+        let scene = try MirrorScene(["kept": "kept", "d": ["same": "same", "other": "source's"]])
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.build(["other": "target's", "own": "own"], at: "target/d")
+        let (before, tree) = (try covered(scene), try TreeSnapshot(scene.target))
+        try scene.mirror()
+        #expect(!scene.exists("target/d/own"))
+        try undo(scene)
+        #expect(try covered(scene) == before)
+        #expect(try TreeSnapshot(scene.target).differences(from: tree) == [])
+        // What no run covers may have been edited since: the undo of this does not touch it, and says so.
+        try undo(scene, code: 3)
+        #expect(try scene.text("target/d/other") == "target's")
+        try scene.mirror()
+    }
+
+    /// Nobody is asked before an object is changed that no run covers.
+    @Test func whatWasEditedWhileNoRunCoveredItStays() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/a", "--exclude", "/b").code == 0)
+        try scene.append(" edited", to: "target/a")
+        try scene.remove("target/b")
+        try undo(scene, code: 3)
+        #expect(try scene.text("target/a") == "one edited")
+        #expect(!scene.exists("target/b"))
+        try scene.mirror()
+    }
+
+    @Test func filtersComeBackWithTheTree() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try scene.mirror()
+        try undo(scene)
+        #expect(!scene.exists("target/a"))
+        let header = try JSONObject(text: scene.text("target/.fsync-lite/manifest.json"))
+        #expect(header.texts("filters") == ["--exclude=/a"])
+        #expect(try scene.plan("--exclude", "/a").output.contains("nothing to do"))
+    }
+}

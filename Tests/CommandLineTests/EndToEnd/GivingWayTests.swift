@@ -1,0 +1,249 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The history gives way where an apply needs the room, as far as only the built-in rules keep it.
+@Suite(.enabled(if: TestDisk.isAvailable, "\(TestDisk.unavailable)"))
+struct GivingWayTests {
+    private static let megabyte = 1 << 20
+
+    /// A mirror on a disk of its own, of a file that has changed as a whole so many times.
+    private func onDisk<Value>(
+        _ disk: TestDisk = .tmpfs(options: "size=16m"), applies: Int, _ options: [String] = [],
+        _ body: (MirrorScene) throws -> Value
+    ) throws -> Value {
+        let scene = try MirrorScene(["small": "small"], inMemory: true)
+        try FileManager.default.createDirectory(
+            atPath: scene.path("disk"), withIntermediateDirectories: false)
+        return try disk.mounted(at: scene.path("disk")) {
+            for round in 0..<applies {
+                try change(scene, round)
+                let run = try apply(scene, options)
+                #expect(run.code == 0, "\(run.errors)")
+                #expect(run.errors == "" || !options.isEmpty, "\(run.errors)")
+            }
+            return try body(scene)
+        }
+    }
+
+    /// Bytes that no file system packs.
+    private func change(_ scene: MirrorScene, _ round: Int, megabytes: Int = 3) throws {
+        var random = SplitMix64(seed: UInt64(round))
+        let words = (0..<(megabytes * GivingWayTests.megabyte / 8)).map { _ in random.next() }
+        let data = words.withUnsafeBytes { Data($0) }
+        try data.write(to: URL(fileURLWithPath: scene.path("source/large")))
+    }
+
+    private func apply(_ scene: MirrorScene, _ options: [String] = []) throws -> CommandRun {
+        try scene.run(["apply", "source", "disk/target"] + options)
+    }
+
+    private func ids(_ scene: MirrorScene) throws -> [String] {
+        try scene.run("snapshot", "list", "disk/target", "--json").json().objects("snapshots")
+            .compactMap { $0.text("id") }
+    }
+
+    private func expectMirrored(_ scene: MirrorScene) throws {
+        #expect(
+            try TreeSnapshot(scene.path("disk/target")).differences(from: TreeSnapshot(scene.source)) == [])
+    }
+
+    @Test(arguments: [TestDisk.tmpfs(options: "size=16m"), .ext4(megabytes: 18)])
+    func theOldestGoesAndTheRunSaysSo(_ disk: TestDisk) throws {
+        try onDisk(disk, applies: 5) { scene in
+            let before = try ids(scene)
+            #expect(before.count == 6)
+            try change(scene, 9)
+            let plan = try scene.run("plan", "source", "disk/target", "--json").json()
+            let going = plan.texts("gives_way")
+            // What the first apply found holds nothing.
+            #expect(going == [before[5], before[4]])
+            #expect(
+                try scene.run("plan", "source", "disk/target").errors
+                    == "fsync-lite: note: to make room, these go before: \(before[5]), \(before[4])\n")
+            #expect(try ids(scene) == before)
+            let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")])
+            #expect(run.code == 0)
+            #expect(run.errors == "fsync-lite: to make room, these went: \(before[5]), \(before[4])\n")
+            #expect(try scene.text("log").contains("; to make room, these went: \(before[5])"))
+            try expectMirrored(scene)
+            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
+            #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
+            #expect(try scene.run("undo", "disk/target").code == 0)
+        }
+    }
+
+    @Test func rulesThatWereGivenNeverGiveWay() throws {
+        try onDisk(applies: 5, ["--keep-last", "9"]) { scene in
+            let before = try ids(scene)
+            try change(scene, 9)
+            let run = try apply(scene)
+            #expect(run.code == 4)
+            #expect(run.errors.contains("bytes are needed and"))
+            #expect(try ids(scene) == before)
+        }
+    }
+
+    @Test func theLastStepAndWhatHasALabelStay() throws {
+        try onDisk(applies: 2) { scene in
+            #expect(try scene.run("snapshot", "create", "disk/target", "--label", "x").code == 0)
+            try change(scene, 7)
+            #expect(try apply(scene).code == 0)
+            try change(scene, 8)
+            #expect(try apply(scene).code == 0)
+            let before = try ids(scene)
+            #expect(before.count == 5)
+            // More than all of it: refused, and nothing went.
+            try change(scene, 9, megabytes: 11)
+            let refused = try apply(scene)
+            #expect(refused.code == 4)
+            #expect(try ids(scene) == before)
+            // The label's own step holds what is before it only.
+            try change(scene, 9, megabytes: 5)
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            let left = try ids(scene)
+            #expect(left.contains(before[2]) && left.contains(before[1]) && !left.contains(before[4]))
+            try expectMirrored(scene)
+        }
+    }
+
+    /// Content that the source's allocation does not tell of: the guard sees nothing, the disk is full half way.
+    @Test func afterAFullDiskOneStepMoreGoes() throws {
+        try onDisk(applies: 5) { scene in
+            let before = try ids(scene)
+            let hole = scene.path("source/hole")
+            #expect(FileManager.default.createFile(atPath: hole, contents: nil))
+            #expect(truncate(hole, off_t(3 * GivingWayTests.megabyte)) == 0)
+            let run = try apply(scene, ["--no-sparse"])
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors.contains("to make room, these went: \(before[5]), \(before[4])"))
+            try expectMirrored(scene)
+            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
+        }
+    }
+
+    /// There is no room even for the directory that what goes is moved to.
+    @Test func whereNoInodeIsLeft() throws {
+        try onDisk(.tmpfs(options: "size=16m,nr_inodes=300"), applies: 0) { scene in
+            try scene.build([:], at: "source/d")
+            for number in 0..<60 { try scene.build("", at: "source/d/\(number)") }
+            #expect(try apply(scene).code == 0)
+            try scene.remove("source/d")
+            #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
+            try scene.append("+", to: "source/small")
+            #expect(try apply(scene).code == 0)
+            let before = try ids(scene)
+            #expect(before.count == 4)
+            var fillers = 0
+            while FileManager.default.createFile(atPath: scene.path("disk/\(fillers)"), contents: nil) {
+                fillers += 1
+            }
+            try scene.append("+", to: "source/small")
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors == "fsync-lite: to make room, these went: initial, \(before[2])\n")
+            try expectMirrored(scene)
+            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
+            #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
+        }
+    }
+
+    @Test func aRunThatFailsReportsWhatWent() throws {
+        try onDisk(applies: 5) { scene in
+            let before = try ids(scene)
+            let tree = try TreeSnapshot(scene.path("disk/target"))
+            let hole = scene.path("source/hole")
+            #expect(FileManager.default.createFile(atPath: hole, contents: nil))
+            #expect(truncate(hole, off_t(30 * GivingWayTests.megabyte)) == 0)
+            let run = try apply(scene, ["--no-sparse", "--json"])
+            #expect(run.code == 1)
+            #expect(
+                run.errors.contains(
+                    "to make room, these went: \(before[5]), \(before[4]), \(before[3]), \(before[2])"))
+            #expect(try run.json().texts("gave_way") == [before[5], before[4], before[3], before[2]])
+            // The last step stays, and can be taken.
+            #expect(try ids(scene) == Array(before.prefix(2)))
+            #expect(try TreeSnapshot(scene.path("disk/target")).differences(from: tree) == [])
+            #expect(try scene.run("undo", "disk/target").code == 0)
+        }
+    }
+
+    @Test func aSavedPlanHoldsWhatGoes() throws {
+        try onDisk(applies: 5) { scene in
+            let before = try ids(scene)
+            try change(scene, 9)
+            let saved = ["plan", "source", "disk/target", "--out", "plan"]
+            #expect(try scene.run(saved).code == 0)
+            #expect(
+                try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("gives way") }
+                    == ["gives way  \(before[5])", "gives way  \(before[4])"])
+            #expect(try scene.run("snapshot", "prune", "disk/target", "--keep-last", "3").code == 0)
+            let stale = try scene.run("apply", "--plan", "plan")
+            #expect(stale.code == 5)
+            #expect(
+                stale.errors.contains("something else than planned would have to go for the room: nothing"))
+            #expect(try scene.run(saved).code == 0)
+            #expect(try scene.run("apply", "--plan", "plan").code == 0)
+            try expectMirrored(scene)
+        }
+    }
+
+    @Test func goingBackNeverMakesRoom() throws {
+        try onDisk(applies: 4) { scene in
+            let before = try ids(scene)
+            try change(scene, 9)
+            #expect(
+                try scene.run(
+                    "snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy"
+                ).code == 0)
+            let full = try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/other")
+            #expect([1, 4].contains(full.code), "\(full.errors)")
+            #expect(try ids(scene) == before)
+        }
+    }
+
+    @Test func theOldTreesOfExchangesGoFirst() throws {
+        try onDisk(applies: 1) { scene in
+            // What gets other attributes is copied: the old tree holds the only name of what it was.
+            try scene.setMode(0o600, of: "source/large")
+            #expect(try apply(scene, ["--exchange"]).code == 0)
+            let trees = try FileManager.default.contentsOfDirectory(
+                atPath: scene.path("disk/.target.fsync-lite/trees"))
+            #expect(trees.count == 1)
+            try change(scene, 3, megabytes: 11)
+            let before = try ids(scene)
+            let plan = try scene.run("plan", "source", "disk/target", "--json").json()
+            #expect(plan.texts("gives_way") == trees.map { "trees/\($0)" })
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors.contains("to make room, these went: trees/\(trees[0])\n"))
+            #expect(try Array(ids(scene).dropFirst()) == before)
+        }
+    }
+
+    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    func whatIsSharedCountsForNothing() throws {
+        let scene = try MirrorScene(["a": "a"], inMemory: true)
+        try FileManager.default.createDirectory(
+            atPath: scene.path("disk"), withIntermediateDirectories: false)
+        try TestDisk.btrfs.mounted(at: scene.path("disk")) {
+            for round in 0..<3 {
+                try change(scene, round, megabytes: 8)
+                #expect(try apply(scene).code == 0)
+            }
+            let history = scene.path("disk/target/.fsync-lite/history")
+            // Another name for all blocks of the history.
+            try HostCommand.run("cp", "-a", "--reflink=always", history, scene.path("disk/copy"))
+            try change(scene, 9, megabytes: 28)
+            let refused = try apply(scene)
+            #expect(refused.code == 4, "\(refused.errors)")
+            try HostCommand.run("rm", "-r", scene.path("disk/copy"))
+            try HostCommand.run("sync", "-f", scene.path("disk"))
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors.contains("to make room, these went: "))
+            try expectMirrored(scene)
+        }
+    }
+}
