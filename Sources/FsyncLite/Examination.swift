@@ -136,6 +136,7 @@ struct Examination {
                 source: sourceRoot, target: directory, policy.attributes.extended)
             try difference.settle(
                 inspect: { try inspection.attributes(of: $0) },
+                lookUp: { try inspection.attributes(ofTarget: $0) },
                 haveSameContent: { try contents.haveSameContent($0) })
             if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
             if !options.trustsSource {
@@ -167,7 +168,8 @@ struct Examination {
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
         if trusting, header != nil, !isRecorded {
             plan.notes.append(
-                "the target was scanned: its manifest is of other filters or attributes, or has no mark")
+                "the target was scanned: its manifest is of other filters or attributes, or has no mark, "
+                    + "or what is excluded is to go")
         } else if options.trustsManifest, !trusting {
             plan.notes.append("the target was scanned: it is not as its manifest has it")
         }
@@ -237,6 +239,8 @@ struct Examination {
     ) -> Bool {
         !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
             && header.filters == options.filters.summary
+            // What is excluded is in no manifest.
+            && (!options.deletesExcluded || options.filters.isEmpty)
     }
 
     /// - Parameter manifest: read to its end.

@@ -56,6 +56,7 @@ package struct ModelMirror {
         var difference = try Difference(matching: merge)
         difference.settle(
             inspect: { _ in (ExtendedAttributes(), ExtendedAttributes()) },
+            lookUp: { _ in ExtendedAttributes() },
             haveSameContent: {
                 source.object(at: $0.source.path)?.content == target.object(at: $0.target.path)?.content
             })

@@ -82,5 +82,5 @@ extension Difference {
 }
 
 extension File {
-    fileprivate var isMultiplyLinked: Bool { !isDirectory && linkCount > 1 }
+    var isMultiplyLinked: Bool { !isDirectory && linkCount > 1 }
 }

@@ -28,6 +28,8 @@ package struct Difference: Sendable {
     /// Of the entries that need a new object: what has its object already, under another name.
     package var links: [RelativePath: Link] = [:]
     var census = LinkCensus()
+    /// Entries that go and of whose extended attributes nothing tells, with what is recorded of them.
+    private var unexamined: [RelativePath: Record?] = [:]
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
     var linkLimit: UInt32?
@@ -122,9 +124,11 @@ package struct Difference: Sendable {
         where !isTaken[index] {
             var file = departure.file
             // The history's record has them, too.
-            if let record = departure.record {
-                file.extended = record.extended
-                if policy.vouches(for: record, in: file.status) { file.digest = record.digest }
+            if let record = departure.record, policy.vouches(for: record, in: file.status) {
+                (file.extended, file.digest) = (record.extended, record.digest)
+                if policy.alwaysInspects { unexamined[file.path] = .some(record) }
+            } else {
+                unexamined[file.path] = .some(departure.record)
             }
             if policy.mayWiden, departure.record == nil { wereUncovered.insert(file.path) }
             deleted.append((file, policy.trust != nil && departure.record == nil && !policy.mayWiden))
@@ -209,11 +213,14 @@ package struct Difference: Sendable {
     ///
     /// - Parameters:
     ///   - inspect: looks up the extended attributes of source and target.
+    ///   - lookUp: looks up those of an entry of the target.
     ///   - haveSameContent: reads both files.
     package mutating func settle(
         inspect: (Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
+        lookUp: (File) throws -> ExtendedAttributes,
         haveSameContent: (Pair) throws -> Bool
     ) rethrows {
+        try settleExtended(lookUp)
         // Other names of files that have been compared.
         var same: Set<[LinkedFile]> = []
         for index in pairs.indices {
@@ -222,6 +229,7 @@ package struct Difference: Sendable {
                 (pairs[index].source.extended, pairs[index].target.extended) = try inspect(pairs[index])
                 pairs[index].compareExtended()
                 pairs[index].noteDrift()
+                if let record = pairs[index].record { noteDrift(of: pairs[index].target, record) }
             }
             guard pairs[index].needsContentComparison else { continue }
             pairs[index].needsContentComparison = false
@@ -235,6 +243,32 @@ package struct Difference: Sendable {
             pairs[index].source.digest = nil
         }
         joinLinks()
+    }
+
+    /// Looks up the extended attributes of what goes, or stays without being compared.
+    private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
+        guard !unexamined.isEmpty, !policy.attributes.extended.isEmpty else { return }
+        for index in deleted.indices {
+            guard let record = unexamined[deleted[index].file.path] else { continue }
+            deleted[index].file.extended = try lookUp(deleted[index].file)
+            if let record { noteDrift(of: deleted[index].file, record) }
+        }
+        for index in pairs.indices where unexamined[pairs[index].target.path] != nil {
+            pairs[index].target.extended = try lookUp(pairs[index].target)
+            pairs[index].source.extended = pairs[index].target.extended
+        }
+        unexamined = [:]
+    }
+
+    /// Notes that extended attributes are not as they were left, where nothing else told of a change.
+    private mutating func noteDrift(of found: File, _ record: Record) {
+        guard !policy.alwaysInspects, !found.path.isInState, !record.differs(from: found.status),
+            record.extended != found.extended
+        else { return }
+        let recorded = File(
+            path: found.path, status: record.status, destination: found.destination,
+            extended: record.extended, omitted: record.omitted, digest: record.digest)
+        drift.append(Drift(recorded: recorded, record, found: found))
     }
 
     /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.
@@ -319,6 +353,12 @@ package struct Difference: Sendable {
         var stay: [Pair] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
+        // Files that keep names of the mirror.
+        var named: [UInt64: Int] = [:]
+        for index in pairs.indices where !pairs[index].replacesContent && pairs[index].target.isMultiplyLinked
+        {
+            named[pairs[index].target.status.inode] = index
+        }
         for (file, _) in deleted {
             let parent = file.path.parent ?? .root
             let newParent = newPaths[parent] ?? moves.newPath(of: parent)
@@ -329,7 +369,18 @@ package struct Difference: Sendable {
                 continue
             }
             newPaths[file.path] = newParent.appending(name)
-            stay.append(Pair(source: file.moved(to: newParent.appending(name)), target: file))
+            var source = file.moved(to: newParent.appending(name))
+            if file.isMultiplyLinked, let index = named[file.status.inode] {
+                // The source has fewer names of it than the target.
+                var status = pairs[index].source.status
+                status.links = max(status.links, 2)
+                pairs[index].source = pairs[index].source.with(status)
+                var own = source.status
+                (own.inode, own.created, own.changed, own.links) =
+                    (status.inode, status.created, status.changed, status.links)
+                source = source.with(own)
+            }
+            stay.append(Pair(source: source, target: file))
         }
         deleted.removeAll { !going.contains($0.file.path) }
         pairs.append(contentsOf: stay)

@@ -9,8 +9,8 @@ package struct EarlierTree: Sendable {
     let root: File?
     private let touched: [(path: RelativePath, withAllBelow: Bool)]
     private let places: [RelativePath: RelativePath]
-    /// Inodes of the source, of files whose other names are among the changed.
-    private let linked: Set<UInt64>
+    /// Files of which names are among the changed, by the source's inode, and how many names they had.
+    private let linked: [UInt64: UInt32]
     private let changes: InverseChanges
     private let scope: Scope
     /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
@@ -115,9 +115,9 @@ package struct EarlierTree: Sendable {
             found[path]?.file = sharer.map(entry.file.asRecorded) ?? entry.file.with(status)
             targetInodes[path] = status.inode
         }
-        let linked = Set(
-            found.values.lazy.filter { !$0.file.isDirectory && $0.file.linkCount > 1 }.map(
-                \.file.status.inode))
+        let linked = Dictionary(
+            found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
+            uniquingKeysWith: max)
         self.linked = linked
         let scope = scope
         recovered = found.compactMap { path, entry in
@@ -179,6 +179,8 @@ package struct EarlierTree: Sendable {
         private let present: any EntryStream
         private var cursor: Cursor
         private var hasPresent: Bool?
+        /// The present entry of the manifest is not in the tree, but the changed one of its path.
+        private var isReplaced = false
         /// The index of the next changed entry, and the one that is the present entry of the stream.
         private var next = 0
         private var current: File?
@@ -190,13 +192,13 @@ package struct EarlierTree: Sendable {
         }
 
         func advance() throws -> Bool {
-            if current == nil || hasPresent == nil { try advancePresent() }
+            if current == nil || isReplaced || hasPresent == nil { try advancePresent() }
             let hasPresent = hasPresent ?? false
-            current = nil
-            guard next < tree.changed.count,
-                !hasPresent || tree.changed[next].file.path < present.path
-            else { return hasPresent }
-            current = tree.changed[next].file
+            (current, isReplaced) = (nil, false)
+            guard next < tree.changed.count else { return hasPresent }
+            let order = hasPresent ? tree.changed[next].file.path.order(comparedTo: present.path) : -1
+            guard order <= 0 else { return hasPresent }
+            (current, isReplaced) = (tree.changed[next].file, order == 0)
             next += 1
             return true
         }
@@ -232,11 +234,11 @@ extension FileStatus {
         type == other.type && size == other.size && modified == other.modified
     }
 
-    /// One of several names, where the earlier tree had others that are not in the present one.
-    fileprivate func asNameOf(_ linked: Set<UInt64>) -> FileStatus {
-        guard links == 1, type != .directory, linked.contains(inode) else { return self }
+    /// One of as many names as the file had, where the earlier tree has others than the present one.
+    fileprivate func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
+        guard type != .directory, let names = linked[inode], names > links else { return self }
         var status = self
-        status.links = 2
+        status.links = names
         return status
     }
 }

@@ -103,6 +103,9 @@ extension Examination {
                 inspect: { pair in
                     let there = try present.extendedAttributes(of: pair.target, policy.attributes.extended)
                     return (pair.source.extended, there ?? pair.source.extended)
+                },
+                lookUp: { file in
+                    try present.extendedAttributes(of: file, policy.attributes.extended) ?? file.extended
                 }, haveSameContent: { _ in true })
             let lost = difference.settleRecovered(tree.recovered, tree)
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
@@ -255,6 +258,8 @@ extension Difference {
                 guard isDrift, !tree.isChanged(file.path), !needed.contains(where: { $0.isBelow(file.path) })
                 else { return false }
                 listed.insert(file.path)
+                // The target does not have it, and so the manifest has it no more.
+                forgotten.append(file.path)
                 return true
             }
         }

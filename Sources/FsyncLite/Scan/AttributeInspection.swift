@@ -36,4 +36,9 @@ final class AttributeInspection {
         // What has gone from the source meanwhile, the next run will miss.
         return (try source.extendedAttributes(of: pair.source, selection) ?? there, there)
     }
+
+    /// Those of an entry of the target alone.
+    func attributes(ofTarget file: File) throws -> ExtendedAttributes {
+        try target.extendedAttributes(of: file, selection) ?? file.extended
+    }
 }

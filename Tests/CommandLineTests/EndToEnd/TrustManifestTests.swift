@@ -44,6 +44,15 @@ struct TrustManifestTests {
         try scene.mirror()
     }
 
+    /// No manifest has what is excluded.
+    @Test func whatIsExcludedIsDeletedAllTheSame() throws {
+        let scene = try MirrorScene(["a": "a", "b.o": "b"])
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "*.o").code == 0)
+        #expect(try scene.apply("--exclude", "*.o", "--trust-manifest", "--delete-excluded").code == 0)
+        #expect(!scene.exists("target/b.o"))
+    }
+
     struct Hazard: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable (MirrorScene) throws -> Void

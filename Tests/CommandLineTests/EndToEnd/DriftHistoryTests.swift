@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The history of a target that was edited between two runs")
+struct DriftHistoryTests {
+    private func restored(_ scene: MirrorScene, _ snapshot: String) throws -> String {
+        let copy = "copy of \(snapshot)"
+        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", copy)
+        #expect(run.code == 0, "\(run.errors)")
+        return scene.path(copy)
+    }
+
+    private func note(_ path: String) throws -> [UInt8]? {
+        try RawPath.attributes(of: Array(path.utf8))[Array("user.note".utf8)]
+    }
+
+    /// No record told of its extended attributes when it was displaced.
+    @Test func whatNoRunBroughtComesBackWithItsAttributes() throws {
+        let scene = try MirrorScene(["a": "a", "changed": "source"])
+        try scene.mirror()
+        try scene.build(["new": "new"], at: "target")
+        try scene.append("!", to: "target/changed")
+        for name in ["new", "changed"] {
+            try RawPath.setAttribute("user.note", [1], on: scene.path("target/\(name)"))
+        }
+        try scene.mirror()
+        let copy = try restored(scene, "latest~1")
+        #expect(try note("\(copy)/new") == [1])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try note(scene.path("target/new")) == [1])
+        #expect(try note(scene.path("target/changed")) == [1])
+    }
+
+    /// The record has them as they were before the edit.
+    @Test func whatWasEditedAndGoesComesBackWithItsAttributes() throws {
+        let scene = try MirrorScene(["a": "a", "edited": "edited"])
+        try RawPath.setAttribute("user.note", [1], on: scene.path("source/edited"))
+        try scene.mirror()
+        try scene.append("!", to: "source/a")
+        try scene.mirror()
+        try RawPath.setAttribute("user.note", [2], on: scene.path("target/edited"))
+        try scene.remove("source/edited")
+        try scene.mirror()
+        // As the run found it; and one before, as it was.
+        #expect(try note("\(restored(scene, "latest~1"))/edited") == [2])
+        #expect(try note("\(restored(scene, "latest~2"))/edited") == [1])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try note(scene.path("target/edited")) == [2])
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+    }
+
+    @Test func editedAttributesAreNoPartOfEarlierSnapshots() throws {
+        let scene = try MirrorScene(["a": "a", "edited": "edited"])
+        try scene.mirror()
+        try scene.append("!", to: "source/a")
+        try scene.mirror()
+        try RawPath.setAttribute("user.note", [2], on: scene.path("target/edited"))
+        try scene.mirror()
+        #expect(try note("\(restored(scene, "latest~1"))/edited") == [2])
+        #expect(try note("\(restored(scene, "latest~2"))/edited") == nil)
+    }
+
+    /// What is kept in the target only is on record as it is.
+    @Test func withoutDeletionsTheRecordHasAttributesOfWhatStays() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.mirror()
+        try scene.build(["mine": "mine"], at: "target")
+        try RawPath.setAttribute("user.note", [1], on: scene.path("target/mine"))
+        #expect(try scene.apply("--no-delete").code == 0)
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        #expect(try note("\(restored(scene, "latest"))/mine") == [1])
+    }
+
+    @Test func withoutDeletionsAFileKeepsItsNames() throws {
+        let scene = try MirrorScene(["one": "one"])
+        try scene.link("source/two", to: "source/one")
+        try scene.mirror()
+        try scene.remove("source/one")
+        try scene.append("more", to: "source/two")
+        #expect(try scene.apply("--no-delete").code == 0)
+        let before = try TreeSnapshot(restored(scene, "latest~1"))
+        #expect(before.inode("one") == before.inode("two"))
+        #expect(before.inode("one") != nil)
+    }
+
+    @Test func withoutDeletionsNamesOfAFileAreOneInEverySnapshot() throws {
+        let scene = try MirrorScene(["one": "one"])
+        try scene.link("source/two", to: "source/one")
+        try scene.mirror()
+        try scene.remove("source/one")
+        #expect(try scene.apply("--no-delete").code == 0)
+        for snapshot in ["latest~1", "latest"] {
+            let tree = try TreeSnapshot(restored(scene, snapshot))
+            #expect(tree.inode("one") != nil && tree.inode("one") == tree.inode("two"), "\(snapshot)")
+        }
+    }
+
+    /// What was deleted by hand, and stays away, is no more in the record.
+    @Test func whatWasDeletedByHandIsOutOfTheRecordAfterAnUndo() throws {
+        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
+        try scene.mirror()
+        try scene.append("!", to: "source/e")
+        try scene.mirror()
+        try scene.remove("target/d")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 3)
+        #expect(undo.errors.contains("d/a: somebody changed this in the target since; it stays (drift)"))
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        for step in 0...2 {
+            let copy = "copy\(step)"
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", copy)
+            // The undo found it gone.
+            #expect(run.code == (step < 2 ? 0 : 3), "\(run.errors)")
+            #expect(scene.exists("\(copy)/d") == (step == 2))
+        }
+        try scene.mirror()
+    }
+
+    @Test func aThirdNameThatComesBackCounts() throws {
+        let scene = try MirrorScene(["one": "one"])
+        for name in ["two", "three"] { try scene.link("source/\(name)", to: "source/one") }
+        try scene.mirror()
+        try scene.remove("source/two")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        let entries = try scene.run("manifest", "list", "--json", "target").output
+        #expect(entries.components(separatedBy: "\"links\":3").count == 4, "\(entries)")
+    }
+}
