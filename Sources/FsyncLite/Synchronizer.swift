@@ -279,7 +279,7 @@ public struct Synchronizer: Sendable {
         }
         plan.noteGrowing(staged)
 
-        var header = try header(id, examination, root: rootPair?.source)
+        var header = try header(id, examination, root: rootPair ?? ownRoot)
         header.commits = try commits(examination, state)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         let missing = missingDigests(examination, directory)
@@ -354,7 +354,7 @@ public struct Synchronizer: Sendable {
         _ examination: Examination, _ root: TargetRoot, _ state: TargetState, _ report: inout Report
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
-        var header = try header(old.id, examination, root: examination.plan.root?.source)
+        var header = try header(old.id, examination, root: examination.plan.root)
         (header.created, header.revision, header.rootIdentity) = (
             old.created, old.revision + 1, old.rootIdentity
         )
@@ -386,10 +386,11 @@ public struct Synchronizer: Sendable {
     }
 
     /// The new manifest's.
-    private func header(_ id: String, _ examination: Examination, root: File?) throws -> ManifestHeader {
+    private func header(_ id: String, _ examination: Examination, root: Pair?) throws -> ManifestHeader {
+        let rootEntry = root?.held
         // Nobody has looked at the source: what the last look saw is all that is known of it.
         if !examination.isOfSource, var header = examination.header {
-            (header.id, header.revision) = (id, 0)
+            (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
             if let earlier = examination.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
             }
@@ -402,9 +403,10 @@ public struct Synchronizer: Sendable {
         header.attributes = examination.attributes
         header.filters = options.filters.summary
         header.retention = options.retention.kept(over: examination.header?.retention)
-        header.rootOmitted = root?.omitted ?? []
+        header.rootEntry = rootEntry
+        header.rootOmitted = root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
-            header.rootChanged = (root?.status.changed).map(Timestamp.init)
+            header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }
         // A repair changes nothing of what a run looks at.
         if !options.repairs.isEmpty, let last = examination.header {

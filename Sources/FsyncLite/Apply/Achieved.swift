@@ -78,18 +78,12 @@ extension ManifestUpdate {
         for (file, _) in difference.deleted { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }
         for pair in difference.pairs where !pair.replacesContent {
-            var source = pair.source
-            // What could not be held last time, and is not tried again, is still as it was.
-            if !source.omitted.isEmpty, !pair.changesAttributes {
-                source = source.holding(pair.target.status)
-                source.extended = pair.target.extended
-            }
             let target = pair.target.status
             let stays = !pair.changesAttributes && (!pair.isRenamed || moves.isCarried(pair))
             set(
-                source, targetInode: target.inode,
+                pair.held, targetInode: target.inode,
                 targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
-                marks: policy.marks(of: source.status, record: pair.record), at: pair.target.path)
+                marks: policy.marks(of: pair.source.status, record: pair.record), at: pair.target.path)
         }
         for (_, outcome) in staged {
             guard case .staged(let file, let inode) = outcome else { continue }

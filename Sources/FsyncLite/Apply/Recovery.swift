@@ -20,6 +20,7 @@ struct Recovery {
     /// - Returns: the direction in which it went, and the commit; nil without a journal.
     /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
     func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
+        if !isExchange { try state.putBackTime(of: root) }
         guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
         if !isExchange, transaction.root != (try root.status().identity), state.isBeside {
             var recovery = Recovery(root: try root.parent(.read), state: state)

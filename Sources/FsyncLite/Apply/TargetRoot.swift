@@ -180,16 +180,15 @@ struct TargetRoot {
         guard let directory, let state, state.isBeside != beside else { return }
         guard let (parent, name) = try directory.place(.read), let sibling = TargetState.Name.beside(name)
         else { throw SyncError(.failed, path: path, "somebody is moving the target") }
-        let handle = try ObjectHandle(of: directory)
-        let modified = try handle.status().modified
-        try handle.whileWritable {
-            if beside {
-                try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
-            } else {
-                try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+        try state.keepingTime(of: directory) {
+            try ObjectHandle(of: directory).whileWritable {
+                if beside {
+                    try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
+                } else {
+                    try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+                }
             }
         }
-        try handle.setModified(modified)
         try parent.sync()
         try directory.sync()
         self.state = try TargetState(of: directory)

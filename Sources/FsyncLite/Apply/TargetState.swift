@@ -30,6 +30,7 @@ package struct TargetState: Sendable {
         static let trees = FileName("trees")
         static let linked = FileName("linked")
         static let copy = FileName("copy")
+        static let rootTime = FileName("root-time")
 
         /// What the state is called beside a target; nil where that would be too long.
         static func beside(_ target: FileName) -> FileName? { beside(target, "") }
@@ -99,7 +100,7 @@ package struct TargetState: Sendable {
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.trustingRun, Name.settings,
             Name.settingsPropertyList, Name.journal, Name.journalBack, Name.syncFailed, Name.linked,
-            Name.copy,
+            Name.copy, Name.rootTime,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -246,6 +247,22 @@ package struct TargetState: Sendable {
         }
         let first = try touched()
         while let time = try touched(), let first, time <= first {}
+    }
+
+    /// Does what moves the root's modification time, which is then put back; by the next run that writes, where this
+    /// one is cut short.
+    func keepingTime(of root: Directory, _ move: () throws -> Void) throws {
+        try touch(Name.rootTime, modified: root.status().modified)
+        let moved = Result(catching: move)
+        try putBackTime(of: root)
+        try moved.get()
+    }
+
+    /// Puts the root's modification time back after a run that was cut short while it moved the state.
+    func putBackTime(of root: Directory) throws {
+        guard let modified = try directory.status(of: Name.rootTime)?.modified else { return }
+        try ObjectHandle(of: root).setModified(modified)
+        try directory.unlink(Name.rootTime)
     }
 
     /// Writes down that a run that began its scan then has ended.

@@ -293,16 +293,7 @@ package struct Difference: Sendable {
             deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
         }
         for index in pairs.indices where omitted.contains(pairs[index].source.path) {
-            let (source, target) = (pairs[index].source, pairs[index].target)
-            var status = target.status
-            // A directory has no content to be mistaken in, so it is still followed when it is renamed.
-            if source.isDirectory {
-                (status.inode, status.created) = (source.status.inode, source.status.created)
-            }
-            pairs[index].source = File(
-                path: source.path, status: status, destination: target.destination)
-            pairs[index].causes.formIntersection([.renamed])
-            pairs[index].replacesContent = false
+            pairs[index].keepTarget()
         }
         joinLinks()
     }

@@ -114,6 +114,28 @@ package struct Pair: Hashable, Sendable {
         )
     }
 
+    /// Leaves the object as it is, but for its name, whatever the source has.
+    mutating func keepTarget() {
+        var status = target.status
+        // A directory has no content to be mistaken in, so it is still followed when it is renamed.
+        if source.isDirectory {
+            (status.inode, status.created) = (source.status.inode, source.status.created)
+        }
+        source = File(
+            path: source.path, status: status, destination: target.destination, extended: target.extended)
+        causes.formIntersection([.renamed])
+        replacesContent = false
+    }
+
+    /// The source's entry as the target's object holds it after.
+    var held: File {
+        guard !source.omitted.isEmpty, !changesAttributes else { return source }
+        // What could not be held last time, and is not tried again, is still as it was.
+        var file = source.holding(target.status)
+        file.extended = target.extended
+        return file
+    }
+
     /// The manifest tells another thing of the mirror from now on; inodes, change times and digests are none.
     var changesRecord: Bool {
         guard let record else { return true }

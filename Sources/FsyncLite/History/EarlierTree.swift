@@ -38,15 +38,16 @@ package struct EarlierTree: Sendable {
 
     /// - Parameters:
     ///   - present: the manifest.
+    ///   - root: the root as it was when the manifest was written; nil leaves it as it is now.
     ///   - paths: all that shall be as it was, with what lies below; everything when empty.
     ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
     package init(
-        _ changes: InverseChanges, present: some EntryStream, paths: [RelativePath] = [],
+        _ changes: InverseChanges, present: some EntryStream, root: File? = nil, paths: [RelativePath] = [],
         withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
         self.changes = changes
         touched = changes.touched
-        root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file : nil
+        self.root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file ?? root : nil
         scope = Scope(
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)

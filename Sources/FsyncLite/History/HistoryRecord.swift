@@ -124,7 +124,9 @@ package struct HistoryRecord: Sendable {
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
         header.clones = Header.clones(originals)
         actions = HistoryRecord.inverses(plan, layout, transaction: id)
-        drift = HistoryRecord.inverses(of: difference.drift, transaction: id)
+        drift =
+            HistoryRecord.inverses(of: difference.drift, transaction: id)
+            + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
     }
 
     /// What leads from the snapshot that one record belongs to, past those that are pruned, to an earlier one.
@@ -206,6 +208,20 @@ package struct HistoryRecord: Sendable {
         }
         for (file, isDrift) in difference.created { add(.delete, file, [isDrift ? .drift : .new]) }
         return found
+    }
+
+    /// The root as the apply before left it; nil where it is still so.
+    private static func inverse(ofRoot plan: Plan, _ manifest: ManifestHeader?) -> InverseAction? {
+        guard let found = plan.root?.target, let manifest, let recorded = manifest.rootEntry else {
+            return nil
+        }
+        // Another selection says nothing of what is not in both.
+        let knowsExtended = manifest.attributes == plan.difference.policy.attributes
+        func attributes(_ file: File) -> Attributes {
+            Attributes(file.status, extended: knowsExtended ? file.extended : nil)
+        }
+        guard attributes(recorded) != attributes(found) else { return nil }
+        return InverseAction(.attributes, recorded, causes: [.drift])
     }
 
     private static func inverses(of drift: [Drift], transaction: String) -> [InverseAction] {

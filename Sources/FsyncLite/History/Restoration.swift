@@ -59,7 +59,8 @@ extension Examination {
             return manifest
         }
         let tree = try EarlierTree(
-            changes, present: manifest(), paths: restoration.paths, withoutRest: !isInPlace,
+            changes, present: manifest(), root: isInPlace ? nil : header.rootEntry, paths: restoration.paths,
+            withoutRest: !isInPlace,
             withUncovered: isInPlace)
         let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
@@ -234,23 +235,22 @@ extension Difference {
             // No manifest has them.
             pairs.removeAll { foreign.contains($0.target.path) }
         }
-        pairs.removeAll { pair in
+        for index in pairs.indices {
+            let pair = pairs[index]
             guard !pair.target.path.isInState,
                 pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed)
-            else {
-                return false
-            }
+            else { continue }
             let path = pair.source.path
             if isKept {
-                if pair.source.isDirectory { return !tree.isChanged(path) }
-                listed.insert(path)
-                return true
+                guard !pair.source.isDirectory || !tree.isChanged(path) else { continue }
+                if !pair.source.isDirectory { listed.insert(path) }
+            } else {
+                guard pair.source.isFile, tree.place(of: path) == pair.target.path,
+                    !(pair.record?.isIntact(in: pair.target.status) ?? false)
+                else { continue }
+                problems.append(.lost(path))
             }
-            guard pair.source.isFile, tree.place(of: path) == pair.target.path,
-                !(pair.record?.isIntact(in: pair.target.status) ?? false)
-            else { return false }
-            problems.append(.lost(path))
-            return true
+            pairs[index].keepTarget()
         }
         if isKept {
             let needed = Set(created.lazy.filter { tree.isChanged($0.file.path) }.map(\.file.path))

@@ -21,6 +21,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var attributes = MirroredAttributes.all
     /// What takes part.
     public var filters = FilterSummary(lines: [])
+    /// The root itself, as the run left it.
+    package var rootEntry: File?
     /// What of the source's root the mirror's could not hold.
     package var rootOmitted: Omissions = []
     /// The change time of the source's root then, where that is so.
@@ -90,6 +92,10 @@ public struct ManifestHeader: Hashable, Sendable {
         }
         text.words("commits", commits.map { "\($0.lowerBound)/\($0.upperBound)" })
         if let retention { text.retention(retention) }
+        if let rootEntry {
+            text.key("root_entry")
+            text.object(rootEntry)
+        }
         guard let rootChanged, !rootOmitted.isEmpty else { return }
         text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
         text.field("root_changed", rootChanged)
@@ -159,6 +165,15 @@ public struct ManifestHeader: Hashable, Sendable {
         }
         if source != nil, try reader.key("retention") {
             retention = try reader.retention()
+            try reader.expect(",")
+        }
+        if source != nil, try reader.key("root_entry") {
+            var record = EntryRecord()
+            try reader.entry(into: &record)
+            guard record.path.elementsEqual(".".utf8), record.status.type == .directory else {
+                throw reader.error("this is no root")
+            }
+            rootEntry = File(path: .root, status: record.status, destination: [], extended: record.extended)
             try reader.expect(",")
         }
         if source != nil, try reader.key("root_omitted") {

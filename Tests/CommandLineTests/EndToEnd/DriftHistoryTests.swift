@@ -15,6 +15,10 @@ struct DriftHistoryTests {
         try RawPath.attributes(of: Array(path.utf8))[Array("user.note".utf8)]
     }
 
+    private func modified(_ path: String) throws -> Date? {
+        try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+    }
+
     /// No record told of its extended attributes when it was displaced.
     @Test func whatNoRunBroughtComesBackWithItsAttributes() throws {
         let scene = try MirrorScene(["a": "a", "changed": "source"])
@@ -94,6 +98,44 @@ struct DriftHistoryTests {
             let tree = try TreeSnapshot(restored(scene, snapshot))
             #expect(tree.inode("one") != nil && tree.inode("one") == tree.inode("two"), "\(snapshot)")
         }
+    }
+
+    /// The root is no entry of the manifest.
+    @Test func theRootOfEarlierSnapshotsIsFromBeforeAnEdit() throws {
+        let scene = try MirrorScene(["a": "a", "d": ["e": "e"]])
+        try scene.mirror()
+        let before = try modified(scene.path("target"))
+        // Nothing of it in the root.
+        try scene.build(["f": "f"], at: "source/d")
+        try scene.mirror()
+        try scene.build(["mine": "mine"], at: "target")
+        try RawPath.setAttribute("user.note", [1], on: scene.path("target"))
+        let edited = try modified(scene.path("target"))
+        try scene.mirror()
+        let (found, first) = (try restored(scene, "latest~1"), try restored(scene, "latest~2"))
+        #expect(try modified(found) == edited)
+        #expect(try note(found) == [1])
+        #expect(try modified(first) == before)
+        #expect(try note(first) == nil)
+    }
+
+    /// A move of the state moves the root's time.
+    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    func theRootKeepsItsTimeWhereTheMoveOfTheStateIsCutShort() throws {
+        let scene = try MirrorScene(["a": "a"], inMemory: true)
+        try scene.mirror("--exchange")
+        let before = try modified(scene.path("target"))
+        try scene.append("!", to: "source/a")
+        let command = try PausedCommand(
+            ["apply", "source", "target"], in: scene.directory.path,
+            at: .after("renameat2", of: ".target.fsync-lite"))
+        #expect(try command.waitForPause())
+        command.kill()
+        #expect(scene.exists("target/.fsync-lite"))
+        #expect(try modified(scene.path("target")) != before)
+        #expect(try scene.run("recover", "target").code == 0)
+        #expect(try modified(scene.path("target")) == before)
+        try scene.mirror()
     }
 
     /// What was deleted by hand, and stays away, is no more in the record.
