@@ -1,5 +1,6 @@
 """Kills and errors in undo, restore in place and prune: the old tree or the new one, and every snapshot that stays."""
 
+import json
 import os
 import shutil
 
@@ -82,7 +83,7 @@ class Case:
             fail("loss", verified.stderr.decode().strip())
         # Each tree that stays is there, whatever has happened to its number.
         out = os.path.join(bench.work, "out")
-        steps = len(bench.run(["snapshot", "list", bench.target]).stdout.splitlines())
+        steps = len(json.loads(bench.run(["snapshot", "list", "--json", bench.target]).stdout)["snapshots"])
         restored = []
         for step in range(steps):
             shutil.rmtree(out, ignore_errors=True)
