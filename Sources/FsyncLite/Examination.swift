@@ -1,7 +1,7 @@
 import FileSystem
 
 /// What a look at source, target and manifest found: scan, diff, plan and guards, in order. `plan` and `apply`
-/// both do just this; it writes nothing.
+/// both do just this; all that it writes is what it has compared, for `apply`.
 struct Examination {
     let plan: Plan
     let contents: SourceContents
@@ -58,19 +58,22 @@ struct Examination {
     /// What a plan touches is not as the manifest has it.
     private struct ManifestIsWrong: Error {}
 
-    init(source path: [UInt8], root: TargetRoot, options: SyncOptions, monitor: any Monitor) throws {
+    /// - Parameter log: what earlier runs have compared, and this one does.
+    init(
+        source path: [UInt8], root: TargetRoot, options: SyncOptions, log: ComparisonLog, monitor: any Monitor
+    ) throws {
         do {
-            try self.init(source: path, root, options, monitor, trusting: options.trustsManifest)
+            try self.init(source: path, root, options, log, monitor, trusting: options.trustsManifest)
         } catch  where options.trustsManifest && (error as? SyncError)?.code != .interrupted {
             // Whatever the look ran into, a directory that is gone or a symlink in its place, only a scan tells what
             // is to be done. What is wrong apart from the manifest stops that too.
-            try self.init(source: path, root, options, monitor, trusting: false)
+            try self.init(source: path, root, options, log, monitor, trusting: false)
         }
     }
 
     private init(
-        source path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ monitor: any Monitor,
-        trusting: Bool
+        source path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
+        _ monitor: any Monitor, trusting: Bool
     ) throws {
         let scanned = try ManifestHeader.Scan.now()
         let sourceRoot = try Examination.openSource(path)
@@ -129,15 +132,33 @@ struct Examination {
 
         var difference = try Difference(matching: merge)
         var problems = sourceScan.findings.problems
+        // Who asks for a comparison wants it now.
+        let isAsked = options.comparesContent || !options.repairs.isEmpty
         var rotten: [RelativePath] = []
+        /// Files that were read for nothing but a moved change time, and for nothing.
+        var movedTimes = 0
         if let directory = root.directory {
-            let contents = ContentComparison(source: sourceRoot, target: directory, monitor: monitor)
+            let racyCheck = isAsked ? nil : policy.racyCheck
+            let contents = ContentComparison(
+                source: sourceRoot, target: directory, log: log,
+                key: { pair in
+                    racyCheck?.isSettled(pair.source.status) ?? false
+                        ? pair.comparisonKey(of: source) : nil
+                }, monitor: monitor)
             let inspection = AttributeInspection(
                 source: sourceRoot, target: directory, policy.attributes.extended)
-            try difference.settle(
-                inspect: { try inspection.attributes(of: $0) },
-                lookUp: { try inspection.attributes(ofTarget: $0) },
-                haveSameContent: { try contents.haveSameContent($0) })
+            let moved = difference.pairs.count { $0.needsContentComparison && policy.hasOnlyTimeMoved($0) }
+            do {
+                try difference.settle(
+                    inspect: { try inspection.attributes(of: $0) },
+                    lookUp: { try inspection.attributes(ofTarget: $0) },
+                    haveSameContent: { try contents.haveSameContent($0) })
+            } catch {
+                log.flush()
+                throw error
+            }
+            log.finish()
+            movedTimes = difference.pairs.contains { $0.causes.contains(.content) } ? 0 : moved
             if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
             if !options.trustsSource {
                 rotten = try difference.pairs.filter { try $0.replacesContent && contents.hasRotted($0) }
@@ -166,6 +187,17 @@ struct Examination {
         plan.basis = Plan.Basis(
             manifest: header?.id, source: source.identity, target: root.original?.identity)
         plan.notes = Examination.notes(sourceScan.findings, policy, options)
+        if let manifest, !isAsked, !options.ignoresChangeTime,
+            movedTimes > max(manifest.summary.files / 2, 100)
+        {
+            plan.notes.append(
+                "\(movedTimes) files were read because their change times had moved, and all were equal; where something "
+                    + "moves them each night, such as cp -al or chown -R, --ignore-change-time compares only attributes"
+            )
+        }
+        if let failure = log.failure {
+            plan.notes.append("what was compared is not recorded, and may be compared again: \(failure)")
+        }
         if trusting, header != nil, !isRecorded {
             plan.notes.append(
                 "the target was scanned: its manifest is of other filters or attributes, or has no mark, "

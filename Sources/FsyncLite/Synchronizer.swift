@@ -49,7 +49,7 @@ public struct Synchronizer: Sendable {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             let before = try root.state?.manifestVersion()
-            let found = Result { try examine(root) }
+            let found = Result { try examine(root, ComparisonLog(root, writes: false)) }
             guard let state = root.state else { return try found.get().plan }
             // What goes wrong when the tree changes meanwhile is no error of the tree.
             if try !state.hasJournal(), try state.manifestVersion() != before { continue }
@@ -95,24 +95,27 @@ public struct Synchronizer: Sendable {
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
         let examination: Examination
+        let log = try ComparisonLog(root, writes: true)
         do {
-            examination = try examine(root)
+            examination = try examine(root, log)
         } catch {
             // It may be that the owner has closed a directory to themselves, as chmod would open it.
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.isEmpty else { throw error }
-            examination = try examine(root)
+            examination = try examine(root, log)
         }
+        root = log.root
         var report = Report(.refused, examination.plan)
         if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
             report.refusals = drift
             report.error = SyncError(
                 .stale, path: target, "the saved plan no longer fits, and nothing was done")
-            return report
-        }
-        guard report.refusals.isEmpty else { return report }
-        guard !report.problems.contains(where: options.stops) else {
+        } else if report.refusals.isEmpty, report.problems.contains(where: options.stops) {
             report.outcome = .failed
+        }
+        guard report.refusals.isEmpty, report.outcome != .failed else {
+            // What was compared was noted; a run that is refused leaves no state where there was none.
+            if root.stateWasMade { try root.withdraw() }
             return report
         }
         if report.summary.actions == 0, !examination.isStep, let state = root.state {
@@ -175,10 +178,10 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    private func examine(_ root: TargetRoot) throws -> Examination {
+    private func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> Examination {
         switch source {
         case .directory(let path):
-            try Examination(source: path, root: root, options: options, monitor: monitor)
+            try Examination(source: path, root: root, options: options, log: log, monitor: monitor)
         case .snapshot(let restoration): try Examination(restoration, root: root, monitor: monitor)
         }
     }
@@ -475,6 +478,7 @@ public struct Synchronizer: Sendable {
                 try state.markRun(
                     scanned: examination.scanned.time, problems: report.problems.count)
             }
+            noting { try state.forgetComparisons() }
         }
         noting {
             try DisplacedTree.collect(in: state)

@@ -10,7 +10,7 @@ struct TargetRoot {
     let original: FileStatus?
     /// Where this run made it; removed again if it comes to nothing.
     private var made: LocalFile.Place?
-    private var stateWasMade = false
+    private(set) var stateWasMade = false
     private let stateWasBeside: Bool
     /// Of btrfs: neither rename nor link leads into it or out, so its state is always in it.
     let isSubvolume: Bool

@@ -31,6 +31,7 @@ package struct TargetState: Sendable {
         static let linked = FileName("linked")
         static let copy = FileName("copy")
         static let rootTime = FileName("root-time")
+        static let compared = FileName("compared")
 
         /// What the state is called beside a target; nil where that would be too long.
         static func beside(_ target: FileName) -> FileName? { beside(target, "") }
@@ -100,7 +101,7 @@ package struct TargetState: Sendable {
         let files = [
             Name.manifest, Name.mark, Name.lastRun, Name.trustingRun, Name.settings,
             Name.settingsPropertyList, Name.journal, Name.journalBack, Name.syncFailed, Name.linked,
-            Name.copy, Name.rootTime,
+            Name.copy, Name.rootTime, Name.compared,
         ]
         for (names, type) in [(directories, FileType.directory), (files, .file)] {
             for name in names {
@@ -270,6 +271,11 @@ package struct TargetState: Sendable {
         try note(LastRun(began: scanned, ended: .now, problems: problems))
         // Of older versions.
         if try directory.status(of: Name.trustingRun) != nil { try directory.unlink(Name.trustingRun) }
+    }
+
+    /// The manifest tells of them from now on.
+    func forgetComparisons() throws {
+        if try directory.status(of: Name.compared) != nil { try directory.unlink(Name.compared) }
     }
 
     private func touch(_ name: FileName, modified: FileTime) throws {

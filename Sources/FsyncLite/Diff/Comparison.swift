@@ -175,9 +175,14 @@ package struct ComparisonPolicy: Sendable {
             return (true, true)
         }
         if isAsRecorded(pair.source.status, record.status, record.marks) { return (false, false) }
-        let onlyTimeMoved =
-            isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
-        return (!ignoresChangeTime || !onlyTimeMoved, true)
+        return (!ignoresChangeTime || !hasOnlyTimeMoved(pair), true)
+    }
+
+    /// Nothing tells of an edit but the change time of the source's object.
+    func hasOnlyTimeMoved(_ pair: Pair) -> Bool {
+        guard let record = pair.record else { return false }
+        return isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
+            && vouches(for: record, in: pair.target.status)
     }
 
     /// The manifest's entry is not what a new one would say, although nothing is to be done.

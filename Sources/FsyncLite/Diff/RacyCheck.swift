@@ -33,6 +33,9 @@ package struct RacyCheck: Sendable {
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 
+    /// A write to it from now on shows in its times.
+    func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
+
     private func isYoung(_ source: FileStatus) -> Bool {
         var oldest = scanned
         oldest.seconds -= window

@@ -54,8 +54,7 @@ public struct RetentionPolicy: Hashable, Sendable {
         addCalendar(to: &reasons, snapshots)
         let newest = RetentionPolicy.time(of: before, in: snapshots)
         if let keepWithin, let newest {
-            let start = Timestamp(
-                FileTime(seconds: newest.seconds - keepWithin.seconds, nanoseconds: newest.nanoseconds))
+            let start = keepWithin.before(newest)
             for index in snapshots.indices {
                 guard let time = RetentionPolicy.time(of: index, in: snapshots), time >= start else {
                     continue

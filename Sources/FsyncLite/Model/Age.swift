@@ -1,9 +1,13 @@
+import FileSystem
+
 /// A length of time as text: `90m`, `26h`, `30d`, `1y6mo`. Seconds (`s`), minutes (`m`), hours, days, weeks, months
-/// (`mo`) of 30 days and years of 365.
+/// (`mo`) of 30 days and years of 365; `before` goes by the calendar.
 public struct Age: Hashable, Sendable, CustomStringConvertible {
     /// The text as it was given.
     public let description: String
     public let seconds: Int64
+    /// What of it is told in months and years, and the seconds of the rest.
+    private let months, clock: Int64
     /// It is told in minutes or seconds. Where an age decides what is deleted, that is a mistaken month as a rule.
     let countsMinutes: Bool
 
@@ -11,10 +15,19 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
         "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400,
     ]
 
+    /// In months.
+    private static let calendarUnits: [String: Int64] = ["mo": 1, "y": 12]
+
+    /// So much before a time, as restic counts: months and years by the calendar of UTC, all else by the clock.
+    func before(_ time: Timestamp) -> Timestamp {
+        let start = time.earlier(months: months)
+        return Timestamp(FileTime(seconds: start.seconds - clock, nanoseconds: time.nanoseconds))
+    }
+
     /// nil for a text that is none.
     public init?(_ text: String) {
         let isDigit: (Character) -> Bool = { ("0"..."9").contains($0) }
-        var (total, countsMinutes) = (Int64(0), false)
+        var (total, months, clock, countsMinutes) = (Int64(0), Int64(0), Int64(0), false)
         var rest = text[...]
         while !rest.isEmpty {
             let digits = rest.prefix(while: isDigit)
@@ -23,11 +36,17 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
                 number * unit <= Age.longest - total
             else { return nil }
             total += number * unit
+            if let calendar = Age.calendarUnits[String(name)] {
+                months += number * calendar
+            } else {
+                clock += number * unit
+            }
             countsMinutes = countsMinutes || unit < 3600
             rest = rest[name.endIndex...]
         }
         guard total > 0 else { return nil }
         (description, seconds, self.countsMinutes) = (text, total, countsMinutes)
+        (self.months, self.clock) = (months, clock)
     }
 
     /// A million years.

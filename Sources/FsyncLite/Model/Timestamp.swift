@@ -112,6 +112,17 @@ extension Timestamp: CustomStringConvertible {
     }
 }
 
+extension Timestamp {
+    /// The same day of an earlier month, UTC. Where that month is too short it is as many days into the next.
+    func earlier(months: Int64) -> Timestamp {
+        let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
+        let (year, month, day) = civilDate(daysSince1970: days)
+        let (earlierYear, earlierMonth) = (year * 12 + month - 1 - months).flooredDivision(by: 12)
+        let start = daysSince1970(year: earlierYear, month: earlierMonth + 1, day: 1) + day - 1
+        return Timestamp(FileTime(seconds: start * 86_400 + secondOfDay, nanoseconds: nanoseconds))
+    }
+}
+
 // The conversions are `civil_from_days` and `days_from_civil` of Howard Hinnant's
 // "chrono-Compatible Low-Level Date Algorithms": exact for the proleptic Gregorian calendar.
 

@@ -5,13 +5,21 @@ final class ContentComparison {
     private let source: TreeWalker
     private let target: TreeWalker
     private let monitor: any Monitor
+    /// Of the run that was cut short, and of this one.
+    private let log: ComparisonLog?
+    /// What a pair is called in it; nil where that has to be read in any case.
+    private let key: (Pair) -> Digest?
     private var progress = Progress(.comparing)
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
-    init(source: Directory, target: Directory, monitor: any Monitor) {
+    init(
+        source: Directory, target: Directory, log: ComparisonLog? = nil,
+        key: @escaping (Pair) -> Digest? = { _ in nil }, monitor: any Monitor
+    ) {
         self.source = TreeWalker(source)
         self.target = TreeWalker(target)
+        (self.log, self.key) = (log, key)
         self.monitor = monitor
     }
 
@@ -24,6 +32,15 @@ final class ContentComparison {
             progress.bytes &+= pair.source.size
             monitor.report(progress)
         }
+        guard let log, let key = key(pair) else { return try areEqual(pair) }
+        if log.contains(key) { return true }
+        let before = problems.count
+        guard try areEqual(pair) else { return false }
+        if problems.count == before { log.note(key) }
+        return true
+    }
+
+    private func areEqual(_ pair: Pair) throws -> Bool {
         guard let source = try openSource(pair.source.path) else { return true }
         guard let target = try openTarget(pair.target.path) else { return false }
         do throws(FileComparison.Failure) {

@@ -56,6 +56,27 @@ struct RetentionPolicyTests {
             kept(times, policy { $0.keepWithin = age }) == ["present, within 2d", "within 2d", "", ""])
     }
 
+    /// As restic counts: a month is as long as the calendar has it.
+    @Test func agesInMonthsGoByTheCalendar() {
+        let times = [
+            "2026-03-31T12:00", "2026-03-01T12:00", "2026-02-28T12:00", "2025-03-31T12:00",
+            "2025-03-31T11:59",
+        ]
+        #expect(
+            kept(times, policy { $0.keepWithin = .init("1mo") })
+                == ["present, within 1mo", "", "", "", ""])
+        let january = ["2026-01-15T12:00", "2025-12-15T12:00", "2025-12-15T11:59", "2025-11-15T12:00"]
+        #expect(
+            kept(january, policy { $0.keepWithin = .init("1mo") })
+                == ["present, within 1mo", "within 1mo", "", ""])
+        #expect(
+            kept(times, policy { $0.keepWithin = .init("1y") }).map { $0.isEmpty }
+                == [false, false, false, false, true])
+        #expect(
+            kept(january, policy { $0.keepWithin = .init("2mo") }).map { $0.isEmpty }
+                == [false, false, false, false])
+    }
+
     @Test func labels() {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         let labels = [1: "a", 2: "b"]
