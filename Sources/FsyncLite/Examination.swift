@@ -97,7 +97,7 @@ struct Examination {
 
         monitor.report(Progress(.scanning))
         _ = try root.state?.settings()
-        let manifest = try root.state?.manifest()
+        let manifest = try root.state?.manifest(withUncovered: true)
         let header = manifest?.header
         var policy = try Examination.policy(
             manifest?.header, source, root, options, scanned, sourceFacts: sourceFacts)
@@ -171,7 +171,9 @@ struct Examination {
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted { difference.keepDeleted() }
-        if isRecorded, let directory = root.directory, try !difference.confirm(in: directory) {
+        if isRecorded, let directory = root.directory,
+            try !merge.collisions.isEmpty || !difference.confirm(in: directory)
+        {
             throw ManifestIsWrong()
         }
         let domains = try Examination.domains(of: &difference, root, options)

@@ -286,9 +286,11 @@ public struct Synchronizer: Sendable {
         header.commits = try commits(examination, state)
         var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
         let missing = missingDigests(examination, directory)
-        var update = ManifestUpdate(plan, staged: staged, layout: steps)
+        var update = try ManifestUpdate(
+            plan, over: state.manifest(withUncovered: true), staged: staged, layout: steps)
         update.passOver(examination.passedOver)
-        _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
+        _ = try update.write(
+            header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
         if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
@@ -362,12 +364,13 @@ public struct Synchronizer: Sendable {
             old.created, old.revision + 1, old.rootIdentity
         )
         header.commits = try commits(examination, state)
-        var update = ManifestUpdate(examination.plan, staged: [], layout: nil)
+        var update = try ManifestUpdate(examination.plan, over: nil, staged: [], layout: nil)
         update.passOver(examination.passedOver)
         do {
             let missing = missingDigests(examination, directory)
             var manifest = try PendingFile(TargetState.Name.manifest, in: state.directory)
-            _ = try update.write(header, over: try state.manifest(), to: &manifest, digests: missing)
+            _ = try update.write(
+                header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
             try manifest.commit()
             if let note = missing?.note { report.notes.append(note) }
         } catch let error as SystemError

@@ -212,7 +212,7 @@ public struct Tree: Sendable {
         case .target(let state):
             return try manifest(of: state)
         case .snapshot(let earlier):
-            return try EarlierTree(earlier.changes, present: manifest(of: earlier))
+            return try EarlierTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
         case .directory:
             let options = TreeScan.Options(omitsSockets: true)
@@ -221,8 +221,10 @@ public struct Tree: Sendable {
         }
     }
 
-    private func manifest(of earlier: Earlier) throws -> ManifestReader {
-        let manifest = try manifest(of: earlier.state)
+    private func manifest(
+        of earlier: Earlier, withUncovered: Bool = false
+    ) throws -> ManifestReader {
+        let manifest = try manifest(of: earlier.state, withUncovered: withUncovered)
         try checkManifest(is: earlier.manifest)
         return manifest
     }
@@ -236,8 +238,10 @@ public struct Tree: Sendable {
         SyncError(.pending, path: path, "an apply has changed it meanwhile; run the command once more")
     }
 
-    private func manifest(of state: TargetState) throws -> ManifestReader {
-        guard let manifest = try state.manifest() else {
+    private func manifest(
+        of state: TargetState, withUncovered: Bool = false
+    ) throws -> ManifestReader {
+        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
             throw SyncError(.inputMissing, path: path, "the manifest is gone")
         }
         return manifest

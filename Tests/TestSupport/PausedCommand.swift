@@ -85,6 +85,11 @@ package final class PausedCommand {
         return false
     }
 
+    /// Sends a signal that it gets when it goes on.
+    package func send(_ signal: Int32) {
+        if let process { Glibc.kill(process, signal) }
+    }
+
     /// Lets it go on.
     package func resume() {
         if let process { Glibc.kill(process, SIGCONT) }

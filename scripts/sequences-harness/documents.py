@@ -32,7 +32,9 @@ class Manifest:
         self.header = {key: value for key, value in document.items() if key != "entries"}
         self.entries = {}
         for item in document["entries"]:
-            self.entries[taken(item, "path")] = item
+            # What takes no part is no entry of the mirror.
+            if not item.get("uncovered"):
+                self.entries[taken(item, "path")] = item
 
     def get(self, key, default=None):
         return self.header.get(key, default)

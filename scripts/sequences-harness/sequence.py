@@ -416,7 +416,8 @@ class Sequence:
     def check_undo(self, last, after, kept):
         if self.old and last["filters"] != self.filters:
             return
-        words = differences(after, last["before"])
+        # What took no part is not kept as names of one object: one of them may have been changed meanwhile.
+        words = differences(after, last["before"], unlinked=kept.filters.split(last["before"])[1])
         if words:
             raise self.broken("undo", "the tree is not as before", words)
         self.undone_manifest = last["manifest"]

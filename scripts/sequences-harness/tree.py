@@ -94,8 +94,9 @@ def below(path, directory):
     return path != directory and (directory == b"." or path.startswith(directory + b"/"))
 
 
-def differences(found, wanted, ignored=()):
-    """In words, empty where both are equal; `ignored` paths have no part in it."""
+def differences(found, wanted, ignored=(), unlinked=()):
+    """In words, empty where both are equal; `ignored` paths have no part in it, of `unlinked` ones nobody asks which
+    are one object."""
     words = []
     for path in sorted(found.keys() | wanted.keys()):
         if path in ignored:
@@ -108,7 +109,7 @@ def differences(found, wanted, ignored=()):
         for name in ATTRIBUTES:
             if getattr(one, name) != getattr(other, name):
                 words.append(f"{show(path)}: {name}: {getattr(one, name)!r}, wanted {getattr(other, name)!r}")
-    common = (found.keys() & wanted.keys()) - set(ignored)
+    common = (found.keys() & wanted.keys()) - set(ignored) - set(unlinked)
     first, second = groups(found, common), groups(wanted, common)
     for group in sorted(sorted(group) for group in first ^ second):
         place = "found" if frozenset(group) in first else "wanted"

@@ -61,8 +61,13 @@ extension Plan {
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
     ///
-    /// - Parameter layout: the operations that lead there; nil where there are none.
-    init(_ plan: Plan, staged: [(path: RelativePath, outcome: Stage.Outcome)], layout: Layout?) {
+    /// - Parameters:
+    ///   - old: the present one, to its last entry.
+    ///   - layout: the operations that lead there; nil where there are none.
+    init(
+        _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
+        layout: Layout?
+    ) throws {
         let difference = plan.difference
         let policy = difference.policy
         self.init(
@@ -76,6 +81,9 @@ extension ManifestUpdate {
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }
         for (file, _) in difference.deleted { remove(file.path) }
+        var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
+        resting += difference.uncovered
+        for (file, _) in resting { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }
         for pair in difference.pairs where !pair.replacesContent {
             let target = pair.target.status
@@ -84,6 +92,12 @@ extension ManifestUpdate {
                 pair.held, targetInode: target.inode,
                 targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
                 marks: policy.marks(of: pair.source.status, record: pair.record), at: pair.target.path)
+        }
+        for (file, record) in resting {
+            set(
+                file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
+                targetInode: record.targetInode, targetChanged: record.targetChanged, marks: .uncovered,
+                at: file.path)
         }
         for (_, outcome) in staged {
             guard case .staged(let file, let inode) = outcome else { continue }
@@ -103,7 +117,25 @@ extension ManifestUpdate {
                 marks: policy.marks(of: named.status, record: kept[target.path]?.record), at: target.path)
         }
         // Put back as it was before any run covered it.
-        for path in policy.uncovering { remove(path) }
+        uncover(policy.uncovering)
+    }
+
+    /// What takes no part from now on either and lies in directories that move.
+    private static func carried(
+        _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
+    ) throws -> [(file: File, record: Record)] {
+        var found: [(file: File, record: Record)] = []
+        guard !moves.isEmpty else { return found }
+        while try old.advance() {
+            guard old.marks.contains(.uncovered), moves.carriedPath(of: old.path) != old.path else {
+                continue
+            }
+            found.append((old.file, Record(old)))
+        }
+        guard !found.isEmpty else { return found }
+        let named = Set(difference.pairs.lazy.map(\.target.path)).union(difference.forgotten)
+            .union(difference.deleted.lazy.map(\.file.path))
+        return found.filter { !named.contains($0.file.path) }
     }
 
     /// The inodes of objects that the commit renames, links or changes under one of several names.

@@ -69,7 +69,8 @@ struct Exchange {
     /// Writes the staged manifest anew, with the inodes of the new tree.
     func renumber(_ header: ManifestHeader, in stage: Directory) throws {
         let name = TargetState.Name.manifest
-        let staged = try ManifestReader(stage.open(name, [.read, .noFollow]), path: stage.path(of: name))
+        let staged = try ManifestReader(
+            stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
         var header = header
         header.rootIdentity = try tree.status().identity
         var file = try PendingFile(name, in: stage)

@@ -145,9 +145,10 @@ package struct TargetState: Sendable {
         return descriptor
     }
 
-    package func manifest() throws -> ManifestReader? {
+    package func manifest(withUncovered: Bool = false) throws -> ManifestReader? {
         guard let descriptor = try open(Name.manifest) else { return nil }
-        return try ManifestReader(descriptor, path: directory.path(of: Name.manifest))
+        return try ManifestReader(
+            descriptor, path: directory.path(of: Name.manifest), withUncovered: withUncovered)
     }
 
     /// Which manifest is there; nil without one. The inode of one that was replaced may be that of the next.

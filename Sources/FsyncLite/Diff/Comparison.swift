@@ -17,6 +17,8 @@ package struct ComparisonPolicy: Sendable {
     package var racyCheck: RacyCheck?
     /// What the target has and the manifest has not may have been excluded before: it was not brought since.
     package var mayWiden = false
+    /// Of what takes no part now, where that stands which does in the earlier tree; nil where filters decide.
+    package var recovered: Set<RelativePath>?
     /// Paths of the source, an earlier tree, that its manifest did not have.
     package var uncovering: Set<RelativePath> = []
     /// Without a manifest every file that looks equal is compared by content.
@@ -203,7 +205,7 @@ package struct ComparisonPolicy: Sendable {
 
     /// What a new manifest says of an entry.
     package func marks(of source: FileStatus, record: Record?) -> EntryMarks {
-        racyCheck.map { $0.marks(of: source, record: record) } ?? record?.marks ?? []
+        racyCheck.map { $0.marks(of: source, record: record) } ?? record?.marks.subtracting(.uncovered) ?? []
     }
 }
 

@@ -12,8 +12,8 @@ package struct Difference: Sendable {
     package var forgotten: [RelativePath] = []
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []
-    /// Entries of the manifest that take no part from now on and stay in the target, as they stand there now.
-    package private(set) var uncovered: [File] = []
+    /// Entries of the manifest that filters leave out from now on, as they stand in the target.
+    package private(set) var uncovered: [(file: File, record: Record)] = []
     /// Entries of the target that took no part so far, where they are now.
     package var wereUncovered: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
@@ -130,16 +130,14 @@ package struct Difference: Sendable {
             } else {
                 unexamined[file.path] = .some(departure.record)
             }
-            if policy.mayWiden, departure.record == nil { wereUncovered.insert(file.path) }
+            if departure.record?.isUncovered ?? policy.mayWiden { wereUncovered.insert(file.path) }
             deleted.append((file, policy.trust != nil && departure.record == nil && !policy.mayWiden))
         }
         pairs.sort { $0.source < $1.source }
-        for pair in pairs where policy.uncovering.contains(pair.source.path) && pair.record != nil {
-            uncovered.append(pair.target)
+        for pair in pairs where pair.record?.isUncovered ?? policy.mayWiden {
+            wereUncovered.insert(pair.target.path)
         }
-        if policy.mayWiden {
-            wereUncovered.formUnion(pairs.lazy.filter { $0.record == nil }.map(\.target.path))
-        }
+        wereUncovered.formUnion(merge.resting)
         leaveDisplaced()
         collisions = merge.collisions
         if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
@@ -273,7 +271,12 @@ package struct Difference: Sendable {
 
     /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.
     var changesCoverage: Bool {
-        !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord }
+        !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord || isUncovering($0) }
+    }
+
+    /// The entry takes no part in the earlier tree, and does now.
+    func isUncovering(_ pair: Pair) -> Bool {
+        pair.record != nil && !policy.uncovering.isEmpty && policy.uncovering.contains(pair.source.path)
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place
@@ -331,7 +334,7 @@ package struct Difference: Sendable {
             + deleted.map(\.file.path)
         let isDropped = Set(dropped.map(\.target.path))
         pairs.removeAll { isDropped.contains($0.target.path) }
-        (created, deleted, forgotten) = ([], [], [])
+        (created, deleted, forgotten, uncovered) = ([], [], [], [])
         joinLinks()
         return paths
     }

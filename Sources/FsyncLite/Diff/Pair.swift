@@ -21,6 +21,7 @@ package struct Record: Hashable, Sendable {
     /// The change time of the target's object when it was last found as recorded; nil where a commit has touched it since.
     package var targetChanged: FileTime? { fields.value.targetChanged }
     package var marks: EntryMarks { fields.value.marks }
+    var isUncovered: Bool { marks.contains(.uncovered) }
     package var extended: ExtendedAttributes { fields.value.extended }
     package var omitted: Omissions { fields.value.omitted }
     package var digest: Digest? { fields.value.digest }
@@ -140,7 +141,7 @@ package struct Pair: Hashable, Sendable {
     var changesRecord: Bool {
         guard let record else { return true }
         let (old, new) = (record.status, source.status)
-        return !isUnchanged || old.type != new.type || old.permissions != target.status.permissions
+        return !isUnchanged || record.isUncovered || old.type != new.type || old.permissions != target.status.permissions
             || old.owner != target.status.owner || old.group != target.status.group
             || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
             || record.extended != target.extended || record.omitted != source.omitted

@@ -17,7 +17,9 @@ package struct TreeMerge {
     /// Paths that only the manifest still has.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
-    package private(set) var uncovered: [File] = []
+    package private(set) var uncovered: [(file: File, record: Record)] = []
+    /// What takes no part and stands where the earlier tree has an entry.
+    package private(set) var resting: Set<RelativePath> = []
     /// The directory of the target on whose entries nobody looks, since it takes no part.
     private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
@@ -32,7 +34,7 @@ package struct TreeMerge {
 
     /// The change times of entries of the target that the manifest has none of.
     package private(set) var targetTimes = TargetTimes()
-    /// The number of the manifest's entry that comes next, from 0.
+    /// The number of the manifest's entry that comes next, from 0, among those that take part.
     private var recordNumber: UInt32 = 0
 
     /// What somebody changed in the target since the last apply.
@@ -74,8 +76,15 @@ package struct TreeMerge {
                 continue
             }
             let path = order <= 0 ? source.path : target.path
+            let isSourceExcluded = order <= 0 && source.exclusion != .none
+            // Where both have it, the size in the source counts.
+            let isTargetExcluded =
+                order >= 0 && !policy.deletesExcluded
+                && (isSourceExcluded || target.exclusion == .byRule
+                    || (order > 0 && target.exclusion == .bySize))
 
             var record: Record?
+            var isResting = false
             var recordedDestination: [UInt8] = []
             if let manifest {
                 while hasRecord {
@@ -85,8 +94,13 @@ package struct TreeMerge {
                         let found = Record(manifest)
                         if found.status.type == .symlink { recordedDestination = manifest.destination }
                         if order >= 0 { noteTime(of: target.status, found) }
-                        noteDrift(of: found, manifest, order >= 0 ? target : nil)
-                        record = found
+                        // What takes no part may be edited at will.
+                        isResting =
+                            found.isUncovered && order >= 0
+                            && (isTargetExcluded || policy.recovered.map { !$0.contains(path) } ?? false)
+                        if !isResting { noteDrift(of: found, manifest, order >= 0 ? target : nil) }
+                        record = isResting && !isTargetExcluded ? nil : found
+                        if record == nil, order == 0 { resting.insert(path) }
                     } else {
                         leave(manifest)
                     }
@@ -97,18 +111,12 @@ package struct TreeMerge {
             if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
 
-            let isSourceExcluded = order <= 0 && source.exclusion != .none
-            // Where both have it, the size in the source counts.
-            let isTargetExcluded =
-                order >= 0 && !policy.deletesExcluded
-                && (isSourceExcluded || target.exclusion == .byRule
-                    || (order > 0 && target.exclusion == .bySize))
             if isTargetExcluded {
                 exclude(path)
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
                 // What is excluded is not looked into: its destination is not known.
-                if let record {
+                if let record, !record.isUncovered {
                     uncover(
                         File(path: path, status: target.status, destination: recordedDestination), record)
                 }
@@ -132,7 +140,7 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil, !policy.mayWiden {
+                    if record == nil, manifest != nil, !policy.mayWiden, !isResting {
                         drift.append(Drift(found: target.file))
                     }
                 }
@@ -146,7 +154,7 @@ package struct TreeMerge {
     }
 
     private mutating func next(_ manifest: some EntryStream) throws -> Bool {
-        recordNumber += 1
+        if !manifest.marks.contains(.uncovered) { recordNumber += 1 }
         return try manifest.advance()
     }
 
@@ -157,7 +165,7 @@ package struct TreeMerge {
     }
 
     private mutating func noteTime(of target: FileStatus, _ record: Record) {
-        if !record.differs(from: target), policy.trust?.accounts(for: target.changed) ?? false {
+        if !record.isUncovered, !record.differs(from: target), policy.trust?.accounts(for: target.changed) ?? false {
             noteTime(of: target, record.targetChanged)
         }
     }
@@ -286,6 +294,7 @@ package struct TreeMerge {
             noteDrift(of: nil, manifest, nil as FileList?)
             return forget(manifest.path)
         }
+        guard !manifest.marks.contains(.uncovered) else { return }
         var file = manifest.file
         file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
         uncover(file, Record(manifest))
@@ -294,8 +303,7 @@ package struct TreeMerge {
     private mutating func uncover(_ file: File, _ record: Record) {
         var file = file
         (file.extended, file.omitted, file.digest) = (record.extended, record.omitted, record.digest)
-        uncovered.append(file)
-        forget(file.path)
+        uncovered.append((file, record))
     }
 
     private mutating func forget(_ path: RelativePath) {

@@ -15,14 +15,10 @@ package struct EarlierTree: Sendable {
     private let scope: Scope
     /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
     let uncovered: Set<RelativePath>
-    /// Entries that took part in the earlier tree, and whose objects no present entry tells of: where they stand now.
-    let recovered: [Recovered]
-
-    struct Recovered: Sendable {
-        /// As it was, at the place where its object stands.
-        let file: File
-        let targetInode: UInt64
-    }
+    /// Where entries stand that took part in the earlier tree and take none now.
+    let recovered: Set<RelativePath>
+    /// Entries that take no part and came since: from the history, or as new ones.
+    let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
 
     /// The part of the tree that is wanted.
     private struct Scope: Sendable {
@@ -37,7 +33,7 @@ package struct EarlierTree: Sendable {
     }
 
     /// - Parameters:
-    ///   - present: the manifest.
+    ///   - present: the manifest, with what takes no part.
     ///   - root: the root as it was when the manifest was written; nil leaves it as it is now.
     ///   - paths: all that shall be as it was, with what lies below; everything when empty.
     ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
@@ -53,10 +49,10 @@ package struct EarlierTree: Sendable {
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
-        uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
+        var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
-        // Those of which a present entry tells.
-        var standing: Set<RelativePath> = []
+        var recovered: Set<RelativePath> = []
+        var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
         let held = Set(
             found.values.lazy.filter { $0.file.linkCount > 1 }
@@ -69,13 +65,30 @@ package struct EarlierTree: Sendable {
             let inode = changes.original(of: present.targetInode)
             if held.contains(inode) { sharers[inode] = present.status }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
+            let takesPart = !present.marks.contains(.uncovered)
             guard cursor.covers(present.path) else {
-                missing.remove(present.path)
+                if takesPart { missing.remove(present.path) }
                 continue
             }
-            guard let path = changes.pathBefore(of: present.path), !path.isInState else { continue }
+            guard let path = changes.pathBefore(of: present.path) else {
+                if !takesPart { returned.new.insert(present.path) }
+                continue
+            }
+            guard !path.isInState else {
+                if !takesPart { returned.fromHistory.insert(present.path) }
+                continue
+            }
+            if !takesPart {
+                guard let entry = found[path], entry.place == present.path else { continue }
+                guard entry.isCovered else {
+                    // It took no part then either.
+                    found[path] = nil
+                    uncovered.remove(path)
+                    continue
+                }
+                recovered.insert(present.path)
+            }
             missing.remove(path)
-            standing.insert(path)
             if let entry = found[path] {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
                 let inode = changes.original(of: entry.file.status.inode)
@@ -103,28 +116,15 @@ package struct EarlierTree: Sendable {
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
-        var targetInodes: [RelativePath: UInt64] = [:]
-        for (path, entry) in found
-        where entry.isCovered && !entry.place.isInState && !standing.contains(path) {
-            // As an object of the target, which is followed from its place to its path; or, where another name of it is
-            // in the manifest, as the source's.
-            var status = entry.file.status
-            status.created = Trust.unexamined
-            let sharer = sharers[changes.original(of: status.inode)].flatMap {
-                $0.isFile(like: status) ? $0 : nil
-            }
-            found[path]?.file = sharer.map(entry.file.asRecorded) ?? entry.file.with(status)
-            targetInodes[path] = status.inode
-        }
         let linked = Dictionary(
             found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
             uniquingKeysWith: max)
         self.linked = linked
         let scope = scope
-        recovered = found.compactMap { path, entry in
-            guard let inode = targetInodes[path], scope.contains(path) else { return nil }
-            return Recovered(file: entry.file.moved(to: entry.place), targetInode: inode)
-        }.sorted { $0.file < $1.file }
+        self.recovered = Set(
+            found.lazy.filter { recovered.contains($0.value.place) && scope.contains($0.key) }
+                .map(\.value.place))
+        (self.uncovered, self.returned) = (uncovered, returned)
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)
                 || (scope.above.contains(entry.file.path)

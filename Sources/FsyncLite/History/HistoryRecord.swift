@@ -158,8 +158,6 @@ package struct HistoryRecord: Sendable {
             })
         let moves = MoveMap(difference)
         var found: [InverseAction] = []
-        // Pairs with which nothing is done.
-        var settled: Set<RelativePath> = []
         func add(
             _ verb: InverseAction.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
             _ causes: Causes
@@ -171,12 +169,6 @@ package struct HistoryRecord: Sendable {
                     verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
                     wasUncovered: verb != .delete && verb != .uncover
                         && difference.wereUncovered.contains(file.path)))
-        }
-        /// Where an object will stand that no pair names.
-        func newPlace(of path: RelativePath) -> RelativePath? {
-            guard let name = path.fileName, let parent = moves.newPath(of: path.parent) else { return nil }
-            let place = parent.appending(name)
-            return place == path ? nil : place
         }
         if let root = plan.root, root.changesAttributes { add(.attributes, root.target, root.causes) }
         for pair in difference.pairs {
@@ -193,15 +185,16 @@ package struct HistoryRecord: Sendable {
             if pair.changesAttributes {
                 add(.attributes, pair.target, from: from, pair.causes)
             } else if !isMoved {
-                settled.insert(pair.target.path)
-                if difference.wereUncovered.contains(pair.target.path) {
+                if difference.isUncovering(pair) {
+                    add(.uncover, pair.target, from: from, [])
+                } else if difference.wereUncovered.contains(pair.target.path) {
                     add(.cover, pair.target, from: from, [])
                 }
             }
         }
-        let named = Set(difference.pairs.lazy.map(\.target.path))
-        for file in difference.uncovered where settled.contains(file.path) || !named.contains(file.path) {
-            add(.uncover, file, from: newPlace(of: file.path), [])
+        for (file, _) in difference.uncovered {
+            let place = moves.carriedPath(of: file.path)
+            add(.uncover, file, from: place == file.path ? nil : place, [])
         }
         for (file, isDrift) in difference.deleted {
             add(.create, file, slot: slots[file.path], [isDrift ? .drift : .removed])

@@ -52,22 +52,23 @@ extension Examination {
         let index = try Snapshot.index(of: restoration.snapshot, in: snapshots)
         let changes = try history.changes(to: index)
         let copy = restoration.copy(of: snapshots[index])
-        let manifest: () throws -> ManifestReader = {
-            guard let manifest = try state.manifest() else {
+        func manifest(withUncovered: Bool = false) throws -> ManifestReader {
+            guard let manifest = try state.manifest(withUncovered: withUncovered) else {
                 throw SyncError(.inputMissing, path: restoration.target, "the manifest is gone")
             }
             return manifest
         }
         let tree = try EarlierTree(
-            changes, present: manifest(), root: isInPlace ? nil : header.rootEntry, paths: restoration.paths,
-            withoutRest: !isInPlace,
-            withUncovered: isInPlace)
+            changes, present: manifest(withUncovered: true), root: isInPlace ? nil : header.rootEntry,
+            paths: restoration.paths, withoutRest: !isInPlace, withUncovered: isInPlace)
         let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
         policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
         policy.identityTellsContent = isInPlace
         policy.uncovering = isInPlace ? tree.uncovered : []
+        policy.recovered = tree.recovered.union(tree.returned.fromHistory)
+            .union(restoration.keepsDrift ? tree.returned.new : [])
         let scanned = try ManifestHeader.Scan.now()
         policy.trust = try state.trust(header)
         policy.hasOldTrees = try state.directory.status(of: TargetState.Name.trees) != nil
@@ -89,7 +90,7 @@ extension Examination {
         }
         if isInPlace, let scan {
             try merge.run(
-                source: entries, target: scan, manifest: RecoveredEntries(manifest(), tree.recovered))
+                source: entries, target: scan, manifest: manifest(withUncovered: true))
             try merge.offer(displaced: tree, in: directory)
         } else if let scan {
             try merge.run(source: entries, target: scan, manifest: FileList?.none)
@@ -108,7 +109,7 @@ extension Examination {
                 lookUp: { file in
                     try present.extendedAttributes(of: file, policy.attributes.extended) ?? file.extended
                 }, haveSameContent: { _ in true })
-            let lost = difference.settleRecovered(tree.recovered, tree)
+            let lost = difference.settleRecovered(tree)
             drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
             drift.problems += lost
         }
@@ -271,5 +272,45 @@ extension Difference {
         guard let first = foreign.subtracting(stillGoing).min() else { return (problems, []) }
         let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
         return (problems, ["what no apply brought here stays: \(first)\(others)"])
+    }
+
+    /// Leaves alone what takes part again and is not as it was when it last did.
+    ///
+    /// - Returns: what is lost to the earlier tree.
+    fileprivate mutating func settleRecovered(_ tree: EarlierTree) -> [Problem] {
+        let places = tree.recovered
+        guard !places.isEmpty else { return [] }
+        var lost: Set<RelativePath> = []
+        pairs = pairs.compactMap { pair in
+            guard places.contains(pair.target.path), let record = pair.record,
+                record.differs(from: pair.target.status)
+            else { return pair }
+            lost.insert(pair.source.path)
+            guard pair.source.isDirectory else { return nil }
+            // What comes back into it needs it on record, as it is.
+            var pair = pair
+            pair.source = pair.source.holding(pair.target.status)
+            pair.causes.formIntersection([.renamed])
+            return pair
+        }
+        // Of another type by now, or gone.
+        let others = Set(deleted.lazy.map(\.file.path).filter(places.contains))
+        let missing = Set(
+            created.lazy.filter {
+                places.contains(tree.place(of: $0.file.path))
+                    && (!$0.file.isDirectory || others.contains($0.file.path))
+            }.map(\.file.path))
+        created.removeAll { missing.contains($0.file.path) || $0.file.path.isBelow(anyOf: missing) }
+        pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
+        lost.formUnion(missing)
+        if !others.isEmpty {
+            deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) }
+        }
+        joinLinks()
+        return lost.sorted().map {
+            Problem(
+                path: $0, code: .drift,
+                message: "this was changed while no run covered it; it stays as it is")
+        }
     }
 }

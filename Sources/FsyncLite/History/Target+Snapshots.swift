@@ -47,7 +47,7 @@ extension Target {
         let history = try history()
         func tree(_ name: String) throws -> () throws -> any EntryStream {
             let changes = try history.changes(to: history.index(of: name))
-            let tree = try EarlierTree(changes, present: manifest(history.state))
+            let tree = try EarlierTree(changes, present: manifest(history.state, withUncovered: true))
             return { tree.entries(over: try manifest(history.state)) }
         }
         let (old, new) = (try tree(first), try tree(second))
@@ -159,8 +159,10 @@ extension Target {
         return try History(state)
     }
 
-    private func manifest(_ state: TargetState) throws -> ManifestReader {
-        guard let manifest = try state.manifest() else {
+    private func manifest(
+        _ state: TargetState, withUncovered: Bool = false
+    ) throws -> ManifestReader {
+        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
             throw SyncError(.inputMissing, path: path, "nothing was applied here")
         }
         return manifest

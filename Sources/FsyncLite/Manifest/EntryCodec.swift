@@ -47,6 +47,7 @@ extension JSONText {
         field("changed", Timestamp(status.changed))
         if marks.contains(.racy) { flag("racy") }
         if marks.contains(.growing) { flag("growing") }
+        if marks.contains(.uncovered) { flag("uncovered") }
         if let targetInode { field("target_inode", targetInode) }
         if let targetChanged { field("target_changed", Timestamp(targetChanged)) }
         if let digest { field("digest", digest) }
@@ -140,9 +141,9 @@ extension DocumentReader {
             case .inode: record.status.inode = try reader.integer()
             case .created: record.status.created = try reader.timestamp().fileTime
             case .changed: record.status.changed = try reader.timestamp().fileTime
-            case .racy, .growing:
+            case .racy, .growing, .uncovered:
                 try reader.flag()
-                record.marks.insert(key == .racy ? .racy : .growing)
+                record.marks.insert(key == .racy ? .racy : key == .growing ? .growing : .uncovered)
             case .target_inode: record.targetInode = try reader.integer()
             case .target_changed: record.targetChanged = try reader.timestamp().fileTime
             case .xattrs:
@@ -260,7 +261,8 @@ extension DocumentReader {
 /// The keys of an entry, in the order in which they are written.
 private enum EntryKey: UInt32, CaseIterable {
     case path, path_base64, type, size, destination, destination_base64, device, modified, mode, owner, group
-    case links, inode, created, changed, racy, growing, target_inode, target_changed, xattrs, omitted, digest
+    case links, inode, created, changed, racy, growing, uncovered, target_inode
+    case target_changed, xattrs, omitted, digest
 
     var bit: UInt32 { 1 << rawValue }
 
@@ -268,7 +270,7 @@ private enum EntryKey: UInt32, CaseIterable {
         ("path", .path), ("type", .type), ("size", .size), ("modified", .modified), ("mode", .mode),
         ("owner", .owner), ("group", .group), ("inode", .inode), ("created", .created), ("changed", .changed),
         ("target_inode", .target_inode), ("target_changed", .target_changed), ("racy", .racy),
-        ("growing", .growing), ("links", .links), ("destination", .destination),
+        ("growing", .growing), ("uncovered", .uncovered), ("links", .links), ("destination", .destination),
         ("path_base64", .path_base64), ("destination_base64", .destination_base64), ("device", .device),
         ("xattrs", .xattrs), ("omitted", .omitted), ("digest", .digest),
     ]

@@ -7,9 +7,15 @@ import FileSystem
 /// `advance` has returned false.
 package final class ManifestReader: EntryStream {
     private var cursor: ManifestCursor
+    private let readsUncovered: Bool
 
-    /// - Parameter path: the manifest's own, for messages.
-    package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
+    /// - Parameters:
+    ///   - path: the manifest's own, for messages.
+    ///   - withUncovered: reads also what filters leave out; it counts in no total.
+    package init(
+        _ descriptor: consuming FileDescriptor, path: [UInt8], withUncovered: Bool = false
+    ) throws {
+        readsUncovered = withUncovered
         var document = try DocumentReader(
             descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
         let header = try ManifestHeader(from: &document)
@@ -17,7 +23,12 @@ package final class ManifestReader: EntryStream {
         cursor = ManifestCursor(document, after: header)
     }
 
-    package func advance() throws -> Bool { try cursor.advance() }
+    package func advance() throws -> Bool {
+        while try cursor.advance() {
+            if readsUncovered || !cursor.record.marks.contains(.uncovered) { return true }
+        }
+        return false
+    }
 
     package var header: ManifestHeader { cursor.header }
     /// The totals so far; after the end, of the whole tree.
@@ -67,8 +78,10 @@ private struct ManifestCursor: ~Copyable {
         swap(&path.bytes, &record.path)
         if let fault = EntryOrder.fault(path, after: previous, previousType) { throw document.error(fault) }
         isFirst = false
-        summary.count(record.status)
-        if record.digest != nil { digests += 1 }
+        if !record.marks.contains(.uncovered) {
+            summary.count(record.status)
+            if record.digest != nil { digests += 1 }
+        }
         return true
     }
 

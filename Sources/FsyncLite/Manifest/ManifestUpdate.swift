@@ -26,6 +26,9 @@ package struct ManifestUpdate: Sendable {
     /// Paths alone that the run left as they are.
     private var passedOver: Set<RelativePath> = []
 
+    /// Paths whose entries take no part from now on.
+    private var uncovered: Set<RelativePath> = []
+
     private let targetTimes: TargetTimes
     /// Directories that names come to or go from, where they are now: the commit moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
@@ -78,6 +81,11 @@ package struct ManifestUpdate: Sendable {
         return status
     }
 
+    /// The entries at these paths take no part from now on.
+    mutating func uncover(_ paths: Set<RelativePath>) {
+        uncovered = paths
+    }
+
     package mutating func remove(_ path: RelativePath) {
         changes.append(Change(path: path, entry: nil))
     }
@@ -118,6 +126,7 @@ package struct ManifestUpdate: Sendable {
         var writer = ManifestWriter(header)
         let changes = ordered
         var next = changes.startIndex
+        let uncovered = uncovered
         func append(_ change: Change) throws {
             guard let entry = change.entry else { return }
             let path = change.path
@@ -131,14 +140,16 @@ package struct ManifestUpdate: Sendable {
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: untouched(
                     entry.targetChanged, entry.file.status.type, entry.place, entry.targetInode),
-                marks: entry.file.isGrowing ? entry.marks.union(.growing) : entry.marks, digest: digest)
+                marks: entry.marks.union(entry.file.isGrowing ? .growing : [])
+                    .union(uncovered.contains(path) ? .uncovered : []), digest: digest)
         }
         var times = TargetTimes.Cursor(targetTimes)
         var number: UInt32 = 0
         if let old {
             while try old.advance() {
-                let found = times.time(of: number)
-                number += 1
+                let isCovered = !old.marks.contains(.uncovered)
+                let found = isCovered ? times.time(of: number) : nil
+                if isCovered { number += 1 }
                 try writer.drain(to: &sink)
                 while next < changes.endIndex, changes[next].path < old.path {
                     try append(changes[next])
@@ -151,11 +162,11 @@ package struct ManifestUpdate: Sendable {
                 }
                 let changed = untouched(
                     old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
-                if isUnexamined(old.path) || missing != nil || changed != old.targetChanged
+                if isUnexamined(old.path) || (missing != nil && isCovered) || changed != old.targetChanged
                     || !old.append(to: &writer)
                 {
                     var digest = old.digest
-                    if let missing, digest == nil, old.status.type == .file {
+                    if let missing, isCovered, digest == nil, old.status.type == .file {
                         digest = try missing.digest(of: old.path, at: old.path, inode: old.targetInode)
                     }
                     writer.append(

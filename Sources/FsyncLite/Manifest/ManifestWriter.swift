@@ -29,7 +29,7 @@ package struct ManifestWriter: Sendable {
         targetChanged: FileTime? = nil, marks: EntryMarks = [], digest: Digest? = nil
     ) {
         check(path, status.type)
-        summary.count(status)
+        if !marks.contains(.uncovered) { summary.count(status) }
         document.beginElement()
         document.text.entry(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,

@@ -1,4 +1,4 @@
-/// What has an entry of a manifest compared again although nothing of it seems to have changed.
+/// What a manifest tells of an entry beside the object itself.
 package struct EntryMarks: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -11,4 +11,7 @@ package struct EntryMarks: OptionSet, Hashable, Sendable {
     package static let racy = EntryMarks(rawValue: 1)
     /// It grew while it was copied: the mirror has its first part.
     package static let growing = EntryMarks(rawValue: 2)
+    /// It took part until filters left it out, and stays in the target: no entry of the mirror, but the record by which
+    /// an earlier tree finds it again.
+    package static let uncovered = EntryMarks(rawValue: 4)
 }

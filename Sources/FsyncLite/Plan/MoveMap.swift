@@ -25,6 +25,16 @@ struct MoveMap {
         return deleted.contains(path) ? nil : path
     }
 
+    /// Where an object ends up that no pair names: its directory takes it along.
+    func carriedPath(of path: RelativePath) -> RelativePath {
+        if let new = newByOld[path] { return new }
+        guard let name = path.fileName, let parent = path.parent else { return path }
+        return carriedPath(of: parent).appending(name)
+    }
+
+    /// A directory moves.
+    var isEmpty: Bool { newByOld.isEmpty }
+
     /// Where the object that will stand at a path stands now.
     func oldPath(of path: RelativePath) -> RelativePath {
         oldByNew[path] ?? path

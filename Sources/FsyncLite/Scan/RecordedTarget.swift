@@ -13,6 +13,7 @@ final class RecordedTarget: EntryStream {
     func advance() throws -> Bool { try manifest.advance() }
 
     var path: RelativePath { manifest.path }
+    var exclusion: Exclusion { manifest.marks.contains(.uncovered) ? .byRule : .none }
     /// Everything as the target held it, but for the times of change and creation, which are the source's.
     var status: FileStatus {
         var status = manifest.status

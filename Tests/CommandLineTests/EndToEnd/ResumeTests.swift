@@ -87,4 +87,41 @@ struct ResumeTests {
         }
         try scene.mirror()
     }
+
+    /// Files that have not changed for long: of younger ones a comparison proves too little to be noted.
+    private static let headers = "/usr/include/linux"
+
+    @Test(.enabled(if: ResumeTests.canCompare, "strace and \(ResumeTests.headers) are needed"))
+    func whatWasComparedIsNotComparedAgain() throws {
+        let scene = try MirrorScene([:])
+        try HostCommand.run("cp", "-a", Self.headers, scene.target)
+        let command = try PausedCommand(
+            ["apply", "--adopt", Self.headers, "target"], in: scene.directory.path,
+            at: .after("openat", of: "virtio_net.h"))
+        #expect(try command.waitForPause())
+        command.send(SIGTERM)
+        #expect(try command.finish().code == 143)
+        #expect(scene.exists("target/.fsync-lite/compared"))
+        // The source of one and the target of another are edited, with no other size or time of the content.
+        try scene.editInSecret(
+            "target/acct.h", String(repeating: "*", count: scene.text("target/acct.h").utf8.count))
+        let plan = try scene.run("plan", Self.headers, "target")
+        #expect(plan.output.contains("acct.h"))
+        let log = scene.path("calls")
+        let run = try CommandRun(
+            ["apply", "--adopt", Self.headers, "target"], in: scene.directory.path,
+            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log])
+        #expect(run.code == 0, "\(run.errors)")
+        let opened = try scene.text("calls").split(separator: "\n").filter { $0.contains("O_RDONLY") }
+        func isOpened(_ name: String) -> Bool { opened.contains { $0.contains("\"\(name)\"") } }
+        #expect(isOpened("acct.h") && isOpened("zorro.h"))
+        #expect(!isOpened("aio_abi.h") && !isOpened("uinput.h"))
+        #expect(!scene.exists("target/.fsync-lite/compared"))
+        #expect(
+            try scene.text("target/acct.h")
+                == String(contentsOfFile: "\(Self.headers)/acct.h", encoding: .utf8))
+    }
+
+    private static let canCompare =
+        PausedCommand.isAvailable && FileManager.default.fileExists(atPath: "\(headers)/zorro.h")
 }
