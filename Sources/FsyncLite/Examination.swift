@@ -131,6 +131,7 @@ struct Examination {
         }
 
         var difference = try Difference(matching: merge)
+        try Examination.leave(merge.excludedBelowMoving, in: &difference, options.filters, sourceRoot)
         var problems = sourceScan.findings.problems
         // Who asks for a comparison wants it now.
         let isAsked = options.comparesContent || !options.repairs.isEmpty
@@ -247,6 +248,29 @@ struct Examination {
             passedOver: passedOver, attributes: attributes, projects: domains.projects, scanned: scanned,
             need: giveWay ? RoomNeed(bytes: guards.neededBytes, inodes: guards.neededInodes) : nil,
             trustsTarget: isRecorded)
+    }
+
+    /// A directory does not move where it would take along what is excluded to a place where it is not: that would be
+    /// no mirror. It is copied, and what is excluded stays.
+    private static func leave(
+        _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference,
+        _ filters: Filters, _ source: Directory
+    ) throws {
+        let moves = MoveMap(difference)
+        guard !excluded.isEmpty, !moves.isEmpty else { return }
+        let (walker, device) = (TreeWalker(source), try source.status().device)
+        var staying: Set<RelativePath> = []
+        for (path, status) in excluded {
+            let place = moves.carriedPath(of: path)
+            guard place != path, let directory = moves.topmostMoving(above: path),
+                !staying.contains(directory)
+            else { continue }
+            let decision = try filters.explain(place, type: status.type, size: status.size) {
+                try FilteredWalk.contents(of: $0, filters, walker, device)
+            }
+            if !decision.isExcluded { staying.insert(directory) }
+        }
+        if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }
     }
 
     /// What cannot be moved because it would come into another project is copied, unless excluded content might go along

@@ -31,9 +31,12 @@ class Manifest:
     def __init__(self, document):
         self.header = {key: value for key, value in document.items() if key != "entries"}
         self.entries = {}
+        # What takes no part is no entry of the mirror.
+        self.uncovered = set()
         for item in document["entries"]:
-            # What takes no part is no entry of the mirror.
-            if not item.get("uncovered"):
+            if item.get("uncovered"):
+                self.uncovered.add(taken(item, "path"))
+            else:
                 self.entries[taken(item, "path")] = item
 
     def get(self, key, default=None):

@@ -23,6 +23,7 @@ package struct Difference: Sendable {
     package var targetCount = 0
     /// What would have to make way for an entry of the source and is excluded, or holds what is.
     package private(set) var collisions: [RelativePath] = []
+    private var withExcluded: Set<RelativePath> = []
     /// Directories that would go and hold what is excluded.
     package private(set) var kept: [RelativePath] = []
     /// Of the entries that need a new object: what has its object already, under another name.
@@ -140,7 +141,8 @@ package struct Difference: Sendable {
         wereUncovered.formUnion(merge.resting)
         leaveDisplaced()
         collisions = merge.collisions
-        if !merge.withExcluded.isEmpty { keepDirectories(merge.withExcluded) }
+        withExcluded = merge.withExcluded
+        keepDirectories()
         joinLinks()
     }
 
@@ -182,7 +184,9 @@ package struct Difference: Sendable {
 
     /// Directories that hold what is excluded stay, unless something else takes their place: then all of it is
     /// refused.
-    private mutating func keepDirectories(_ directories: Set<RelativePath>) {
+    private mutating func keepDirectories() {
+        let directories = withExcluded
+        guard !directories.isEmpty else { return }
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
         let arriving = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
@@ -318,6 +322,7 @@ package struct Difference: Sendable {
         pairs.removeAll { isCopied($0.source.path) }
         created.sort { $0.file < $1.file }
         deleted.sort { $0.file < $1.file }
+        keepDirectories()
         joinLinks()
     }
 

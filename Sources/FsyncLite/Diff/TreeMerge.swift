@@ -27,6 +27,8 @@ package struct TreeMerge {
     package private(set) var census = LinkCensus()
     /// Directories of the target that hold, at some depth, what is excluded: they cannot go as a whole.
     package private(set) var withExcluded: Set<RelativePath> = []
+    /// What is excluded in directories of the target that may move.
+    package private(set) var excludedBelowMoving: [(path: RelativePath, status: FileStatus)] = []
     /// Paths that the source has for the mirror, and the target for something that is excluded.
     package private(set) var collisions: [RelativePath] = []
     /// What the mirror could not hold and nothing is done about.
@@ -113,6 +115,7 @@ package struct TreeMerge {
 
             if isTargetExcluded {
                 exclude(path)
+                if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
                 // What is excluded is not looked into: its destination is not known.

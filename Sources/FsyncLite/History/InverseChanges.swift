@@ -113,6 +113,9 @@ package struct InverseChanges: Hashable, Sendable {
         }
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
+            // Of what lay in a displaced directory only what is named was in the tree: snapshots in between that had more
+            // may be pruned.
+            guard !path.isInState || before.isInState || older.pathsBefore[path] != nil else { continue }
             result.set(
                 Entry(
                     file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered))

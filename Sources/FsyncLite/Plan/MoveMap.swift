@@ -32,6 +32,11 @@ struct MoveMap {
         return carriedPath(of: parent).appending(name)
     }
 
+    /// Where the topmost directory stands that moves and takes the object at a path along.
+    func topmostMoving(above path: RelativePath) -> RelativePath? {
+        Array(path.ancestors).last { newByOld[$0] != nil }
+    }
+
     /// A directory moves.
     var isEmpty: Bool { newByOld.isEmpty }
 
