@@ -55,9 +55,6 @@ struct Examination {
         self.trustsTarget = trustsTarget
     }
 
-    /// What a plan touches is not as the manifest has it.
-    private struct ManifestIsWrong: Error {}
-
     /// - Parameter log: what earlier runs have compared, and this one does.
     init(
         source path: [UInt8], root: TargetRoot, options: SyncOptions, log: ComparisonLog, monitor: any Monitor
@@ -115,7 +112,13 @@ struct Examination {
         var targetScan: ScanAhead?
         var merge = TreeMerge(policy)
         if isRecorded, let recorded {
-            try merge.run(source: sourceScan, target: RecordedTarget(recorded), manifest: nil as FileList?)
+            let walker = TreeWalker(own)
+            let target = RecordedTarget(recorded) { path, entry in
+                try filters.explain(path, type: entry.type, size: entry.size) {
+                    try FilteredWalk.contents(of: $0, filters, walker, status.device)
+                }.isExcluded
+            }
+            try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
             let scan = try ScanAhead {

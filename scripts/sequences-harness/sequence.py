@@ -396,7 +396,7 @@ class Sequence:
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
                        versions=[], extra=extra)
         # What took no part in that tree has come back as it was: the filters of then do not tell why.
-        resting = self.manifest_if_there().uncovered - kept.versions[0].keys()
+        resting = self.manifest_if_there().uncovered - (kept.versions[0].keys() - kept.extra)
         unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
         self.check_manifest(after, filters, unknown, undone=True)
 

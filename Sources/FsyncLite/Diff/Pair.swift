@@ -141,7 +141,8 @@ package struct Pair: Hashable, Sendable {
     var changesRecord: Bool {
         guard let record else { return true }
         let (old, new) = (record.status, source.status)
-        return !isUnchanged || record.isUncovered || old.type != new.type || old.permissions != target.status.permissions
+        return !isUnchanged || record.isUncovered || old.type != new.type
+            || old.permissions != target.status.permissions
             || old.owner != target.status.owner || old.group != target.status.group
             || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
             || record.extended != target.extended || record.omitted != source.omitted

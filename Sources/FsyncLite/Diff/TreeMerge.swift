@@ -168,7 +168,9 @@ package struct TreeMerge {
     }
 
     private mutating func noteTime(of target: FileStatus, _ record: Record) {
-        if !record.isUncovered, !record.differs(from: target), policy.trust?.accounts(for: target.changed) ?? false {
+        if !record.isUncovered, !record.differs(from: target),
+            policy.trust?.accounts(for: target.changed) ?? false
+        {
             noteTime(of: target, record.targetChanged)
         }
     }

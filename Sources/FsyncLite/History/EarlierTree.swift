@@ -15,8 +15,8 @@ package struct EarlierTree: Sendable {
     private let scope: Scope
     /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
     let uncovered: Set<RelativePath>
-    /// Where entries stand that took part in the earlier tree and take none now.
-    let recovered: Set<RelativePath>
+    /// Where entries stand that took part in the earlier tree and take none now, and as what they are known.
+    let recovered: [RelativePath: FileIdentity]
     /// Entries that take no part and came since: from the history, or as new ones.
     let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
 
@@ -51,7 +51,14 @@ package struct EarlierTree: Sendable {
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
-        var recovered: Set<RelativePath> = []
+        var recovered: [RelativePath: RelativePath] = [:]
+        // Files with several names that take part, where one that takes none may be another name.
+        var names: [UInt64: FileStatus] = [:]
+        let mayRecoverLinks = found.values.contains {
+            $0.isCovered && !$0.place.isInState && $0.file.isMultiplyLinked
+        }
+        // What takes no part is known as an object of the target: the source's may have changed since.
+        var restingSharers: [UInt64: FileStatus] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
         // A displaced name of a file that has others in the tree: which file that is, the manifest says.
         let held = Set(
@@ -62,10 +69,18 @@ package struct EarlierTree: Sendable {
         var missing = Set(paths)
         var cursor = Cursor(touched)
         while try present.advance() {
-            let inode = changes.original(of: present.targetInode)
-            if held.contains(inode) { sharers[inode] = present.status }
-            if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             let takesPart = !present.marks.contains(.uncovered)
+            var status = present.status
+            if !takesPart { (status.inode, status.created) = (present.targetInode, Trust.unexamined) }
+            func share(_ inode: UInt64) {
+                guard held.contains(inode) else { return }
+                if takesPart { sharers[inode] = status } else { restingSharers[inode] = status }
+            }
+            share(changes.original(of: present.targetInode))
+            if takesPart, mayRecoverLinks, status.type != .directory, status.links > 1 {
+                names[present.targetInode] = status
+            }
+            if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
                 if takesPart { missing.remove(present.path) }
                 continue
@@ -86,18 +101,18 @@ package struct EarlierTree: Sendable {
                     uncovered.remove(path)
                     continue
                 }
-                recovered.insert(present.path)
+                recovered[present.path] = path
             }
             missing.remove(path)
             if let entry = found[path] {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
-                let inode = changes.original(of: entry.file.status.inode)
-                if held.contains(inode) { sharers[inode] = present.status }
-                found[path]?.file = entry.file.asRecorded(of: present.status)
+                share(changes.original(of: entry.file.status.inode))
+                found[path]?.file = entry.file.asRecorded(of: status)
             } else if path != present.path, !uncovered.contains(path) {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
             }
         }
+        sharers.merge(restingSharers) { covered, _ in covered }
         missing.subtract(found.keys)
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
@@ -111,8 +126,10 @@ package struct EarlierTree: Sendable {
         }
         for (path, entry) in found {
             // Another file may have the inode by now.
-            guard let sharer = sharers[changes.original(of: entry.file.status.inode)], entry.place.isInState,
-                sharer.isFile(like: entry.file.status)
+            let isRecovered = recovered[entry.place] != nil
+            let inode = entry.file.status.inode
+            guard let sharer = (isRecovered ? names[inode] : nil) ?? sharers[changes.original(of: inode)],
+                entry.place.isInState || isRecovered, sharer.isFile(like: entry.file.status)
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer)
         }
@@ -121,9 +138,9 @@ package struct EarlierTree: Sendable {
             uniquingKeysWith: max)
         self.linked = linked
         let scope = scope
-        self.recovered = Set(
-            found.lazy.filter { recovered.contains($0.value.place) && scope.contains($0.key) }
-                .map(\.value.place))
+        self.recovered = recovered.filter { scope.contains($0.value) }.compactMapValues {
+            found[$0]?.file.identity
+        }
         (self.uncovered, self.returned) = (uncovered, returned)
         changed = found.values.filter { entry in
             scope.contains(entry.file.path)

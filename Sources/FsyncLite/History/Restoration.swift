@@ -67,7 +67,7 @@ extension Examination {
         policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
         policy.identityTellsContent = isInPlace
         policy.uncovering = isInPlace ? tree.uncovered : []
-        policy.recovered = tree.recovered.union(tree.returned.fromHistory)
+        policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
             .union(restoration.keepsDrift ? tree.returned.new : [])
         let scanned = try ManifestHeader.Scan.now()
         policy.trust = try state.trust(header)
@@ -90,7 +90,8 @@ extension Examination {
         }
         if isInPlace, let scan {
             try merge.run(
-                source: entries, target: scan, manifest: manifest(withUncovered: true))
+                source: entries, target: scan, manifest: RecoveredEntries(manifest(withUncovered: true), tree)
+            )
             try merge.offer(displaced: tree, in: directory)
         } else if let scan {
             try merge.run(source: entries, target: scan, manifest: FileList?.none)
@@ -278,8 +279,8 @@ extension Difference {
     ///
     /// - Returns: what is lost to the earlier tree.
     fileprivate mutating func settleRecovered(_ tree: EarlierTree) -> [Problem] {
-        let places = tree.recovered
-        guard !places.isEmpty else { return [] }
+        guard !tree.recovered.isEmpty else { return [] }
+        let places = Set(tree.recovered.keys)
         var lost: Set<RelativePath> = []
         pairs = pairs.compactMap { pair in
             guard places.contains(pair.target.path), let record = pair.record,

@@ -1,16 +1,28 @@
 import FileSystem
 
+/// What a plan touches is not as the manifest has it: only a scan tells.
+struct ManifestIsWrong: Error {}
+
 /// The target as its manifest has it, in place of a scan.
 ///
 /// Nobody has looked at these entries: what a plan touches has to be `confirmed` before anything is done.
 final class RecordedTarget: EntryStream {
     private let manifest: ManifestReader
+    private let isExcluded: (RelativePath, FileStatus) throws -> Bool
 
-    init(_ manifest: ManifestReader) {
-        self.manifest = manifest
+    /// - Parameter isExcluded: asked about what the manifest says takes no part.
+    init(_ manifest: ManifestReader, isExcluded: @escaping (RelativePath, FileStatus) throws -> Bool) {
+        (self.manifest, self.isExcluded) = (manifest, isExcluded)
     }
 
-    func advance() throws -> Bool { try manifest.advance() }
+    /// - Throws: `ManifestIsWrong` where something takes part that did not.
+    func advance() throws -> Bool {
+        guard try manifest.advance() else { return false }
+        guard try !manifest.marks.contains(.uncovered) || isExcluded(manifest.path, manifest.status) else {
+            throw ManifestIsWrong()
+        }
+        return true
+    }
 
     var path: RelativePath { manifest.path }
     var exclusion: Exclusion { manifest.marks.contains(.uncovered) ? .byRule : .none }

@@ -1,0 +1,31 @@
+import FileSystem
+
+/// The manifest of a target, as an earlier tree knows its entries: what took part then and takes none now has the
+/// identity that it has there.
+final class RecoveredEntries: EntryStream {
+    private let manifest: ManifestReader
+    private let tree: EarlierTree
+
+    init(_ manifest: ManifestReader, _ tree: EarlierTree) {
+        (self.manifest, self.tree) = (manifest, tree)
+    }
+
+    func advance() throws -> Bool { try manifest.advance() }
+
+    var path: RelativePath { manifest.path }
+    var status: FileStatus {
+        guard manifest.marks.contains(.uncovered), let identity = tree.recovered[manifest.path] else {
+            return manifest.status
+        }
+        var status = manifest.status
+        (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+        return status
+    }
+    var destination: [UInt8] { manifest.destination }
+    var extended: ExtendedAttributes { manifest.extended }
+    var omitted: Omissions { manifest.omitted }
+    var targetInode: UInt64 { manifest.targetInode }
+    var targetChanged: FileTime? { manifest.targetChanged }
+    var marks: EntryMarks { manifest.marks }
+    var digest: Digest? { manifest.digest }
+}
