@@ -376,8 +376,8 @@ class Sequence:
         if kill and code == 137:
             return self.after_a_kill(before, None, None, kept)
         # What no run covered stays, also where the filters that come back would cover it; it may be in the way.
-        strangers = set(self.filters.split(before)[1]) - {path for path, entry in kept.versions[0].items()
-                                                          if value(before.get(path)) == value(entry)}
+        strangers = set(self.filters.split(before)[1]) | (manifest.uncovered if manifest else set())
+        strangers -= {path for path, entry in kept.versions[0].items() if value(before.get(path)) == value(entry)}
         if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
             raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
@@ -390,7 +390,7 @@ class Sequence:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
-        extra = strangers | kept.extra
+        extra = strangers | kept.extra | self.manifest_if_there().uncovered
         if self.drift or changed:
             extra |= self.extra(after, kept.versions[0])
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
@@ -685,7 +685,7 @@ class Sequence:
         link = ["--link"] * (rng.random() < 0.15 and self.can("restore-link"))
         paths = []
         if self.can("paths") and rng.random() < 0.2:
-            tops = sorted(path for path in kept.versions[0] if b"/" not in path and path != b".")
+            tops = sorted(path for path in kept.versions[0].keys() - kept.extra if b"/" not in path and path != b".")
             paths = [show(rng.choice(tops))] if tops else []
         code, report, errors = self.fsync_lite(
             "snapshot", "restore", self.target, self.name_of(snapshot, rng), *paths, "--to", self.copy, *link, "--json")

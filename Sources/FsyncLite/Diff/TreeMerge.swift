@@ -18,7 +18,7 @@ package struct TreeMerge {
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
     package private(set) var uncovered: [(file: File, record: Record)] = []
-    /// What takes no part and stands where the earlier tree has an entry.
+    /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
     /// The directory of the target on whose entries nobody looks, since it takes no part.
     private var excludedDirectory: RelativePath?
@@ -79,10 +79,11 @@ package struct TreeMerge {
             }
             let path = order <= 0 ? source.path : target.path
             let isSourceExcluded = order <= 0 && source.exclusion != .none
-            // Where both have it, the size in the source counts.
+            // Where both have it, the size in the source counts. A rule for directories leaves out no file of that name.
             let isTargetExcluded =
                 order >= 0 && !policy.deletesExcluded
-                && (isSourceExcluded || target.exclusion == .byRule
+                && ((isSourceExcluded && (source.exclusion == .bySize || target.exclusion != .none))
+                    || target.exclusion == .byRule
                     || (order > 0 && target.exclusion == .bySize))
 
             var record: Record?
@@ -102,7 +103,7 @@ package struct TreeMerge {
                             && (isTargetExcluded || policy.recovered.map { !$0.contains(path) } ?? false)
                         if !isResting { noteDrift(of: found, manifest, order >= 0 ? target : nil) }
                         record = isResting && !isTargetExcluded ? nil : found
-                        if record == nil, order == 0 { resting.insert(path) }
+                        if record == nil { resting.insert(path) }
                     } else {
                         leave(manifest)
                     }
