@@ -278,6 +278,11 @@ package struct Difference: Sendable {
         !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord || isUncovering($0) }
     }
 
+    /// These entries of the source take no part in the earlier tree, and stay.
+    mutating func uncover(_ paths: some Sequence<RelativePath>) {
+        policy.uncovering.formUnion(paths)
+    }
+
     /// The entry takes no part in the earlier tree, and does now.
     func isUncovering(_ pair: Pair) -> Bool {
         pair.record != nil && !policy.uncovering.isEmpty && policy.uncovering.contains(pair.source.path)

@@ -234,6 +234,10 @@ extension Difference {
         staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
+            // Directories that the earlier tree does not have.
+            uncover(
+                pairs.lazy.filter { going.contains($0.target.path) && staying.contains($0.target.path) }
+                    .map(\.source.path))
             // No manifest has them.
             pairs.removeAll { foreign.contains($0.target.path) }
         }

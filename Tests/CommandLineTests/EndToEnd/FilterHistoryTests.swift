@@ -45,9 +45,14 @@ struct FilterHistoryTests {
         try undo(scene)
         #expect(try covered(scene) == before)
         #expect(try TreeSnapshot(scene.target).differences(from: tree) == [])
-        // What no run covers may have been edited since: the undo of this does not touch it, and says so.
+        // To take that back is to apply it again.
+        try undo(scene)
+        try scene.expectMirrored()
+        try undo(scene)
+        // What was edited since while no run covered it stays, and that is said.
+        try scene.append(" and edited", to: "target/d/other")
         try undo(scene, code: 3)
-        #expect(try scene.text("target/d/other") == "target's")
+        #expect(try scene.text("target/d/other") == "target's and edited")
         try scene.mirror()
     }
 
