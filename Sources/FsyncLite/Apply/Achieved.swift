@@ -117,7 +117,7 @@ extension ManifestUpdate {
                 marks: policy.marks(of: named.status, record: kept[target.path]?.record), at: target.path)
         }
         // Put back as it was before any run covered it.
-        uncover(policy.uncovering)
+        uncover(policy.uncovering.union(difference.staying))
     }
 
     /// What takes no part from now on either and lies in directories that move.

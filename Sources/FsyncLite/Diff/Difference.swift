@@ -16,6 +16,8 @@ package struct Difference: Sendable {
     package private(set) var uncovered: [(file: File, record: Record)] = []
     /// Entries of the target that took no part so far, where they are now.
     package var wereUncovered: Set<RelativePath> = []
+    /// Directories that an earlier tree does not have and that stay for what they hold: they take no part in it.
+    package var staying: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
     /// What it was compared by.
     package private(set) var policy = ComparisonPolicy()
@@ -278,14 +280,10 @@ package struct Difference: Sendable {
         !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord || isUncovering($0) }
     }
 
-    /// These entries of the source take no part in the earlier tree, and stay.
-    mutating func uncover(_ paths: some Sequence<RelativePath>) {
-        policy.uncovering.formUnion(paths)
-    }
-
     /// The entry takes no part in the earlier tree, and does now.
     func isUncovering(_ pair: Pair) -> Bool {
-        pair.record != nil && !policy.uncovering.isEmpty && policy.uncovering.contains(pair.source.path)
+        let path = pair.source.path
+        return pair.record != nil && policy.uncovering.contains(path) || staying.contains(path)
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place

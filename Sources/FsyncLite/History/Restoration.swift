@@ -218,7 +218,9 @@ extension Difference {
         var problems: [Problem] = []
         let going = Set(deleted.map(\.file.path))
         var foreign: Set<RelativePath> = []
+        var wereCovered: Set<RelativePath> = []
         for (file, record) in merge.departures where going.contains(file.path) {
+            if file.isDirectory, record.map({ !$0.isUncovered }) ?? false { wereCovered.insert(file.path) }
             if record == nil {
                 foreign.insert(file.path)
             } else if isKept, !file.isDirectory, record?.differs(from: file.status) ?? false {
@@ -234,10 +236,9 @@ extension Difference {
         staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
-            // Directories that the earlier tree does not have.
-            uncover(
-                pairs.lazy.filter { going.contains($0.target.path) && staying.contains($0.target.path) }
-                    .map(\.source.path))
+            for pair in pairs where wereCovered.contains(pair.target.path) {
+                self.staying.insert(pair.source.path)
+            }
             // No manifest has them.
             pairs.removeAll { foreign.contains($0.target.path) }
         }
