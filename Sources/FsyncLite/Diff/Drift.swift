@@ -8,17 +8,19 @@ package struct Drift: Hashable, Sendable {
     package let found: File?
     /// The content is what it was, as far as inode, size and time tell.
     package let isIntact: Bool
+    /// It took no part when it was left.
+    let wasUncovered: Bool
 
-    init(recorded: File) {
-        (self.recorded, found, isIntact) = (recorded, nil, false)
+    init(recorded: File, wasUncovered: Bool) {
+        (self.recorded, found, isIntact, self.wasUncovered) = (recorded, nil, false, wasUncovered)
     }
 
     init(found: File) {
-        (recorded, self.found, isIntact) = (nil, found, false)
+        (recorded, self.found, isIntact, wasUncovered) = (nil, found, false, false)
     }
 
     init(recorded: File, _ record: Record, found: File) {
-        (self.recorded, self.found) = (recorded, found)
+        (self.recorded, self.found, wasUncovered) = (recorded, found, record.isUncovered)
         isIntact = found.isFile ? record.isIntact(in: found.status) : record.status.type == found.status.type
     }
 }

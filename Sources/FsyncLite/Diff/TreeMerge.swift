@@ -181,7 +181,9 @@ package struct TreeMerge {
         of record: Record?, _ manifest: some EntryStream, _ target: (some EntryStream)?
     ) {
         guard let target else {
-            if !isProtected(manifest.path) { drift.append(Drift(recorded: manifest.file)) }
+            guard !isProtected(manifest.path) else { return }
+            drift.append(
+                Drift(recorded: manifest.file, wasUncovered: manifest.marks.contains(.uncovered)))
             return
         }
         guard let record, record.differs(from: target.status) else { return }

@@ -228,13 +228,15 @@ package struct HistoryRecord: Sendable {
             if let found = drift.found, drift.isIntact {
                 (status.inode, status.created) = (found.status.inode, found.status.created)
                 status.links = found.status.links
-                return InverseAction(.attributes, recorded.with(status), causes: [.drift])
+                return InverseAction(
+                    .attributes, recorded.with(status), causes: [.drift], wasUncovered: drift.wasUncovered)
             }
             // Whatever is the source's object now, this content is not to be found there.
             (status.inode, status.created, status.links) = (0, nil, 1)
             return InverseAction(
                 drift.found == nil ? .create : .update, recorded.with(status),
-                slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift])
+                slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift],
+                wasUncovered: drift.wasUncovered)
         }
     }
 
