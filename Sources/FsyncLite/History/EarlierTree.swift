@@ -49,6 +49,8 @@ package struct EarlierTree: Sendable {
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
         var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
+        // What took no part and was edited since is not missed.
+        found = found.filter { $0.value.isCovered || !$0.value.place.isLost }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
         var recovered: [RelativePath: RelativePath] = [:]
