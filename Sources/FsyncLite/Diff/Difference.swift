@@ -123,6 +123,10 @@ package struct Difference: Sendable {
                 created.append((file, record != nil))
             }
         }
+        wereUncovered = merge.resting
+        for pair in pairs where pair.record?.isUncovered ?? policy.mayWiden {
+            wereUncovered.insert(pair.target.path)
+        }
         for (index, departure) in merge.departures.enumerated()
         where !isTaken[index] {
             var file = departure.file
@@ -133,14 +137,15 @@ package struct Difference: Sendable {
             } else {
                 unexamined[file.path] = .some(departure.record)
             }
-            if departure.record?.isUncovered ?? policy.mayWiden { wereUncovered.insert(file.path) }
+            // Nor does anything take part whose directory does not.
+            if departure.record?.isUncovered ?? policy.mayWiden
+                || file.path.parent.map(wereUncovered.contains) ?? false
+            {
+                wereUncovered.insert(file.path)
+            }
             deleted.append((file, policy.trust != nil && departure.record == nil && !policy.mayWiden))
         }
         pairs.sort { $0.source < $1.source }
-        for pair in pairs where pair.record?.isUncovered ?? policy.mayWiden {
-            wereUncovered.insert(pair.target.path)
-        }
-        wereUncovered.formUnion(merge.resting)
         leaveDisplaced()
         collisions = merge.collisions
         withExcluded = merge.withExcluded

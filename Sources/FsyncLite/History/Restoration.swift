@@ -236,6 +236,8 @@ extension Difference {
         staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
+            // What was edited stays on record, and its directories with it.
+            wereCovered.subtract(listed.lazy.flatMap { $0.ancestors })
             for pair in pairs where wereCovered.contains(pair.target.path) {
                 self.staying.insert(pair.source.path)
             }

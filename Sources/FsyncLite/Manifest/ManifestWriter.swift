@@ -10,6 +10,8 @@ package struct ManifestWriter: Sendable {
     package private(set) var summary = ManifestSummary()
     private var previous = RelativePath.root
     private var previousType = FileType.directory
+    /// The entry before among those that take part; nil as long as that is the one before.
+    private var covered: (path: RelativePath, type: FileType)?
     /// What no reader would take.
     private var fault: String?
 
@@ -28,7 +30,7 @@ package struct ManifestWriter: Sendable {
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
         targetChanged: FileTime? = nil, marks: EntryMarks = [], digest: Digest? = nil
     ) {
-        check(path, status.type)
+        check(path, status.type, isCovered: !marks.contains(.uncovered))
         if !marks.contains(.uncovered) { summary.count(status) }
         document.beginElement()
         document.text.entry(
@@ -44,8 +46,14 @@ package struct ManifestWriter: Sendable {
         document.append(element: line)
     }
 
-    private mutating func check(_ path: RelativePath, _ type: FileType) {
+    /// What takes part has to make a tree without the rest.
+    private mutating func check(_ path: RelativePath, _ type: FileType, isCovered: Bool = true) {
         if fault == nil { fault = EntryOrder.fault(path, after: previous, previousType) }
+        if !isCovered, covered == nil { covered = (previous, previousType) }
+        if isCovered, let before = covered {
+            if fault == nil { fault = EntryOrder.fault(path, after: before.path, before.type) }
+            covered = (path, type)
+        }
         previous.bytes.removeAll(keepingCapacity: true)
         previous.bytes.append(contentsOf: path.bytes)
         previousType = type
