@@ -124,7 +124,9 @@ package struct ComparisonPolicy: Sendable {
         pair.sourceStands =
             record.status.size == source.size && record.status.modified == source.modified
             && isAsRecorded(source, record.status, record.marks)
-        pair.targetStands = vouches(for: record, in: pair.target.status)
+        // A restore that moved an object which nobody compared accounts for its change time and not for its content.
+        pair.targetStands =
+            record.status.changed != Trust.unexamined && vouches(for: record, in: pair.target.status)
     }
 
     /// The source's object is the recorded one, by everything that its file system keeps.
