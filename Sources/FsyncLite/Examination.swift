@@ -112,12 +112,8 @@ struct Examination {
         var targetScan: ScanAhead?
         var merge = TreeMerge(policy)
         if isRecorded, let recorded {
-            let walker = TreeWalker(own)
-            let target = RecordedTarget(recorded) { path, entry in
-                try filters.explain(path, type: entry.type, size: entry.size) {
-                    try FilteredWalk.contents(of: $0, filters, walker, status.device)
-                }.isExcluded
-            }
+            let decide = try filters.decisions(in: own)
+            let target = RecordedTarget(recorded) { try decide($0, $1.type, $1.size).isExcluded }
             try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
@@ -261,17 +257,14 @@ struct Examination {
     ) throws {
         let moves = MoveMap(difference)
         guard !excluded.isEmpty, !moves.isEmpty else { return }
-        let (walker, device) = (TreeWalker(source), try source.status().device)
+        let decide = try filters.decisions(in: source)
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let place = moves.carriedPath(of: path)
             guard place != path, let directory = moves.topmostMoving(above: path),
                 !staying.contains(directory)
             else { continue }
-            let decision = try filters.explain(place, type: status.type, size: status.size) {
-                try FilteredWalk.contents(of: $0, filters, walker, device)
-            }
-            if !decision.isExcluded { staying.insert(directory) }
+            if try !decide(place, status.type, status.size).isExcluded { staying.insert(directory) }
         }
         if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }
     }
@@ -355,10 +348,11 @@ struct Examination {
         policy.usesChangeTime = sourceFacts.keepsIdentity
         policy.usesIdentity = sourceFacts.keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
-        policy.mayWiden = header.map { $0.filters != options.filters.summary } ?? false
         policy.mayWiden =
-            policy.mayWiden
-            || (header != nil && (options.filters.dependOnTree || options.deletesExcluded))
+            header.map {
+                $0.filters != options.filters.summary || options.filters.dependOnTree
+                    || options.deletesExcluded
+            } ?? false
         var racyCheck = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))

@@ -125,7 +125,7 @@ extension ManifestUpdate {
         _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
     ) throws -> [(file: File, record: Record)] {
         var found: [(file: File, record: Record)] = []
-        guard !moves.isEmpty else { return found }
+        guard difference.hasUncovered, !moves.isEmpty else { return found }
         while try old.advance() {
             guard old.marks.contains(.uncovered), moves.carriedPath(of: old.path) != old.path else {
                 continue

@@ -14,6 +14,8 @@ package struct Difference: Sendable {
     package private(set) var drift: [Drift] = []
     /// Entries of the manifest that filters leave out from now on, as they stand in the target.
     package private(set) var uncovered: [(file: File, record: Record)] = []
+    /// The manifest has entries that take no part.
+    package private(set) var hasUncovered = false
     /// Entries of the target that took no part so far, where they are now.
     package var wereUncovered: Set<RelativePath> = []
     /// Directories that an earlier tree does not have and that stay for what they hold: they take no part in it.
@@ -57,7 +59,7 @@ package struct Difference: Sendable {
         pairs = merge.pairs
         forgotten = merge.forgotten
         drift = merge.drift
-        uncovered = merge.uncovered
+        (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
         targetTimes = merge.targetTimes
         self.policy = policy
         sourceCount = merge.sourceCount

@@ -20,6 +20,8 @@ package struct TreeMerge {
     package private(set) var uncovered: [(file: File, record: Record)] = []
     /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
+    /// The manifest has entries that take no part.
+    package private(set) var hasUncovered = false
     /// The directory of the target on whose entries nobody looks, since it takes no part.
     private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
@@ -110,7 +112,11 @@ package struct TreeMerge {
                     hasRecord = try next(manifest)
                 }
             }
-            if order >= 0, let recorded = target.recorded { record = Record(recorded) }
+            if order >= 0, let recorded = target.recorded {
+                let found = Record(recorded)
+                if found.isUncovered { hasUncovered = true }
+                record = found
+            }
             if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
 
@@ -158,7 +164,7 @@ package struct TreeMerge {
     }
 
     private mutating func next(_ manifest: some EntryStream) throws -> Bool {
-        if !manifest.marks.contains(.uncovered) { recordNumber += 1 }
+        if manifest.marks.contains(.uncovered) { hasUncovered = true } else { recordNumber += 1 }
         return try manifest.advance()
     }
 

@@ -98,9 +98,7 @@ extension Filters {
     ///
     /// - Parameter target: asked for the kind of what the source does not have.
     public func explain(_ path: RelativePath, source: [UInt8], target: [UInt8]) throws -> FilterDecision {
-        let root = try LocalFile(bytes: source).directory()
-        let walker = TreeWalker(root)
-        let device = try root.status().device
+        let decide = try decisions(in: LocalFile(bytes: source).directory())
         var status: FileStatus?
         for tree in [source, target] where status == nil {
             guard try LocalFile(bytes: tree).exists else { continue }
@@ -113,8 +111,16 @@ extension Filters {
                 guard Errno.noDirectory.contains(error.errno) else { throw error }
             }
         }
-        return try explain(path, type: status?.type ?? .file, size: status?.size ?? 0) {
-            try FilteredWalk.contents(of: $0, self, walker, device)
+        return try decide(path, status?.type ?? .file, status?.size ?? 0)
+    }
+
+    /// Decides about single paths, by what the directories of a source say, wherever an entry is.
+    func decisions(in source: Directory) throws -> (RelativePath, FileType, Int64) throws -> FilterDecision {
+        let (walker, device) = (TreeWalker(source), try source.status().device)
+        return { path, type, size in
+            try explain(path, type: type, size: size) {
+                try FilteredWalk.contents(of: $0, self, walker, device)
+            }
         }
     }
 }

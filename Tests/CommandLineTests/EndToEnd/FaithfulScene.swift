@@ -94,4 +94,17 @@ extension MirrorScene {
         let recovery = try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation)
         #expect(recovery.code == 0, "\(recovery.errors)", sourceLocation: sourceLocation)
     }
+
+    /// Stopped dead when all is done, an apply is taken back; and stopped once more, finished.
+    ///
+    /// - Parameter before: the target as it is before.
+    func expectTakenBackAndFinished(
+        from before: WholeState, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try takenBackApply(sourceLocation: sourceLocation)
+        #expect(try wholeState().differences(from: before) == [], sourceLocation: sourceLocation)
+        let forward = try recoverStoppedApply(sourceLocation: sourceLocation)
+        #expect(forward.code == 0, "\(forward.errors)", sourceLocation: sourceLocation)
+        try expectAllMirrored()
+    }
 }

@@ -128,12 +128,7 @@ struct OtherLinkTests {
         try scene.mirrorAll()
         let before = try scene.wholeState()
         try change.make(scene, kind)
-        let back = try scene.recoverStoppedApply("--back")
-        #expect(back.code == 0, "\(back.errors)")
-        #expect(try scene.wholeState().differences(from: before) == [])
-        let forward = try scene.recoverStoppedApply()
-        #expect(forward.code == 0, "\(forward.errors)")
-        try scene.expectAllMirrored()
+        try scene.expectTakenBackAndFinished(from: before)
     }
 
     @Test(arguments: LinkedKind.possible)
