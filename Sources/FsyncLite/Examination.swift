@@ -353,6 +353,7 @@ struct Examination {
                 $0.filters != options.filters.summary || options.filters.dependOnTree
                     || options.deletesExcluded
             } ?? false
+        policy.earlierFilters = header.flatMap { Filters($0.filters) }
         var racyCheck = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))

@@ -377,13 +377,16 @@ class Sequence:
             return self.after_a_kill(before, None, None, kept)
         # What no run covered stays, also where the filters that come back would cover it; it may be in the way.
         strangers = set(self.filters.split(before)[1]) | (manifest.uncovered if manifest else set())
-        strangers -= {path for path, entry in kept.versions[0].items() if value(before.get(path)) == value(entry)}
+        strangers -= {path for path, entry in kept.versions[0].items()
+                      if path not in kept.extra and value(before.get(path)) == value(entry)}
         if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
             raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
-        excused = strangers if code == 3 else strangers - kept.versions[0].keys()
+        inodes = {before[path].inode for path in strangers if path in before}
+        carried = {path for path, entry in after.items() if entry.inode in inodes}
+        excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
@@ -396,7 +399,9 @@ class Sequence:
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
                        versions=[], extra=extra)
         # What took no part in that tree has come back as it was: the filters of then do not tell why.
-        resting = self.manifest_if_there().uncovered - (kept.versions[0].keys() - kept.extra)
+        as_it_was = {path for path, entry in kept.versions[0].items()
+                     if path not in kept.extra and value(entry) == value(after.get(path))}
+        resting = self.manifest_if_there().uncovered - as_it_was
         unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
         self.check_manifest(after, filters, unknown, undone=True)
 

@@ -82,8 +82,11 @@ extension ManifestUpdate {
         for path in difference.forgotten { remove(path) }
         for (file, _) in difference.deleted { remove(file.path) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
-        resting += difference.uncovered
-        for (file, _) in resting { remove(file.path) }
+        for (file, record, isSeen) in difference.uncovered {
+            let seen = policy.movesLater(file.status) ? nil : file.status.changed
+            resting.append((file, record, isSeen ? seen : record.targetChanged))
+        }
+        for (file, _, _) in resting { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }
         for pair in difference.pairs where !pair.replacesContent {
             let target = pair.target.status
@@ -93,10 +96,10 @@ extension ManifestUpdate {
                 targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
                 marks: policy.marks(of: pair.source.status, record: pair.record), at: pair.target.path)
         }
-        for (file, record) in resting {
+        for (file, record, changed) in resting {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
-                targetInode: record.targetInode, targetChanged: record.targetChanged, marks: .uncovered,
+                targetInode: record.targetInode, targetChanged: changed, marks: .uncovered,
                 at: file.path)
         }
         for (_, outcome) in staged {
@@ -123,14 +126,14 @@ extension ManifestUpdate {
     /// What takes no part from now on either and lies in directories that move.
     private static func carried(
         _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
-    ) throws -> [(file: File, record: Record)] {
-        var found: [(file: File, record: Record)] = []
+    ) throws -> [(file: File, record: Record, targetChanged: FileTime?)] {
+        var found: [(file: File, record: Record, targetChanged: FileTime?)] = []
         guard difference.hasUncovered, !moves.isEmpty else { return found }
         while try old.advance() {
             guard old.marks.contains(.uncovered), moves.carriedPath(of: old.path) != old.path else {
                 continue
             }
-            found.append((old.file, Record(old)))
+            found.append((old.file, Record(old), old.targetChanged))
         }
         guard !found.isEmpty else { return found }
         let named = Set(difference.pairs.lazy.map(\.target.path)).union(difference.forgotten)

@@ -17,6 +17,8 @@ package struct ComparisonPolicy: Sendable {
     package var racyCheck: RacyCheck?
     /// What the target has and the manifest has not may have been excluded before: it was not brought since.
     package var mayWiden = false
+    /// The filters that the manifest was made with, as far as they decide by paths alone; nil for others.
+    package var earlierFilters: Filters?
     /// Of what takes no part now, where that stands which does in the earlier tree; nil where filters decide.
     package var recovered: Set<RelativePath>?
     /// Paths of the source, an earlier tree, that its manifest did not have.
@@ -47,6 +49,12 @@ package struct ComparisonPolicy: Sendable {
     package var isRecordItself = false
 
     package init() {}
+
+    /// Whether an entry of the target that the manifest has not may have taken no part when that was made.
+    func mayHaveBeenExcluded(_ path: RelativePath, _ type: FileType) -> Bool {
+        guard mayWiden, let earlierFilters else { return mayWiden }
+        return earlierFilters.explain(path, type: type, size: 0) { _ in FilterDirectory() }.isExcluded
+    }
 
     /// Compares two entries of one type, whatever their paths.
     func compare(_ pair: inout Pair) {
@@ -154,7 +162,10 @@ package struct ComparisonPolicy: Sendable {
 
     /// The target's object is as it was recorded, by its change time too.
     func vouches(for record: Record, in target: FileStatus) -> Bool {
-        !record.differs(from: target) && isAsLeft(target, record.targetChanged)
+        !record.differs(from: target)
+            // Nobody has looked at what takes no part: that a commit accounts for its time says nothing.
+            && (record.isUncovered
+                ? record.targetChanged == target.changed : isAsLeft(target, record.targetChanged))
             && !suspects.contains(target.inode)
     }
 

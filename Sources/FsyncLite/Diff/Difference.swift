@@ -13,7 +13,7 @@ package struct Difference: Sendable {
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []
     /// Entries of the manifest that filters leave out from now on, as they stand in the target.
-    package private(set) var uncovered: [(file: File, record: Record)] = []
+    package private(set) var uncovered: [TreeMerge.Uncovered] = []
     /// The manifest has entries that take no part.
     package private(set) var hasUncovered = false
     /// Entries of the target that took no part so far, where they are now.
@@ -60,6 +60,10 @@ package struct Difference: Sendable {
         forgotten = merge.forgotten
         drift = merge.drift
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
+        for (file, record, isSeen) in uncovered
+        where isSeen && !policy.vouches(for: record, in: file.status) {
+            unexamined[file.path] = .some(record)
+        }
         targetTimes = merge.targetTimes
         self.policy = policy
         sourceCount = merge.sourceCount
@@ -126,7 +130,10 @@ package struct Difference: Sendable {
             }
         }
         wereUncovered = merge.resting
-        for pair in pairs where pair.record?.isUncovered ?? policy.mayWiden {
+        func wasUncovered(_ file: File, _ record: Record?) -> Bool {
+            record?.isUncovered ?? policy.mayHaveBeenExcluded(file.path, file.status.type)
+        }
+        for pair in pairs where wasUncovered(pair.target, pair.record) {
             wereUncovered.insert(pair.target.path)
         }
         for (index, departure) in merge.departures.enumerated()
@@ -140,12 +147,11 @@ package struct Difference: Sendable {
                 unexamined[file.path] = .some(departure.record)
             }
             // Nor does anything take part whose directory does not.
-            if departure.record?.isUncovered ?? policy.mayWiden
-                || file.path.parent.map(wereUncovered.contains) ?? false
-            {
+            let isUncovered = wasUncovered(file, departure.record)
+            if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
                 wereUncovered.insert(file.path)
             }
-            deleted.append((file, policy.trust != nil && departure.record == nil && !policy.mayWiden))
+            deleted.append((file, policy.trust != nil && departure.record == nil && !isUncovered))
         }
         pairs.sort { $0.source < $1.source }
         leaveDisplaced()
@@ -191,15 +197,24 @@ package struct Difference: Sendable {
         return carried
     }
 
-    /// Directories that hold what is excluded stay, unless something else takes their place: then all of it is
-    /// refused.
+    /// Directories that hold, at some depth, what is excluded stay, unless something else takes their place: then all
+    /// of it is refused. What lies in a directory that moves goes along with it.
     private mutating func keepDirectories() {
-        let directories = withExcluded
-        guard !directories.isEmpty else { return }
+        guard !withExcluded.isEmpty else { return }
+        let moving = Set(pairs.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
+        var directories: Set<RelativePath> = []
+        for path in withExcluded {
+            var above: RelativePath? = path
+            while let directory = above, !directory.isRoot, !moving.contains(directory),
+                directories.insert(directory).inserted
+            {
+                above = directory.parent
+            }
+        }
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
         let arriving = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
-        kept = going.filter { !arriving.contains($0) }
+        kept += going.filter { !arriving.contains($0) }
         collisions += going.filter { arriving.contains($0) }
         keepDeleted { directories.contains($0.path) }
     }
@@ -267,6 +282,9 @@ package struct Difference: Sendable {
         for index in pairs.indices where unexamined[pairs[index].target.path] != nil {
             pairs[index].target.extended = try lookUp(pairs[index].target)
             pairs[index].source.extended = pairs[index].target.extended
+        }
+        for index in uncovered.indices where unexamined[uncovered[index].file.path] != nil {
+            uncovered[index].file.extended = try lookUp(uncovered[index].file)
         }
         unexamined = [:]
     }

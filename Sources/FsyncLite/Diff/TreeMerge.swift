@@ -17,7 +17,10 @@ package struct TreeMerge {
     /// Paths that only the manifest still has.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
-    package private(set) var uncovered: [(file: File, record: Record)] = []
+    package private(set) var uncovered: [Uncovered] = []
+    /// - isSeen: the file's status is that of the target's object; else the record's, since nobody looked.
+    package typealias Uncovered = (file: File, record: Record, isSeen: Bool)
+
     /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
     /// The manifest has entries that take no part.
@@ -27,7 +30,7 @@ package struct TreeMerge {
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
     package private(set) var census = LinkCensus()
-    /// Directories of the target that hold, at some depth, what is excluded: they cannot go as a whole.
+    /// Directories of the target that hold what is excluded.
     package private(set) var withExcluded: Set<RelativePath> = []
     /// What is excluded in directories of the target that may move.
     package private(set) var excludedBelowMoving: [(path: RelativePath, status: FileStatus)] = []
@@ -121,14 +124,20 @@ package struct TreeMerge {
             leaveUnsettled(path)
 
             if isTargetExcluded {
-                exclude(path)
+                if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
                 if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
-                // What is excluded is not looked into: its destination is not known.
                 if let record, !record.isUncovered {
-                    uncover(
-                        File(path: path, status: target.status, destination: recordedDestination), record)
+                    // What is excluded is not looked into: the destination of another symlink is not known.
+                    let isSame = !record.differs(from: target.status)
+                    if isSame || record.status.type == target.status.type && record.status.type != .symlink {
+                        uncover(
+                            File(path: path, status: target.status, destination: recordedDestination), record,
+                            isSeen: true)
+                    } else {
+                        forget(path)
+                    }
                 }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }
@@ -150,7 +159,9 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil, !policy.mayWiden, !isResting {
+                    if record == nil, manifest != nil, !isResting,
+                        !policy.mayHaveBeenExcluded(path, target.status.type)
+                    {
                         drift.append(Drift(found: target.file))
                     }
                 }
@@ -290,13 +301,6 @@ package struct TreeMerge {
         if target.status.type == .directory { unsettled.append(target.path) }
     }
 
-    /// Notes the directories on the way to something that is excluded.
-    private mutating func exclude(_ path: RelativePath) {
-        var above = path.parent
-        while let directory = above, !directory.isRoot, withExcluded.insert(directory).inserted {
-            above = directory.parent
-        }
-    }
 
     private func isProtected(_ path: RelativePath) -> Bool {
         unlisted.map { path.isBelow($0) } ?? false
@@ -311,13 +315,14 @@ package struct TreeMerge {
         guard !manifest.marks.contains(.uncovered) else { return }
         var file = manifest.file
         file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
-        uncover(file, Record(manifest))
+        uncover(file, Record(manifest), isSeen: false)
     }
 
-    private mutating func uncover(_ file: File, _ record: Record) {
+    private mutating func uncover(_ file: File, _ record: Record, isSeen: Bool) {
         var file = file
-        (file.extended, file.omitted, file.digest) = (record.extended, record.omitted, record.digest)
-        uncovered.append((file, record))
+        (file.extended, file.omitted) = (record.extended, record.omitted)
+        file.digest = record.isIntact(in: file.status) ? record.digest : nil
+        uncovered.append((file, record, isSeen))
     }
 
     private mutating func forget(_ path: RelativePath) {

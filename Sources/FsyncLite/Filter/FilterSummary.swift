@@ -8,6 +8,22 @@ public struct FilterSummary: Sendable {
     }
 }
 
+extension Filters {
+    /// The filters that a summary is of; nil where they ask for more than paths.
+    init?(_ summary: FilterSummary) {
+        self.init()
+        for line in summary.lines {
+            let parts = line.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            guard parts.count == 2, let pattern = unescaped(parts[1]) else { return nil }
+            switch String(parts[0]) {
+            case "--exclude": exclude(pattern)
+            case "--include": include(pattern)
+            default: return nil
+            }
+        }
+    }
+}
+
 extension FilterSummary: Hashable {
     /// By bytes: to `String`, composed and decomposed letters are equal, and two patterns one.
     public static func == (left: FilterSummary, right: FilterSummary) -> Bool {

@@ -192,7 +192,7 @@ package struct HistoryRecord: Sendable {
                 }
             }
         }
-        for (file, _) in difference.uncovered {
+        for (file, _, _) in difference.uncovered {
             let place = moves.carriedPath(of: file.path)
             add(.uncover, file, from: place == file.path ? nil : place, [])
         }

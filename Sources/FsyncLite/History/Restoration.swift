@@ -217,13 +217,19 @@ extension Difference {
         var listed: Set<RelativePath> = []
         var problems: [Problem] = []
         let going = Set(deleted.map(\.file.path))
+        // Directories that something comes back into.
+        let needed = Set(
+            (created.lazy.map(\.file.path).filter(tree.isChanged)
+                + pairs.lazy.filter(\.isRenamed).map(\.source.path)).flatMap(\.ancestors))
         var foreign: Set<RelativePath> = []
         var wereCovered: Set<RelativePath> = []
         for (file, record) in merge.departures where going.contains(file.path) {
             if file.isDirectory, record.map({ !$0.isUncovered }) ?? false { wereCovered.insert(file.path) }
             if record == nil {
                 foreign.insert(file.path)
-            } else if isKept, !file.isDirectory, record?.differs(from: file.status) ?? false {
+            } else if isKept, !file.isDirectory, record?.differs(from: file.status) ?? false,
+                !needed.contains(file.path)
+            {
                 listed.insert(file.path)
             }
         }
@@ -262,10 +268,8 @@ extension Difference {
             pairs[index].keepTarget()
         }
         if isKept {
-            let needed = Set(created.lazy.filter { tree.isChanged($0.file.path) }.map(\.file.path))
             created.removeAll { file, isDrift in
-                guard isDrift, !tree.isChanged(file.path), !needed.contains(where: { $0.isBelow(file.path) })
-                else { return false }
+                guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
                 listed.insert(file.path)
                 // The target does not have it, and so the manifest has it no more.
                 forgotten.append(file.path)

@@ -7,6 +7,30 @@ package func escapedText(_ bytes: some Collection<UInt8>) -> String {
     escapedText(bytes, doublingBackslash: true)
 }
 
+/// The bytes that `escapedText` was given; nil for text that it cannot have made.
+func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var input = text.makeIterator()
+    while let byte = input.next() {
+        guard byte == UInt8(ascii: "\\") else {
+            bytes.append(byte)
+            continue
+        }
+        switch input.next() {
+        case UInt8(ascii: "\\"): bytes.append(byte)
+        case UInt8(ascii: "n"): bytes.append(UInt8(ascii: "\n"))
+        case UInt8(ascii: "t"): bytes.append(UInt8(ascii: "\t"))
+        case UInt8(ascii: "x"):
+            guard let high = input.next(), let low = input.next(),
+                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+        default: return nil
+        }
+    }
+    return bytes
+}
+
 /// Text of our own on one line: backslashes stay, for whatever needed an escape in it already has one.
 package func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
