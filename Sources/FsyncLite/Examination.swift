@@ -30,13 +30,16 @@ struct Examination {
     let need: RoomNeed?
     /// Of the target nothing was looked at but what the plan touches.
     let trustsTarget: Bool
+    /// The target keeps entries that take part and that the manifest will not have.
+    let leavesStrangers: Bool
 
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
         isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
         isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
         copy: [UInt8]? = nil, attributes: MirroredAttributes, projects: [RelativePath: UInt32] = [:],
-        scanned: ManifestHeader.Scan, need: RoomNeed? = nil, trustsTarget: Bool = false
+        scanned: ManifestHeader.Scan, need: RoomNeed? = nil, trustsTarget: Bool = false,
+        leavesStrangers: Bool = false
     ) {
         self.plan = plan
         self.contents = contents
@@ -53,6 +56,7 @@ struct Examination {
         self.scanned = scanned
         self.need = need
         self.trustsTarget = trustsTarget
+        self.leavesStrangers = leavesStrangers
     }
 
     /// - Parameter log: what earlier runs have compared, and this one does.
@@ -292,7 +296,7 @@ struct Examination {
         _ header: ManifestHeader, _ policy: ComparisonPolicy, _ options: SyncOptions
     ) -> Bool {
         !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
-            && header.filters == options.filters.summary
+            && header.scanned != nil && header.filters == options.filters.summary
             // What is excluded is in no manifest.
             && (!options.deletesExcluded || options.filters.isEmpty)
     }

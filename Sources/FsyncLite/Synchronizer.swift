@@ -400,6 +400,8 @@ public struct Synchronizer: Sendable {
             if let earlier = examination.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
             }
+            // Then the manifest does not pass for all that the target holds.
+            if examination.leavesStrangers { header.scanned = nil }
             return header
         }
         var header = ManifestHeader(

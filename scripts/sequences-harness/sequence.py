@@ -400,7 +400,8 @@ class Sequence:
                        versions=[], extra=extra)
         # What took no part in that tree has come back as it was: the filters of then do not tell why.
         as_it_was = {path for path, entry in kept.versions[0].items()
-                     if path not in kept.extra and value(entry) == value(after.get(path))}
+                     if path not in kept.extra and value(entry) == value(after.get(path))
+                     and all(path in version for version in kept.versions)}
         resting = self.manifest_if_there().uncovered - as_it_was
         unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
         self.check_manifest(after, filters, unknown, undone=True)

@@ -159,7 +159,7 @@ extension Examination {
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
             isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes,
-            projects: domains.projects, scanned: scanned)
+            projects: domains.projects, scanned: scanned, leavesStrangers: !drift.notes.isEmpty)
     }
 }
 
