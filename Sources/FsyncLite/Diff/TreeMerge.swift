@@ -301,7 +301,6 @@ package struct TreeMerge {
         if target.status.type == .directory { unsettled.append(target.path) }
     }
 
-
     private func isProtected(_ path: RelativePath) -> Bool {
         unlisted.map { path.isBelow($0) } ?? false
     }

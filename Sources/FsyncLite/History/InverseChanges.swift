@@ -16,7 +16,7 @@ package struct InverseChanges: Hashable, Sendable {
 
     /// By path in the earlier tree. What is not in here is unchanged, in the place that its directory gives it.
     package private(set) var entries: [RelativePath: Entry] = [:]
-    /// By path now: what the earlier tree does not have.
+    /// By path now, or by place in a displaced directory: what the earlier tree does not have.
     package private(set) var gone: [RelativePath: File] = [:]
     private var pathsBefore: [RelativePath: RelativePath] = [:]
     /// By the inode of a clone, that of the file that it was made of.
@@ -90,7 +90,7 @@ package struct InverseChanges: Hashable, Sendable {
     /// Paths now whose entries the earlier tree has not, or elsewhere, or otherwise, in order; and whether that
     /// goes for all that lies below them.
     package var touched: [(path: RelativePath, withAllBelow: Bool)] {
-        Set(gone.keys).union(pathsBefore.keys.lazy.filter { !$0.isInState && !$0.isRoot }).sorted()
+        Set(gone.keys).union(pathsBefore.keys).filter { !$0.isInState && !$0.isRoot }.sorted()
             .map { ($0, pathsBefore[$0] != $0) }
     }
 
@@ -103,7 +103,9 @@ package struct InverseChanges: Hashable, Sendable {
         result.originals = older.originals.merging(originals) { $1 }
         for (path, file) in older.gone {
             let place = place(of: path)
-            if !place.isInState { result.gone[place] = file.moved(to: place) }
+            // What a displaced directory took along would come back with it.
+            guard !place.isInState || place == placeByParent(of: path) else { continue }
+            result.gone[place] = file.moved(to: place)
         }
         for (_, entry) in older.entries {
             var file = entry.file
@@ -113,9 +115,6 @@ package struct InverseChanges: Hashable, Sendable {
         }
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
-            // Of what lay in a displaced directory only what is named was in the tree: snapshots in between that had more
-            // may be pruned.
-            guard !path.isInState || before.isInState || older.pathsBefore[path] != nil else { continue }
             result.set(
                 Entry(
                     file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered))
@@ -135,6 +134,9 @@ package struct InverseChanges: Hashable, Sendable {
                 result.set(entry)
             }
         }
+        // A displaced directory that nobody asks for tells nothing of what it holds.
+        let places = Set(result.pathsBefore.keys)
+        result.gone = result.gone.filter { !$0.key.isInState || $0.key.isBelow(anyOf: places) }
         return result
     }
 
