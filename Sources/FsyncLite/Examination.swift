@@ -174,7 +174,13 @@ struct Examination {
         // would stop the next scan of the target.
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
-        if options.keepsDeleted { difference.keepDeleted() }
+        if options.keepsDeleted {
+            let decide = try filters.decisions(in: sourceRoot)
+            for file in difference.keepDeleted()
+            where try decide(file.path, file.status.type, file.size).isExcluded {
+                difference.staying.insert(file.path)
+            }
+        }
         if isRecorded, let directory = root.directory,
             try !merge.collisions.isEmpty || !difference.confirm(in: directory)
         {

@@ -311,7 +311,10 @@ class Sequence:
         self.check_mirror(before, after, words, filters, unseen)
         wanted, _ = filters.split(walk(self.source))
         drifted = bool(self.drift)
-        if not trusting:
+        if trusting:
+            objects = {before[path].inode for path in self.drift if path in before and path != b"."}
+            self.drift |= {path for path, entry in after.items() if entry.inode in objects}
+        else:
             self.drift = set()
         self.note_step(before, manifest, after, filters, may_vanish=True, drifted=drifted, looked=not trusting,
                        versions=[wanted] if unseen else [], extra=self.extra(after, wanted))
@@ -539,9 +542,11 @@ class Sequence:
         if found:
             raise self.broken("mirror", "the target is not the mirror", found)
         if "--delete-excluded" not in words:
-            self.check_uncovered(before, after, before_rest, rest)
+            # What is not deleted may move along to where it is left out.
+            known = before if "--no-delete" in words else before_rest
+            self.check_uncovered(before, after, before_rest, rest, known)
 
-    def check_uncovered(self, before, after, before_rest, rest):
+    def check_uncovered(self, before, after, before_rest, rest, known):
         """At its place, or where the directory that holds it has gone."""
         def tops(part):
             return sorted(path for path in part if not any(above in part for above in parents(path)))
@@ -562,7 +567,7 @@ class Sequence:
                 missing.append(f"{show(top)}: uncovered, and not as it was")
         if missing:
             raise self.broken("uncovered", "what is left out has changed", missing)
-        known = {value(entry) for path, entry in before_rest.items()}
+        known = {value(entry) for entry in known.values()}
         new = [f"{show(path)}: new, and uncovered" for path, entry in rest.items()
                if path not in before and value(entry) not in known]
         if new:

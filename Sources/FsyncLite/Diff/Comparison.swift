@@ -53,7 +53,7 @@ package struct ComparisonPolicy: Sendable {
     /// Whether an entry of the target that the manifest has not may have taken no part when that was made.
     func mayHaveBeenExcluded(_ path: RelativePath, _ type: FileType) -> Bool {
         guard mayWiden, let earlierFilters else { return mayWiden }
-        return earlierFilters.explain(path, type: type, size: 0) { _ in FilterDirectory() }.isExcluded
+        return earlierFilters.excludes(path, type)
     }
 
     /// Compares two entries of one type, whatever their paths.
@@ -156,8 +156,12 @@ package struct ComparisonPolicy: Sendable {
     ///
     /// - Parameter recorded: its change time then; nil where a commit has touched it since.
     func isAsLeft(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
-        if trustsTarget { return true }
-        return recorded.map { $0 == target.changed } ?? trust?.accounts(for: target.changed) ?? false
+        trustsTarget || hasKnownTime(target, recorded)
+    }
+
+    /// The same, of an object that somebody has looked at.
+    func hasKnownTime(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
+        recorded.map { $0 == target.changed } ?? trust?.accounts(for: target.changed) ?? false
     }
 
     /// The target's object is as it was recorded, by its change time too.

@@ -18,7 +18,8 @@ package struct Difference: Sendable {
     package private(set) var hasUncovered = false
     /// Entries of the target that took no part so far, where they are now.
     package var wereUncovered: Set<RelativePath> = []
-    /// Directories that an earlier tree does not have and that stay for what they hold: they take no part in it.
+    /// What the source does not have and that stays without taking part: directories for what they hold, and what a
+    /// directory takes along to where it is excluded.
     package var staying: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
     /// What it was compared by.
@@ -374,7 +375,10 @@ package struct Difference: Sendable {
 
     /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
     /// directory, and the manifest keeps it.
-    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) {
+    ///
+    /// - Returns: what stays, where it will be.
+    @discardableResult
+    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
         let taken = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
         var going: Set<RelativePath> = []
         var stay: [Pair] = []
@@ -413,5 +417,6 @@ package struct Difference: Sendable {
         pairs.append(contentsOf: stay)
         pairs.sort { $0.source < $1.source }
         joinLinks()
+        return stay.map(\.source)
     }
 }

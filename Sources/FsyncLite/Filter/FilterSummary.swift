@@ -1,3 +1,5 @@
+import FileSystem
+
 /// Filters as lines of text, in order, for a manifest: the options that would make them, escaped where they are no
 /// printable text.
 public struct FilterSummary: Sendable {
@@ -21,6 +23,11 @@ extension Filters {
             default: return nil
             }
         }
+    }
+
+    /// Decides by the path alone.
+    func excludes(_ path: RelativePath, _ type: FileType) -> Bool {
+        explain(path, type: type, size: 0) { _ in FilterDirectory() }.isExcluded
     }
 }
 

@@ -86,7 +86,10 @@ struct History {
             // The older record begins where its apply left the tree, not where the newer one found it.
             changes = changes.followed(by: InverseChanges(drift))
             let record = try actions(step)
-            changes = changes.followed(by: InverseChanges(record.actions, clones: step.header.clones ?? []))
+            let filters = step.header.previousFilters.flatMap { Filters(FilterSummary(lines: $0)) }
+            changes = changes.followed(
+                by: InverseChanges(record.actions, clones: step.header.clones ?? []),
+                covers: { filters?.excludes($0.path, $0.status.type) == false })
             drift = record.drift
         }
         return changes

@@ -97,7 +97,12 @@ package struct InverseChanges: Hashable, Sendable {
     // MARK: Composition
 
     /// These changes, and then those that lead to a tree still earlier.
-    package func followed(by older: InverseChanges) -> InverseChanges {
+    ///
+    /// - Parameter covers: whether the filters of the earlier tree cover a path: what took no part later, and that tree
+    ///   does not name, was not there.
+    package func followed(
+        by older: InverseChanges, covers: (File) -> Bool = { _ in false }
+    ) -> InverseChanges {
         var result = InverseChanges()
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
@@ -115,9 +120,12 @@ package struct InverseChanges: Hashable, Sendable {
         }
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
-            result.set(
-                Entry(
-                    file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered))
+            let file = entry.file.moved(to: before)
+            if entry.isCovered || before.isInState || !covers(file) {
+                result.set(Entry(file: file, place: entry.place, isCovered: entry.isCovered))
+            } else {
+                result.gone[entry.place] = entry.file.moved(to: entry.place)
+            }
         }
         return result
     }

@@ -69,6 +69,8 @@ extension Difference {
             guard let status = try look(file.path),
                 !file.status.differs(from: status, as: file.status.inode)
             else { return false }
+            let changed = file.status.changed == Trust.unexamined ? nil : file.status.changed
+            guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }
             file = file.with(status)
             return true
         }

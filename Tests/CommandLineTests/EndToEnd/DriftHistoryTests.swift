@@ -169,4 +169,18 @@ struct DriftHistoryTests {
         let entries = try scene.run("manifest", "list", "--json", "target").output
         #expect(entries.components(separatedBy: "\"links\":3").count == 4, "\(entries)")
     }
+
+    /// A directory that something comes back into was replaced: the edit goes to the history.
+    @Test func anEditInTheWayGivesWay() throws {
+        let scene = try MirrorScene(["a": ["gone": "1", "kept": "2"]])
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("source/a/gone")
+        try scene.mirror()
+        try scene.remove("target/a")
+        try scene.build(["a": "edit"], at: "target")
+        #expect(try scene.run("undo", "target").code == 3)
+        #expect(try scene.text("target/a/gone") == "1")
+        #expect(try scene.historyKeeps("edit"))
+        try scene.mirror()
+    }
 }

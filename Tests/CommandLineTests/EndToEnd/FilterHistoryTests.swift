@@ -79,4 +79,56 @@ struct FilterHistoryTests {
         #expect(header.texts("filters") == ["--exclude=/a"])
         #expect(try scene.plan("--exclude", "/a").output.contains("nothing to do"))
     }
+
+    /// A directory that would go stays for the excluded content that it holds, not for what moves away.
+    @Test func contentThatMovesAwayLetsItsDirectoryGo() throws {
+        let scene = try MirrorScene(["a": ["b": ["file": "1"]]])
+        try scene.mirror()
+        try scene.build(["object.o": "own"], at: "target/a/b")
+        try scene.move("source/a/b", to: "source/b")
+        try scene.remove("source/a")
+        #expect(try scene.apply("--exclude", "*.o").code == 0)
+        #expect(!scene.exists("target/a"))
+        #expect(try scene.text("target/b/object.o") == "own")
+    }
+
+    /// The filters change, and what somebody brought was covered by the earlier ones: it was in no earlier tree.
+    @Test func whatEarlierFiltersCoveredIsAnEdit() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror("--keep-last", "9")
+        try scene.append("2", to: "source/a")
+        try scene.mirror()
+        try scene.build(["brought": "x"], at: "target")
+        #expect(try scene.apply("--exclude", "/other\\n").code == 0)
+        #expect(!scene.exists("target/brought"))
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(try scene.text("target/a") == "1")
+        #expect(!scene.exists("target/brought"))
+    }
+
+    /// What took no part and stays when the filters of then come back is in no manifest.
+    @Test func aManifestIsNotTrustedAfterARestoreThatLeavesStrangers() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        #expect(try scene.apply("--exclude", "/own").code == 0)
+        try scene.build(["own": "x"], at: "target")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
+        #expect(scene.exists("target/own"))
+        try scene.mirror("--trust-manifest")
+    }
+
+    /// Nothing but its change time tells of the attribute, and a later commit must not vouch for that.
+    @Test func attributesOfWhatIsLeftOutComeBack() throws {
+        let scene = try MirrorScene(["a": ["x": "1"], "b": "2"])
+        try scene.mirror("--keep-last", "9")
+        try scene.setAttribute("user.own", "kept", of: "target/a")
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try scene.append("2", to: "source/b")
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        let before = try AttributeSnapshot(scene.path("target/a"))
+        #expect(try scene.apply("--exclude", "/a", "--delete-excluded").code == 0)
+        try undo(scene)
+        #expect(try AttributeSnapshot(scene.path("target/a")) == before)
+    }
 }

@@ -138,4 +138,15 @@ struct TrustManifestTests {
         }
         #expect(try scene.apply().output.contains("nothing to do"))
     }
+
+    /// The source's file is young and compared by its digest; that of the target's is the manifest's word.
+    @Test func anEditThatOnlyItsChangeTimeTellsOfIsNotVouchedFor() throws {
+        let scene = try MirrorScene(["a": "one"])
+        try scene.mirror("--digest")
+        try scene.editInSecret("target/a", "two")
+        try scene.build(["b": ""], at: "source")
+        #expect(try scene.apply("--trust-manifest", "--digest").code == 0)
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "one")
+    }
 }

@@ -231,4 +231,17 @@ struct FilterTests {
         second.exclude("e\u{301}".utf8)
         #expect(first.summary.lines == second.summary.lines && first.summary != second.summary)
     }
+
+    @Test func filtersAreReadBackFromTheirSummary() throws {
+        var filters = Filters()
+        filters.exclude("*.o".utf8)
+        filters.include("a=b\\\u{1B}".utf8)
+        filters.exclude(from: Array("\\#c\n!d \n".utf8), path: Array("list".utf8))
+        let read = try #require(Filters(filters.summary))
+        #expect(read.summary == filters.summary)
+        #expect(try explain(read, "x.o") == "excluded by *.o (argument 1)")
+        #expect(Filters(FilterSummary(lines: [])) == Filters())
+        filters.excludesCaches = true
+        #expect(Filters(filters.summary) == nil)
+    }
 }

@@ -33,6 +33,33 @@ struct EarlierTreeLawTests {
         }
     }
 
+    /// A snapshot had a directory with one entry less; then the directory was displaced, and an undo brought it back.
+    @Test func whatADisplacedDirectoryTookAlongStaysNew() throws {
+        func entry(_ text: String, _ type: FileType, _ inode: UInt64) throws -> File {
+            var status = FileStatus()
+            (status.type, status.inode, status.links, status.permissions) = (type, inode, 1, 0o755)
+            return File(path: try #require(RelativePath(text)), status: status, destination: [])
+        }
+        func changes(_ actions: [InverseAction]) -> InverseChanges { InverseChanges(actions) }
+        let (directory, old) = (try entry("d", .directory, 1), try entry("d/old", .file, 2))
+        let new = try entry("d/new", .file, 3)
+        let slot = try #require(RelativePath("20261121T090000.000001Z-0000/0/0"))
+        let creation = changes([InverseAction(.delete, new)])
+        let displacement = changes([
+            InverseAction(.create, directory, slot: slot), InverseAction(.create, new),
+            InverseAction(.create, old),
+        ])
+        let place = try #require(RelativePath(".fsync-lite/history/\(slot)"))
+        let undo = changes([InverseAction(.move, directory.moved(to: place), from: directory.path)])
+        let joined = displacement.followed(by: creation).keeping(slotsOf: [])
+        let tree = try EarlierTree(
+            undo.followed(by: InverseChanges(joined.actions)), present: FileList([directory, new, old]))
+        let entries = tree.entries(over: FileList([directory, new, old]))
+        var found: [RelativePath] = []
+        while try entries.advance() { found.append(entries.path) }
+        #expect(found == [directory.path, old.path])
+    }
+
     @Test func nothingChangedIsThePresentTree() throws {
         var random = SplitMix64(seed: 1)
         let tree = ModelTree.random(now: 100, firstInode: 10, &random)

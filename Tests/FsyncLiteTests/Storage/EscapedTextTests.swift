@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import FsyncLite
@@ -20,5 +21,17 @@ struct EscapedTextTests {
     func invalidUTF8IsEscapedByteByByte(_ bytes: [UInt8], _ escaped: String) {
         #expect(escapedText(bytes) == escaped)
         #expect(escapedText(([0x2F] + bytes)[1...]) == escaped)
+    }
+
+    @Test func itIsReadBack() {
+        var random = SplitMix64(seed: 7)
+        let odd = Array("\\\n\t\u{1B}é€x".utf8) + [0xFF, 0xC0, 0x80]
+        for _ in 0..<1_000 {
+            let bytes = (0..<Int.random(in: 0..<12, using: &random)).map { _ in
+                odd.randomElement(using: &random)!
+            }
+            #expect(unescaped(escapedText(bytes).utf8) == bytes)
+        }
+        for text in ["a\\", "\\q", "\\x1", "\\xZZ"] { #expect(unescaped(text.utf8) == nil, "\(text)") }
     }
 }
