@@ -271,10 +271,10 @@ struct Examination {
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let place = moves.carriedPath(of: path)
-            guard place != path, let directory = moves.topmostMoving(above: path),
-                !staying.contains(directory)
-            else { continue }
-            if try !decide(place, status.type, status.size).isExcluded { staying.insert(directory) }
+            guard place != path else { continue }
+            if try !decide(place, status.type, status.size).isExcluded {
+                staying.formUnion(moves.moving(above: path))
+            }
         }
         if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }
     }

@@ -312,8 +312,7 @@ class Sequence:
         wanted, _ = filters.split(walk(self.source))
         drifted = bool(self.drift)
         if trusting:
-            objects = {before[path].inode for path in self.drift if path in before and path != b"."}
-            self.drift |= {path for path, entry in after.items() if entry.inode in objects}
+            self.follow_drift(before, after)
         else:
             self.drift = set()
         self.note_step(before, manifest, after, filters, may_vanish=True, drifted=drifted, looked=not trusting,
@@ -366,6 +365,17 @@ class Sequence:
         words = ["snapshot", "restore", self.target, self.name_of(snapshot, rng), "--in-place", "--json"]
         self.go_back("restore in place", snapshot, words, kill=kill)
 
+    def follow_drift(self, before, after):
+        objects = {before[path].inode for path in self.drift if path in before and path != b"."}
+        self.drift |= {path for path, entry in after.items() if entry.inode in objects}
+
+    def lost(self, snapshot):
+        """What a restore would list; one that is killed lists nothing."""
+        _, report, _ = self.fsync_lite("snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json")
+        shutil.rmtree(self.copy, ignore_errors=True)
+        self.tell("rm -r copy")
+        return self.listed(report)
+
     def name_of(self, snapshot, rng):
         index = self.ids.index(snapshot)
         if rng.random() < 0.5:
@@ -375,9 +385,10 @@ class Sequence:
     def go_back(self, what, snapshot, words, kill=None):
         before, manifest = walk(self.target), self.manifest_if_there()
         kept = self.kept[snapshot]
+        lost = self.lost(snapshot) if kill and self.drifted else set()
         code, report, errors = self.fsync_lite(*words, kill=kill)
         if kill and code == 137:
-            return self.after_a_kill(before, None, None, kept)
+            return self.after_a_kill(before, None, None, kept, lost)
         # What no run covered stays, also where the filters that come back would cover it; it may be in the way.
         strangers = set(self.filters.split(before)[1]) | (manifest.uncovered if manifest else set())
         strangers -= {path for path, entry in kept.versions[0].items()
@@ -389,14 +400,17 @@ class Sequence:
         after = walk(self.target)
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
+        carried |= {above for path in carried for above in parents(path)} - {b"."}
         excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
+        self.follow_drift(before, after)
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
-        extra = strangers | kept.extra | self.manifest_if_there().uncovered
+        # What `--no-delete` left counts for no name of a file.
+        extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
         if self.drift or changed:
             extra |= self.extra(after, kept.versions[0])
         self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
@@ -470,7 +484,7 @@ class Sequence:
             self.after_kill = rng.choice([["recover"], ["recover", "--back"]])
             {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](rng, kill=kill)
 
-    def after_a_kill(self, before, words, filters, kept=None):
+    def after_a_kill(self, before, words, filters, kept=None, lost=()):
         """Old or new, and all documents can be read."""
         manifest = None
         self.read_documents(random.Random(self.step), codes=(0, 6))
@@ -495,7 +509,7 @@ class Sequence:
                 new, why = False, getattr(broken, "details", [])
         elif kept:
             try:
-                self.check_back("restore", kept, before, after, set())
+                self.check_back("restore", kept, before, after, set(lost))
                 new, why = True, []
             except (Broken, Ignored) as broken:
                 new, why = False, getattr(broken, "details", [])

@@ -152,7 +152,7 @@ package struct EarlierTree: Sendable {
             var entry = entry
             var status = entry.file.status.asNameOf(linked)
             // The object that it was holds something else by now.
-            if entry.place.isLost { (status.inode, status.created) = (0, nil) }
+            if entry.place.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
             // What stays in its present place as well is copied.
             if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
                 (status.inode, status.created, status.links) = (0, nil, 1)

@@ -66,6 +66,8 @@ extension Examination {
         var policy = ComparisonPolicy()
         policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
         policy.identityTellsContent = isInPlace
+        policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
+        policy.earlierFilters = Filters(header.filters)
         policy.uncovering = isInPlace ? tree.uncovered : []
         policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
             .union(restoration.keepsDrift ? tree.returned.new : [])

@@ -32,9 +32,9 @@ struct MoveMap {
         return carriedPath(of: parent).appending(name)
     }
 
-    /// Where the topmost directory stands that moves and takes the object at a path along.
-    func topmostMoving(above path: RelativePath) -> RelativePath? {
-        Array(path.ancestors).last { newByOld[$0] != nil }
+    /// Where the directories stand that move and may take the object at a path along.
+    func moving(above path: RelativePath) -> [RelativePath] {
+        path.ancestors.filter { newByOld[$0] != nil }
     }
 
     /// A directory moves.
