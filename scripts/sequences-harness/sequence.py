@@ -404,6 +404,9 @@ class Sequence:
         excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.follow_drift(before, after)
+        recorded = self.manifest_if_there()
+        # What is left out no longer and no apply brought counts as brought by hand.
+        self.drift |= set(kept.filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)

@@ -21,6 +21,6 @@ package struct Drift: Hashable, Sendable {
 
     init(recorded: File, _ record: Record, found: File) {
         (self.recorded, self.found, wasUncovered) = (recorded, found, record.isUncovered)
-        isIntact = found.isFile ? record.isIntact(in: found.status) : record.status.type == found.status.type
+        isIntact = found.isFile ? record.isIntact(in: found.status) : recorded.kind == found.kind
     }
 }

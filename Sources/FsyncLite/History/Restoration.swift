@@ -219,10 +219,19 @@ extension Difference {
         var listed: Set<RelativePath> = []
         var problems: [Problem] = []
         let going = Set(deleted.map(\.file.path))
+        func isMissed(_ file: File) -> Bool {
+            !policy.uncovering.contains(file.path) || tree.place(of: file.path).isInState
+        }
         // Directories that something comes back into.
         let needed = Set(
-            (created.lazy.map(\.file.path).filter(tree.isChanged)
+            (created.lazy.map(\.file).filter(isMissed).map(\.path).filter(tree.isChanged)
                 + pairs.lazy.filter(\.isRenamed).map(\.source.path)).flatMap(\.ancestors))
+        // What took no part and is not in the target any more is not missed.
+        created.removeAll { file, _ in
+            guard !isMissed(file), !needed.contains(file.path) else { return false }
+            forgotten.append(file.path)
+            return true
+        }
         var foreign: Set<RelativePath> = []
         var wereCovered: Set<RelativePath> = []
         for (file, record) in merge.departures where going.contains(file.path) {

@@ -92,6 +92,20 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/b/object.o") == "own")
     }
 
+    /// Each directory that would take it along is copied, the one that holds it and the one that holds that.
+    @Test func leftOutContentOfAMovedDirectoryInAMovedDirectoryStays() throws {
+        let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]])
+        try scene.mirror()
+        try scene.move("source/b/f.x", to: "source/a")
+        try scene.build(["f.x": [:]], at: "source")
+        try scene.move("source/b", to: "source/f.x/b")
+        let run = try scene.apply("--exclude", "**/f.x/left")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/a/left") == "1")
+        #expect(try scene.text("target/b/f.x/left") == "1")
+        #expect(scene.exists("target/f.x/b") && !scene.exists("target/b/f.x/h"))
+    }
+
     /// The filters change, and what somebody brought was covered by the earlier ones: it was in no earlier tree.
     @Test func whatEarlierFiltersCoveredIsAnEdit() throws {
         let scene = try MirrorScene(["a": "1"])

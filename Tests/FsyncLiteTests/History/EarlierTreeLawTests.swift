@@ -36,8 +36,8 @@ struct EarlierTreeLawTests {
     /// A snapshot had a directory with one entry less; then the directory was displaced, and an undo brought it back.
     @Test func whatADisplacedDirectoryTookAlongStaysNew() throws {
         func entry(_ text: String, _ type: FileType, _ inode: UInt64) throws -> File {
-            var status = FileStatus()
-            (status.type, status.inode, status.links, status.permissions) = (type, inode, 1, 0o755)
+            var status = FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
+            status.inode = inode
             return File(path: try #require(RelativePath(text)), status: status, destination: [])
         }
         func changes(_ actions: [InverseAction]) -> InverseChanges { InverseChanges(actions) }
