@@ -219,8 +219,9 @@ extension Difference {
         var listed: Set<RelativePath> = []
         var problems: [Problem] = []
         let going = Set(deleted.map(\.file.path))
+        let uncovering = policy.uncovering
         func isMissed(_ file: File) -> Bool {
-            !policy.uncovering.contains(file.path) || tree.place(of: file.path).isInState
+            !uncovering.contains(file.path) || tree.place(of: file.path).isInState
         }
         // Directories that something comes back into.
         let needed = Set(
