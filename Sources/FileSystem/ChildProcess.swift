@@ -34,7 +34,16 @@ package struct ChildProcess: Sendable {
         defer { for argument in arguments { free(argument) } }
         var process = pid_t()
         guard let command = arguments[0] else { throw .noSuchFile }
-        let failure = posix_spawnp(&process, command, &actions, nil, arguments, environ)
+        // What we ignore a child would ignore too.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        sigaddset(&defaults, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        let failure = posix_spawnp(&process, command, &actions, &attributes, arguments, environ)
         guard failure == 0 else { throw Errno(rawValue: failure) }
         var status: Int32 = 0
         _ = try retrying { waitpid(process, &status, 0) }

@@ -28,6 +28,8 @@ package enum Interruption {
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
+        // Whoever reads the report may leave; what is done is done all the same.
+        Glibc.signal(SIGPIPE, SIG_IGN)
     }
 
     /// The first signal that came; nil while there is none.

@@ -32,6 +32,8 @@ struct Examination {
     let trustsTarget: Bool
     /// The target keeps entries that take part and that the manifest will not have.
     let leavesStrangers: Bool
+    /// Directories of the target that are open for this run only, with the permissions that they had.
+    var opened: [RelativePath: UInt16] = [:]
 
     init(
         plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,

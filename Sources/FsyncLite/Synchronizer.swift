@@ -49,7 +49,13 @@ public struct Synchronizer: Sendable {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             let before = try root.state?.manifestVersion()
-            let found = Result { try examine(root, ComparisonLog(root, writes: false)) }
+            let found = Result {
+                do {
+                    return try examine(root, ComparisonLog(root, writes: false))
+                } catch {
+                    throw try Synchronizer.closedDirectory(root, error) ?? error
+                }
+            }
             guard let state = root.state else { return try found.get().plan }
             // What goes wrong when the tree changes meanwhile is no error of the tree.
             if try !state.hasJournal(), try state.manifestVersion() != before { continue }
@@ -94,15 +100,16 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        let examination: Examination
+        var examination: Examination
         let log = try ComparisonLog(root, writes: true)
         do {
             examination = try examine(root, log)
         } catch {
             // It may be that the owner has closed a directory to themselves, as chmod would open it.
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
-            guard let closed, !closed.isEmpty else { throw error }
+            guard let closed, !closed.permissions.isEmpty else { throw error }
             examination = try examine(root, log)
+            examination.opened = closed.permissions
         }
         root = log.root
         var report = Report(.refused, examination.plan)
@@ -168,6 +175,17 @@ public struct Synchronizer: Sendable {
         SyncError(
             .pending, path: target,
             "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
+    }
+
+    /// What `apply` would open and `plan`, which changes nothing, cannot look into.
+    private static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
+        guard syncError(error).errno == Errno.accessDenied.rawValue, let directory = root.directory,
+            let path = try ClosedDirectories.first(in: directory)
+        else { return nil }
+        return SyncError(
+            .failed, path: root.path + [UInt8(ascii: "/")] + path.bytes,
+            "its owner may not read this directory; apply opens it for its run, and plan changes nothing: "
+                + "make it readable (chmod u+rwx), or run apply")
     }
 
     private static func syncError(_ error: any Error) -> SyncError {
@@ -309,7 +327,7 @@ public struct Synchronizer: Sendable {
         try HistoryRecord(
             id: id, created: examination.scanned.time, previous: History(state).snapshots().first,
             manifest: examination.header, plan: exchange?.asCopied(plan) ?? plan, layout: steps,
-            originals: exchange?.originals ?? [:]
+            originals: exchange?.originals ?? [:], opened: examination.opened
         ).write(to: stage.directory, durably: false)
 
         monitor.report(Progress(.syncing))

@@ -4,7 +4,6 @@ import FileSystem
 /// that they are to have.
 final class ClosedDirectories {
     private let root: Directory
-    /// With the permissions that they had.
     private var opened: [(path: RelativePath, permissions: UInt16)] = []
 
     /// Opens all of them.
@@ -22,8 +21,7 @@ final class ClosedDirectories {
         let walker = TreeWalker(root)
         while try scan.advance() {
             let status = scan.status
-            guard status.type == .directory, status.permissions & 0o500 != 0o500,
-                status.owner == Account.effectiveUser,
+            guard ClosedDirectories.isClosed(status),
                 let (directory, name) = try walker.place(of: scan.path)
             else { continue }
             try ObjectHandle(name, in: directory).setPermissions(status.permissions | 0o700)
@@ -32,7 +30,23 @@ final class ClosedDirectories {
         return opened.count > before
     }
 
-    var isEmpty: Bool { opened.isEmpty }
+    /// With the permissions that they had.
+    var permissions: [RelativePath: UInt16] {
+        Dictionary(opened.map { ($0.path, $0.permissions) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// One that would be opened; nil where there is none.
+    static func first(in root: Directory) throws -> RelativePath? {
+        guard !Account.isRoot else { return nil }
+        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
+        while try scan.advance() { if isClosed(scan.status) { return scan.path } }
+        return nil
+    }
+
+    private static func isClosed(_ status: FileStatus) -> Bool {
+        status.type == .directory && status.permissions & 0o500 != 0o500
+            && status.owner == Account.effectiveUser
+    }
 
     /// Closes them again, the inner ones first.
     func close() throws {

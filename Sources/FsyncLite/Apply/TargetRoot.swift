@@ -63,7 +63,11 @@ struct TargetRoot {
             return try LocalFile(bytes: path).directory()
         } catch {
             if error.isNotFound { return nil }
-            throw error
+            guard error.errno == Errno.accessDenied.rawValue else { throw error }
+            throw SyncError(
+                error.code, path: path,
+                "\(error.message); where you own this directory and have closed it, chmod u+rwx opens it",
+                errno: error.errno)
         }
     }
 

@@ -106,10 +106,12 @@ package struct HistoryRecord: Sendable {
     package let actions: [InverseAction]
     package let drift: [InverseAction]
 
-    /// - Parameter previous: the snapshot that the apply found.
+    /// - Parameters:
+    ///   - previous: the snapshot that the apply found.
+    ///   - opened: directories that the apply opened for itself, with the permissions that it found.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        layout: Layout, originals: [UInt64: UInt64] = [:]
+        layout: Layout, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
     ) {
         let difference = plan.difference
         let displaced =
@@ -123,7 +125,7 @@ package struct HistoryRecord: Sendable {
             move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
         header.clones = Header.clones(originals)
-        actions = HistoryRecord.inverses(plan, layout, transaction: id)
+        actions = HistoryRecord.inverses(plan, layout, opened, transaction: id)
         drift =
             HistoryRecord.inverses(of: difference.drift, transaction: id)
             + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
@@ -147,7 +149,9 @@ package struct HistoryRecord: Sendable {
         self.header.clones = Header.clones(changes.originals)
     }
 
-    private static func inverses(_ plan: Plan, _ layout: Layout, transaction: String) -> [InverseAction] {
+    private static func inverses(
+        _ plan: Plan, _ layout: Layout, _ opened: [RelativePath: UInt16], transaction: String
+    ) -> [InverseAction] {
         let difference = plan.difference
         let slots: [RelativePath: RelativePath] = Dictionary(
             uniqueKeysWithValues: layout.displaced.compactMap { path, object in
@@ -164,6 +168,12 @@ package struct HistoryRecord: Sendable {
         ) {
             // A socket holds nothing, and no document has a word for it.
             guard file.status.type != .socket else { return }
+            var file = file
+            if let permissions = opened[file.path], verb != .delete {
+                var status = file.status
+                status.permissions = permissions
+                file = file.with(status)
+            }
             found.append(
                 InverseAction(
                     verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),

@@ -33,6 +33,14 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     /// The names of those that are not among them.
     var missingNames: [String] { MirroredAttributes.names.filter { !contains($0.0) }.map(\.1) }
 
+    /// What a target can fail to hold of them.
+    var omittable: Omissions {
+        let parts: [(MirroredAttributes, Omissions)] = [
+            (.owner, .owner), (.xattrs, .xattrs), (.acls, .acls), (.hardLinks, .links),
+        ]
+        return parts.reduce(Omissions.all) { contains($1.0) ? $0 : $0.subtracting($1.1) }
+    }
+
     /// As the file system's calls want it.
     var extended: ExtendedAttributes.Selection {
         ExtendedAttributes.Selection(

@@ -15,6 +15,8 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     /// It is a file of its own: the one that it is another name of has as many as it can have.
     package static let links = Omissions(rawValue: 32)
 
+    static let all: Omissions = [.modified, .mode, .owner, .xattrs, .acls, .links]
+
     /// The names in every JSON document and message.
     package static let names: [(Omissions, String)] = [
         (.modified, "modified"), (.mode, "mode"), (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"),
