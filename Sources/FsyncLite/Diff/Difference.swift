@@ -154,6 +154,11 @@ package struct Difference: Sendable {
             }
             deleted.append((file, policy.trust != nil && departure.record == nil && !isUncovered))
         }
+        if !wereUncovered.isEmpty {
+            for pair in pairs where pair.record == nil && pair.target.path.isBelow(anyOf: wereUncovered) {
+                wereUncovered.insert(pair.target.path)
+            }
+        }
         pairs.sort { $0.source < $1.source }
         leaveDisplaced()
         collisions = merge.collisions

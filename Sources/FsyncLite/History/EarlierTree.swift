@@ -110,6 +110,9 @@ package struct EarlierTree: Sendable {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
                 share(changes.original(of: entry.file.status.inode))
                 found[path]?.file = entry.file.asRecorded(of: status)
+                if entry.place == present.path, present.digest != entry.file.digest {
+                    found[path]?.file.digest = nil
+                }
             } else if path != present.path, !uncovered.contains(path) {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
             }

@@ -76,17 +76,20 @@ struct History {
 
     /// What leads from the present tree to a snapshot.
     func changes(to index: Int) throws -> InverseChanges {
-        try changes(from: 0, to: index)
+        try changes(from: 0, to: index, isTree: true)
     }
 
-    func changes(from newest: Int, to index: Int) throws -> InverseChanges {
+    /// - Parameter isTree: no older tree is asked for.
+    func changes(from newest: Int, to index: Int, isTree: Bool = false) throws -> InverseChanges {
         var changes = InverseChanges()
         var drift: [InverseAction] = []
-        for step in steps[newest..<index] {
+        for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
             // The older record begins where its apply left the tree, not where the newer one found it.
             changes = changes.followed(by: InverseChanges(drift))
             let record = try actions(step)
-            let filters = step.header.previousFilters.flatMap { Filters(FilterSummary(lines: $0)) }
+            let isLast = isTree && position == index - 1
+            let filters =
+                isLast ? step.header.previousFilters.flatMap { Filters(FilterSummary(lines: $0)) } : nil
             changes = changes.followed(
                 by: InverseChanges(record.actions, clones: step.header.clones ?? []),
                 covers: { filters?.excludes($0.path, $0.status.type) == false })

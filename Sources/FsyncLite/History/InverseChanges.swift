@@ -98,8 +98,8 @@ package struct InverseChanges: Hashable, Sendable {
 
     /// These changes, and then those that lead to a tree still earlier.
     ///
-    /// - Parameter covers: whether the filters of the earlier tree cover a path: what took no part later, and that tree
-    ///   does not name, was not there.
+    /// - Parameter covers: whether the filters of the tree that is asked for cover a path: what took no part later, and
+    ///   that tree does not name, takes no part in it. A still older one may have it.
     package func followed(
         by older: InverseChanges, covers: (File) -> Bool = { _ in false }
     ) -> InverseChanges {
@@ -115,7 +115,11 @@ package struct InverseChanges: Hashable, Sendable {
         for (_, entry) in older.entries {
             var file = entry.file
             // An exchange may have made a copy in between: the object goes by what it was when last seen.
-            if let known = entries[entry.place]?.file.identity, known.inode != 0 { file = file.with(known) }
+            if let known = entries[entry.place]?.file {
+                if known.status.inode != 0 { file = file.with(known.identity) }
+                // When it was last seen nobody vouched for what it holds.
+                if known.digest != file.digest { file.digest = nil }
+            }
             result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
         }
         for (path, entry) in entries {

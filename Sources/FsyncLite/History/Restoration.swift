@@ -64,7 +64,19 @@ extension Examination {
         let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
-        policy.attributes = header.attributes.intersection(restoration.options.settableAttributes)
+        var earlier = (filters: header.filters, attributes: header.attributes)
+        if index > 0 {
+            let step = history.steps[index - 1].header
+            if let lines = step.previousFilters { earlier.filters = FilterSummary(lines: lines) }
+            if let names = step.previousWithout {
+                let missing = names.compactMap(MirroredAttributes.named)
+                earlier.attributes = MirroredAttributes.all.subtracting(MirroredAttributes(missing))
+            }
+        }
+        // The manifest tells of names and owners also where they are not mirrored.
+        policy.attributes = header.attributes
+            .union(earlier.attributes.intersection([.hardLinks, .owner, .holes]))
+            .intersection(restoration.options.settableAttributes)
         policy.identityTellsContent = isInPlace
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)
@@ -146,21 +158,14 @@ extension Examination {
         }
         // There is no option that goes ahead.
         plan.refusals = refusals.map { Refusal($0.reason) }
-        var earlier: (filters: FilterSummary, attributes: MirroredAttributes)?
-        if isInPlace, restoration.paths.isEmpty, index > 0 {
-            let step = history.steps[index - 1].header
-            earlier = (
-                step.previousFilters.map(FilterSummary.init(lines:)) ?? header.filters,
-                step.previousWithout.map { $0.compactMap(MirroredAttributes.named) }
-                    .map { MirroredAttributes.all.subtracting(MirroredAttributes($0)) } ?? header.attributes
-            )
-        }
+        let isWhole = isInPlace && restoration.paths.isEmpty
         let isStep =
             difference.changesCoverage
-            || earlier.map { $0.filters != header.filters || $0.attributes != header.attributes } ?? false
+            || isWhole && (earlier.filters != header.filters || earlier.attributes != header.attributes)
         self.init(
             plan: plan, contents: contents, header: isInPlace ? header : nil, source: source,
-            isStep: isStep, isOfSource: false, earlier: earlier, copy: copy, attributes: policy.attributes,
+            isStep: isStep, isOfSource: false, earlier: isWhole ? earlier : nil, copy: copy,
+            attributes: policy.attributes,
             projects: domains.projects, scanned: scanned, leavesStrangers: !drift.notes.isEmpty)
     }
 }
@@ -254,8 +259,10 @@ extension Difference {
         staying.formUnion(staying.flatMap(\.ancestors))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
-            // What was edited stays on record, and its directories with it.
-            wereCovered.subtract(listed.lazy.flatMap { $0.ancestors })
+            // What was edited stays on record, and its directories with it, unless one of these takes no part then.
+            let uncovered = listed.filter { $0.isBelow(anyOf: uncovering) }
+            wereCovered.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
+            wereCovered.formUnion(uncovered)
             for pair in pairs where wereCovered.contains(pair.target.path) {
                 self.staying.insert(pair.source.path)
             }
@@ -295,7 +302,7 @@ extension Difference {
         let stillGoing = Set(deleted.map(\.file.path))
         guard let first = foreign.subtracting(stillGoing).min() else { return (problems, []) }
         let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
-        return (problems, ["what no apply brought here stays: \(first)\(others)"])
+        return (problems, ["what filters left out, or no apply brought here, stays: \(first)\(others)"])
     }
 
     /// Leaves alone what takes part again and is not as it was when it last did.
