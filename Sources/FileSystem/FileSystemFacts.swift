@@ -11,6 +11,9 @@ package struct FileSystemFacts: Sendable, Equatable {
     package var blockSize: Int64
     /// Bytes that this user may still write.
     package var availableBytes: Int64
+    /// Bytes to be freed before any of them can be written: root has written into what ext4 keeps in reserve. How much
+    /// that is the kernel does not tell; taken is what mke2fs reserves by default, a twentieth.
+    package var missingReserve: Int64 = 0
     /// Objects that may still be made; nil where there is no limit (btrfs).
     package var availableInodes: Int64?
     package var isReadOnly: Bool
@@ -54,6 +57,10 @@ package struct FileSystemFacts: Sendable, Equatable {
         blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
         let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
         availableBytes = available.overflow ? .max : available.partialValue
+        if name == "ext4", raw.f_bavail == 0 {
+            let missing = Int64(clamping: raw.f_blocks / 20) - Int64(clamping: raw.f_bfree)
+            missingReserve = max(0, missing.multipliedReportingOverflow(by: blockSize).partialValue)
+        }
         availableInodes = raw.f_files == 0 ? nil : Int64(clamping: raw.f_ffree)
         isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0
     }

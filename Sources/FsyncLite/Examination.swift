@@ -237,9 +237,6 @@ struct Examination {
         let kept = options.retention.kept(over: header?.retention)
         if kept != header?.retention {
             isRecordOutdated = true
-            plan.notes.append(
-                kept.map { "kept with the target until others are given: \($0)" }
-                    ?? "the rules of retention that were kept with the target are forgotten")
         }
         if options.recordsDigests, let manifest, manifest.digests < manifest.summary.files {
             isRecordOutdated = true
@@ -252,7 +249,14 @@ struct Examination {
             plan, options, manifest, source, root, targetScan?.findings, merge, rotten: rotten,
             historyGivesWay: giveWay)
         plan.refusals = guards.refusals() + domains.refusals
-        if plan.refusals.isEmpty { plan.givingWay = guards.givingWay ?? [] }
+        if plan.refusals.isEmpty {
+            plan.givingWay = guards.givingWay ?? []
+            if kept != header?.retention {
+                plan.notes.append(
+                    kept.map { "kept with the target until others are given: \($0)" }
+                        ?? "the rules of retention that were kept with the target are forgotten")
+            }
+        }
         self.init(
             plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
             isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,

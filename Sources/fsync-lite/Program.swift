@@ -164,7 +164,8 @@ extension CommandDescription {
             The contents of SOURCE become the contents of TARGET. Until the commit nothing in the tree is \
             touched; a run that is killed leaves the old tree or the new one once the next command that \
             writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history for a week, and of \
-            the last three applies in any case; where the disk has not the room for an apply, the oldest go before. \
+            the last three applies however old they are; where the disk has not the room for an apply, the oldest \
+            go before. \
             Rules of retention that are given are kept with the target, hold until others are given, and never give \
             way to an apply.
             """,

@@ -111,7 +111,8 @@ struct RoomNeed {
 
     func shortage(_ facts: FileSystemFacts) -> Shortage {
         Shortage(
-            bytes: bytes - facts.availableBytes, inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
+            bytes: bytes - facts.availableBytes + (bytes > 0 ? facts.missingReserve : 0),
+            inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
     }
 }
 

@@ -187,4 +187,21 @@ struct DriftHistoryTests {
         #expect(try scene.historyKeeps("edit"))
         try scene.mirror()
     }
+
+    /// One symlink in the place of another: the displaced one is not the one that the apply before had left.
+    @Test func aSymlinkThatWasReplacedIsNoOtherOne() throws {
+        let scene = try MirrorScene(["a": .symlink("first")])
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("target/a")
+        try scene.build(["a": .symlink("edit")], at: "target")
+        try scene.remove("source/a")
+        try scene.mirror()
+        try scene.build(["b": "1"], at: "source")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        let destination = try FileManager.default.destinationOfSymbolicLink(atPath: scene.path("target/a"))
+        #expect(
+            try scene.text("target/.fsync-lite/manifest.json").contains("\"destination\":\"\(destination)\""))
+        try scene.mirror()
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -144,5 +145,34 @@ struct FilterHistoryTests {
         #expect(try scene.apply("--exclude", "/a", "--delete-excluded").code == 0)
         try undo(scene)
         #expect(try AttributeSnapshot(scene.path("target/a")) == before)
+    }
+
+    /// Left out, then there in a tree that had it not, then covered again: each snapshot of before has it.
+    @Test func whatIsLeftOutComesBackAfterRestoresBetween() throws {
+        let scene = try MirrorScene(["z": "keep"])
+        try scene.mirror("--keep-last", "20")
+        try scene.build(["x": "precious"], at: "source")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "x").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        try undo(scene)
+        try scene.build(["x": "other"], at: "source")
+        try scene.mirror()
+        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
+        #expect(copy.code == 0, "\(copy.errors)")
+        #expect(try scene.text("copy/x") == "precious")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
+        #expect(try scene.text("target/x") == "precious")
+    }
+
+    /// A run that mirrors less of a file changes nothing of the trees before it.
+    @Test func namesOfOneFileComeBackAfterARunWithoutHardLinks() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/b"))
+        try scene.mirror()
+        #expect(try scene.apply("--no-hard-links").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
 }
