@@ -190,7 +190,7 @@ struct DriftHistoryTests {
 
     /// One symlink in the place of another: the displaced one is not the one that the apply before had left.
     @Test func aSymlinkThatWasReplacedIsNoOtherOne() throws {
-        let scene = try MirrorScene(["a": .symlink("first")])
+        let scene = try MirrorScene(["a": .symlink("first"), "z": "1"])
         try scene.mirror("--keep-last", "9")
         try scene.remove("target/a")
         try scene.build(["a": .symlink("edit")], at: "target")
