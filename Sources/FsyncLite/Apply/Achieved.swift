@@ -84,7 +84,11 @@ extension ManifestUpdate {
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
         for (file, record, isSeen) in difference.uncovered {
             let seen = policy.movesLater(file.status) ? nil : file.status.changed
-            resting.append((file, record, isSeen ? seen : record.targetChanged))
+            // Another object than the recorded one is known as what it is.
+            let isOther = isSeen && record.differs(from: file.status)
+            let found = Record(
+                status: file.status, targetInode: file.status.inode, extended: file.extended)
+            resting.append((file, isOther ? found : record, isSeen ? seen : record.targetChanged))
         }
         for (file, _, _) in resting { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }

@@ -130,8 +130,7 @@ package struct TreeMerge {
                 if target.status.type == .directory { excludedDirectory = path }
                 if let record, !record.isUncovered {
                     // What is excluded is not looked into: the destination of another symlink is not known.
-                    let isSame = !record.differs(from: target.status)
-                    if isSame || record.status.type == target.status.type && record.status.type != .symlink {
+                    if target.status.type != .symlink || !record.differs(from: target.status) {
                         uncover(
                             File(path: path, status: target.status, destination: recordedDestination), record,
                             isSeen: true)

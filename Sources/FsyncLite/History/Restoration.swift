@@ -332,6 +332,8 @@ extension Difference {
                     && (!$0.file.isDirectory || others.contains($0.file.path))
             }.map(\.file.path))
         created.removeAll { missing.contains($0.file.path) || $0.file.path.isBelow(anyOf: missing) }
+        // The target does not have it, and so the manifest has it no more.
+        forgotten += missing.map(tree.place(of:))
         pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
         lost.formUnion(missing)
         if !others.isEmpty {
