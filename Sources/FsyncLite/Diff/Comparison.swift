@@ -63,7 +63,10 @@ package struct ComparisonPolicy: Sendable {
         judge(&pair)
         let doubts = doubts(pair)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
-        let omitted = stands(pair) ? pair.record?.omitted.intersection(attributes.omittable) ?? [] : []
+        var omitted = stands(pair) ? pair.record?.omitted ?? [] : []
+        // Without the owner setuid and setgid are not wanted either.
+        if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
+        omitted.formIntersection(attributes.omittable)
         pair.source.omitted = omitted
         // Nobody compares what may have changed here since the last look: the next apply does.
         if identityTellsContent, !(pair.record.map { isAsLeft(target, $0.targetChanged) } ?? false) {

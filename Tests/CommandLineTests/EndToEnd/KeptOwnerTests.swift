@@ -113,6 +113,15 @@ struct KeptOwnerTests {
     }
 
     @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    func ownersAreNotListedWhereTheyAreNotMirrored() throws {
+        let scene = try strangeScene()
+        #expect(try applyInNamespace(scene).code == 3)
+        let run = try applyInNamespace(scene, "--no-owner")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try applyInNamespace(scene).code == 3)
+    }
+
+    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
     func withoutOwnersNoneIsSet() throws {
         let scene = try strangeScene()
         for _ in 1...2 {

@@ -69,4 +69,21 @@ struct OutputFileTests {
         #expect(run.code == 0 && run.errors.contains("No space left"), "\(run.code) \(run.errors)")
         try scene.expectMirrored()
     }
+
+    /// A pipe whose reader has gone, as of `| head`; what is inherited as ignored would hide the signal.
+    @Test func reportThatNobodyReadsIsToldOnStandardError() throws {
+        let scene = try MirrorScene(["a": "a"])
+        let script = """
+            mkfifo pipe
+            sleep 600 < pipe &
+            exec 3> pipe
+            kill $!
+            wait $! 2> /dev/null
+            exec env --default-signal=PIPE "$@" >&3
+            """
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path, under: ["sh", "-c", script, "sh"])
+        #expect(run.code == 0 && run.errors.contains("Broken pipe"), "\(run.code) \(run.errors)")
+        try scene.expectMirrored()
+    }
 }

@@ -220,6 +220,25 @@ struct PermissionTests {
         #expect(try scene.status("target/d").st_mode & 0o777 == mode)
     }
 
+    /// `plan` changes nothing, so it says what `apply` would do; an undo gives the mode that was there.
+    @Test func undoClosesWhatTheRunHadOpened() throws {
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
+        try scene.mirror()
+        try scene.setMode(0o300, of: "target/d")
+        let plan = try scene.plan()
+        #expect(plan.code == 1 && plan.errors.contains("target/d") && plan.errors.contains("run apply"))
+        try scene.mirror()
+        #expect(try scene.status("target/d").st_mode & 0o777 == 0o755)
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 0, "\(undo.errors)")
+        #expect(try scene.status("target/d").st_mode & 0o777 == 0o300)
+        try scene.mirror()
+        try scene.setMode(0, of: "target")
+        let shut = try scene.apply()
+        #expect(shut.code == 1 && shut.errors.contains("chmod u+rwx"), "\(shut.errors)")
+        try scene.setMode(0o755, of: "target")
+    }
+
     @Test func ownersAreLeftAloneWithANote() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         let run = try scene.apply()
