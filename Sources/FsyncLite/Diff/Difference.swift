@@ -203,13 +203,12 @@ package struct Difference: Sendable {
         return carried
     }
 
-    /// Directories that hold, at some depth, what is excluded stay, unless something else takes their place: then all
-    /// of it is refused. What lies in a directory that moves goes along with it.
-    private mutating func keepDirectories() {
-        guard !withExcluded.isEmpty else { return }
+    /// These directories and those that hold them, as far as they stay where they are: what lies in one that moves goes
+    /// along with it.
+    func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
         let moving = Set(pairs.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
         var directories: Set<RelativePath> = []
-        for path in withExcluded {
+        for path in paths {
             var above: RelativePath? = path
             while let directory = above, !directory.isRoot, !moving.contains(directory),
                 directories.insert(directory).inserted
@@ -217,11 +216,21 @@ package struct Difference: Sendable {
                 above = directory.parent
             }
         }
+        return directories
+    }
+
+    /// Directories that hold, at some depth, what is excluded stay, unless something else takes their place: then all
+    /// of it is refused.
+    private mutating func keepDirectories() {
+        guard !withExcluded.isEmpty else { return }
+        let directories = withAllAbove(withExcluded)
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
         let arriving = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
-        kept += going.filter { !arriving.contains($0) }
-        collisions += going.filter { arriving.contains($0) }
+        let moves = MoveMap(self)
+        func isTaken(_ path: RelativePath) -> Bool { arriving.contains(moves.carriedPath(of: path)) }
+        kept += going.filter { !isTaken($0) }
+        collisions += going.filter(isTaken)
         keepDeleted { directories.contains($0.path) }
     }
 

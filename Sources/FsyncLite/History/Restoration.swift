@@ -256,7 +256,7 @@ extension Difference {
         }
         created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
         var staying = foreign.union(listed)
-        staying.formUnion(staying.flatMap(\.ancestors))
+        staying.formUnion(withAllAbove(staying.compactMap(\.parent)))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
             // What was edited stays on record, and its directories with it, unless one of these takes no part then.

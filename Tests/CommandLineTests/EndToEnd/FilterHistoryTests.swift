@@ -175,4 +175,33 @@ struct FilterHistoryTests {
         #expect(run.code == 0, "\(run.errors)")
         #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
+
+    /// A directory moves and takes one along whose place there another directory takes.
+    @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
+        let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]])
+        try scene.mirror()
+        try scene.move("source/a", to: "source/b")
+        try scene.remove("source/b/in")
+        try scene.build(["in": ["x": "3"]], at: "source/b")
+        let before = try TreeSnapshot(scene.target)
+        let run = try scene.apply("--exclude", "left")
+        #expect(run.code == 4, "\(run.output) \(run.errors)")
+        #expect(try TreeSnapshot(scene.target) == before)
+        #expect(try scene.apply("--exclude", "left", "--delete-excluded").code == 0)
+        #expect(try scene.text("target/b/in/x") == "3")
+    }
+
+    /// What is left out goes along with its directory; an undo lets the one go that it came from.
+    @Test func undoLetsGoWhatHeldAMovedDirectoryWithLeftOutContent() throws {
+        let scene = try MirrorScene(["a": ["left": "1", "x": "2"]])
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "left").code == 0)
+        try scene.build(["new": [:]], at: "source")
+        try scene.move("source/a", to: "source/new/a")
+        #expect(try scene.apply("--exclude", "left").code == 0)
+        #expect(try scene.text("target/new/a/left") == "1")
+        try undo(scene)
+        #expect(try scene.text("target/a/left") == "1")
+        #expect(!scene.exists("target/new"))
+    }
 }
