@@ -530,7 +530,8 @@ class Sequence:
                 self.filters = filters
             elif kept and not self.old:
                 self.filters = kept.filters
-            self.remember(after, self.filters, [], set(after) if self.drift else set())
+            uncovered = self.manifest_if_there().uncovered
+            self.remember(after, self.filters, [], uncovered | (set(after) if self.drift else set()))
             self.drift = set() if words is not None else self.drift
         elif words is not None and new and self.old:
             # Perhaps only the filters are others, which is no step there.
