@@ -117,8 +117,8 @@ struct Examination {
         }
         var targetScan: ScanAhead?
         var merge = TreeMerge(policy)
+        let decide = try filters.decisions(in: own)
         if isRecorded, let recorded {
-            let decide = try filters.decisions(in: own)
             let target = RecordedTarget(recorded) { try decide($0, $1.type, $1.size).isExcluded }
             try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
         } else if let directory = root.directory {
@@ -136,7 +136,7 @@ struct Examination {
         }
 
         var difference = try Difference(matching: merge)
-        try Examination.leave(merge.excludedBelowMoving, in: &difference, options.filters, sourceRoot)
+        try Examination.leave(merge.excludedBelowMoving, in: &difference, decide)
         var problems = sourceScan.findings.problems
         // Who asks for a comparison wants it now.
         let isAsked = options.comparesContent || !options.repairs.isEmpty
@@ -177,7 +177,6 @@ struct Examination {
         difference.omit(sourceScan.findings.problems.map(\.path))
         problems += try Examination.omitUnreadable(from: &difference, in: sourceRoot)
         if options.keepsDeleted {
-            let decide = try filters.decisions(in: sourceRoot)
             for file in difference.keepDeleted()
             where try decide(file.path, file.status.type, file.size).isExcluded {
                 difference.staying.insert(file.path)
@@ -269,11 +268,10 @@ struct Examination {
     /// no mirror. It is copied, and what is excluded stays.
     private static func leave(
         _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference,
-        _ filters: Filters, _ source: Directory
+        _ decide: Filters.Decisions
     ) throws {
         let moves = MoveMap(difference)
         guard !excluded.isEmpty, !moves.isEmpty else { return }
-        let decide = try filters.decisions(in: source)
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let place = moves.carriedPath(of: path)

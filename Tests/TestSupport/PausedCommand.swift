@@ -13,7 +13,7 @@ package final class PausedCommand {
         /// - Parameters:
         ///   - call: the kernel's name of it.
         ///   - name: only calls that are handed this name; with a slash in it, only those on a descriptor of
-        ///     the file at this path in the command's working directory.
+        ///     the file at this path in the command's working directory, whether it begins with the slash or not.
         ///   - number: the how manyth of these.
         package static func after(_ call: String, of name: String? = nil, number: Int = 1) -> Point {
             Point(call: call, name: name, count: "\(number)")
@@ -22,6 +22,11 @@ package final class PausedCommand {
         /// Every one from some number on.
         package static func every(_ call: String, of name: String? = nil, from number: Int = 1) -> Point {
             Point(call: call, name: name, count: "\(number)+")
+        }
+
+        func path(in directory: String) -> String? {
+            guard let name, name.contains("/") else { return name }
+            return directory + (name.hasPrefix("/") ? "" : "/") + name
         }
 
         package var description: String { "\(call) \(name ?? "") \(count)" }
@@ -49,7 +54,7 @@ package final class PausedCommand {
         running = try RunningCommand(
             arguments, in: directory,
             under: ["strace", "-f", "-qq", "-o", path]
-                + (point.name.map { ["-P", $0.contains("/") ? "\(directory)/\($0)" : $0] } ?? [])
+                + (point.path(in: directory).map { ["-P", $0] } ?? [])
                 + [
                     "-e", "trace=\(point.call)", "-e",
                     "inject=\(point.call):signal=SIGSTOP:when=\(point.count)",

@@ -311,10 +311,7 @@ class Sequence:
         self.check_mirror(before, after, words, filters, unseen)
         wanted, _ = filters.split(walk(self.source))
         drifted = bool(self.drift)
-        if trusting:
-            self.follow_drift(before, after)
-        else:
-            self.drift = set()
+        self.drift = self.drift | self.moved_drift(before, after) if trusting else set()
         self.note_step(before, manifest, after, filters, may_vanish=True, drifted=drifted, looked=not trusting,
                        versions=[wanted] if unseen else [], extra=self.extra(after, wanted))
         if "--keep-last" in words:
@@ -343,8 +340,7 @@ class Sequence:
         found = set()
         tree = walk(self.target)
         if self.drift and before:
-            objects = {before[path].inode for path in self.drift if path in before and path != b"."}
-            moved = {path for path, entry in tree.items() if entry.inode in objects}
+            moved = self.moved_drift(before, tree)
             moved |= {above for path in moved for above in parents(path)}
             found |= moved | {path for path in tree for above in moved if below(path, above)}
         together = {path: group for group in groups(tree) for path in group}
@@ -365,9 +361,10 @@ class Sequence:
         words = ["snapshot", "restore", self.target, self.name_of(snapshot, rng), "--in-place", "--json"]
         self.go_back("restore in place", snapshot, words, kill=kill)
 
-    def follow_drift(self, before, after):
+    def moved_drift(self, before, after):
+        """Where the objects stand now that were edited by hand."""
         objects = {before[path].inode for path in self.drift if path in before and path != b"."}
-        self.drift |= {path for path, entry in after.items() if entry.inode in objects}
+        return {path for path, entry in after.items() if entry.inode in objects}
 
     def lost(self, snapshot):
         """What a restore would list; one that is killed lists nothing."""
@@ -403,7 +400,7 @@ class Sequence:
         carried |= {above for path in carried for above in parents(path)} - {b"."}
         excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
-        self.follow_drift(before, after)
+        self.drift |= self.moved_drift(before, after)
         recorded = self.manifest_if_there()
         # What is left out no longer and no apply brought counts as brought by hand.
         self.drift |= set(kept.filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}

@@ -83,14 +83,18 @@ extension ManifestUpdate {
         for (file, _) in difference.deleted { remove(file.path) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
         for (file, record, isSeen) in difference.uncovered {
-            let seen = policy.movesLater(file.status) ? nil : file.status.changed
+            guard isSeen else {
+                resting.append((file, record))
+                continue
+            }
             // Another object than the recorded one is known as what it is.
-            let isOther = isSeen && record.differs(from: file.status)
-            let found = Record(
-                status: file.status, targetInode: file.status.inode, extended: file.extended)
-            resting.append((file, isOther ? found : record, isSeen ? seen : record.targetChanged))
+            let seen = Record(
+                status: record.differs(from: file.status) ? file.status : record.status,
+                targetInode: file.status.inode,
+                targetChanged: policy.movesLater(file.status) ? nil : file.status.changed)
+            resting.append((file, seen))
         }
-        for (file, _, _) in resting { remove(file.path) }
+        for (file, _) in resting { remove(file.path) }
         for pair in difference.pairs where pair.isRenamed { remove(pair.target.path) }
         for pair in difference.pairs where !pair.replacesContent {
             let target = pair.target.status
@@ -100,10 +104,10 @@ extension ManifestUpdate {
                 targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
                 marks: policy.marks(of: pair.source.status, record: pair.record), at: pair.target.path)
         }
-        for (file, record, changed) in resting {
+        for (file, record) in resting {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
-                targetInode: record.targetInode, targetChanged: changed, marks: .uncovered,
+                targetInode: record.targetInode, targetChanged: record.targetChanged, marks: .uncovered,
                 at: file.path)
         }
         for (_, outcome) in staged {
@@ -130,14 +134,14 @@ extension ManifestUpdate {
     /// What takes no part from now on either and lies in directories that move.
     private static func carried(
         _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
-    ) throws -> [(file: File, record: Record, targetChanged: FileTime?)] {
-        var found: [(file: File, record: Record, targetChanged: FileTime?)] = []
+    ) throws -> [(file: File, record: Record)] {
+        var found: [(file: File, record: Record)] = []
         guard difference.hasUncovered, !moves.isEmpty else { return found }
         while try old.advance() {
             guard old.marks.contains(.uncovered), moves.carriedPath(of: old.path) != old.path else {
                 continue
             }
-            found.append((old.file, Record(old), old.targetChanged))
+            found.append((old.file, Record(old)))
         }
         guard !found.isEmpty else { return found }
         let named = Set(difference.pairs.lazy.map(\.target.path)).union(difference.forgotten)

@@ -48,9 +48,10 @@ package struct EarlierTree: Sendable {
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
-        var found = changes.entries.filter { !$0.key.isInState && !$0.key.isRoot }
         // What took no part and was edited since is not missed.
-        found = found.filter { $0.value.isCovered || !$0.value.place.isLost }
+        var found = changes.entries.filter { path, entry in
+            !path.isInState && !path.isRoot && (entry.isCovered || !entry.place.isLost)
+        }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
         var recovered: [RelativePath: RelativePath] = [:]

@@ -88,8 +88,7 @@ struct History {
             changes = changes.followed(by: InverseChanges(drift))
             let record = try actions(step)
             let isLast = isTree && position == index - 1
-            let filters =
-                isLast ? step.header.previousFilters.flatMap { Filters(FilterSummary(lines: $0)) } : nil
+            let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil
             changes = changes.followed(
                 by: InverseChanges(record.actions, clones: step.header.clones ?? []),
                 covers: { filters?.excludes($0.path, $0.status.type) == false })

@@ -92,6 +92,15 @@ package struct HistoryRecord: Sendable {
             ActionSummary(
                 create: create, update: update, attributes: attributes, move: move, delete: delete)
         }
+        /// What took part in the snapshot before.
+        var filtersBefore: FilterSummary? { previousFilters.map(FilterSummary.init(lines:)) }
+        /// What was mirrored in it.
+        var attributesBefore: MirroredAttributes? {
+            previousWithout.map { names in
+                MirroredAttributes.all.subtracting(
+                    MirroredAttributes(names.compactMap(MirroredAttributes.named)))
+            }
+        }
         var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }

@@ -64,15 +64,11 @@ extension Examination {
         let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
-        var earlier = (filters: header.filters, attributes: header.attributes)
-        if index > 0 {
-            let step = history.steps[index - 1].header
-            if let lines = step.previousFilters { earlier.filters = FilterSummary(lines: lines) }
-            if let names = step.previousWithout {
-                let missing = names.compactMap(MirroredAttributes.named)
-                earlier.attributes = MirroredAttributes.all.subtracting(MirroredAttributes(missing))
-            }
-        }
+        let step = index > 0 ? history.steps[index - 1].header : nil
+        let earlier = (
+            filters: step?.filtersBefore ?? header.filters,
+            attributes: step?.attributesBefore ?? header.attributes
+        )
         // The manifest tells of names and owners also where they are not mirrored.
         policy.attributes = header.attributes
             .union(earlier.attributes.intersection([.hardLinks, .owner, .holes]))

@@ -9,6 +9,7 @@ package func escapedText(_ bytes: some Collection<UInt8>) -> String {
 
 /// The bytes that `escapedText` was given; nil for text that it cannot have made.
 func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    func digit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
     var bytes: [UInt8] = []
     var input = text.makeIterator()
     while let byte = input.next() {
@@ -21,10 +22,10 @@ func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
         case UInt8(ascii: "n"): bytes.append(UInt8(ascii: "\n"))
         case UInt8(ascii: "t"): bytes.append(UInt8(ascii: "\t"))
         case UInt8(ascii: "x"):
-            guard let high = input.next(), let low = input.next(),
-                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
+            guard let high = input.next().flatMap(digit), let low = input.next().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(UInt8(high << 4 | low))
         default: return nil
         }
     }

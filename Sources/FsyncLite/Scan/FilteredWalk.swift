@@ -114,8 +114,11 @@ extension Filters {
         return try decide(path, status?.type ?? .file, status?.size ?? 0)
     }
 
+    /// Decides about a path, by type and size of an entry.
+    typealias Decisions = (RelativePath, FileType, Int64) throws -> FilterDecision
+
     /// Decides about single paths, by what the directories of a source say, wherever an entry is.
-    func decisions(in source: Directory) throws -> (RelativePath, FileType, Int64) throws -> FilterDecision {
+    func decisions(in source: Directory) throws -> Decisions {
         let (walker, device) = (TreeWalker(source), try source.status().device)
         return { path, type, size in
             try explain(path, type: type, size: size) {

@@ -63,7 +63,7 @@ struct UndoTests {
         #expect(undo.code == 3)
         #expect(undo.errors.contains("f: somebody changed this in the target since; it stays (drift)"))
         #expect(undo.errors.contains("keep: somebody changed this in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("or no apply brought here, stays: mine"))
+        #expect(undo.errors.contains("what filters left out, or no apply brought here, stays: mine"))
         #expect(try scene.text("target/f") == "f! by hand")
         #expect(try scene.text("target/keep") == "keep by hand")
         #expect(try scene.text("target/mine") == "mine")

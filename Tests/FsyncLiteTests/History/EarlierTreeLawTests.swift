@@ -40,34 +40,28 @@ struct EarlierTreeLawTests {
             status.inode = inode
             return File(path: try #require(RelativePath(text)), status: status, destination: [])
         }
-        func changes(_ actions: [InverseAction]) -> InverseChanges { InverseChanges(actions) }
         let (directory, old) = (try entry("d", .directory, 1), try entry("d/old", .file, 2))
         let new = try entry("d/new", .file, 3)
         let slot = try #require(RelativePath("20261121T090000.000001Z-0000/0/0"))
-        let creation = changes([InverseAction(.delete, new)])
-        let displacement = changes([
+        let creation = InverseChanges([InverseAction(.delete, new)])
+        let displacement = InverseChanges([
             InverseAction(.create, directory, slot: slot), InverseAction(.create, new),
             InverseAction(.create, old),
         ])
         let place = try #require(RelativePath(".fsync-lite/history/\(slot)"))
-        let undo = changes([InverseAction(.move, directory.moved(to: place), from: directory.path)])
+        let undo = InverseChanges([InverseAction(.move, directory.moved(to: place), from: directory.path)])
         let joined = displacement.followed(by: creation).keeping(slotsOf: [])
         let tree = try EarlierTree(
             undo.followed(by: InverseChanges(joined.actions)), present: FileList([directory, new, old]))
-        let entries = tree.entries(over: FileList([directory, new, old]))
-        var found: [RelativePath] = []
-        while try entries.advance() { found.append(entries.path) }
-        #expect(found == [directory.path, old.path])
+        let found = try tree.files(over: FileList([directory, new, old]))
+        #expect(found.map(\.path) == [directory.path, old.path])
     }
 
     @Test func nothingChangedIsThePresentTree() throws {
         var random = SplitMix64(seed: 1)
         let tree = ModelTree.random(now: 100, firstInode: 10, &random)
         let earlier = try EarlierTree(InverseChanges(), present: FileList(tree.files()))
-        let entries = earlier.entries(over: FileList(tree.files()))
-        var found: [File] = []
-        while try entries.advance() { found.append(entries.file) }
-        #expect(found == tree.files().sorted())
+        #expect(try earlier.files(over: FileList(tree.files())) == tree.files().sorted())
     }
 }
 
@@ -134,10 +128,7 @@ private struct HistoryCourse {
         let then = step == 0 ? mirror.target : trees[trees.count - step]
         let present = { RecordList(mirror.manifest ?? []) }
         let tree = try EarlierTree(changes, present: present())
-        let stream = tree.entries(over: present())
-        var found: [File] = []
-        while try stream.advance() { found.append(stream.file) }
-        return faults(of: found, tree, then)
+        return faults(of: try tree.files(over: present()), tree, then)
     }
 
     private func faults(of found: [File], _ tree: EarlierTree, _ then: ModelTree) -> [String] {
@@ -173,5 +164,14 @@ private struct HistoryCourse {
         let (names, oldNames) = (groups(found), groups(wanted))
         if names != oldNames { faults.append("names of one file: \(names) and not \(oldNames)") }
         return faults
+    }
+}
+
+extension EarlierTree {
+    fileprivate func files(over present: some EntryStream) throws -> [File] {
+        let entries = entries(over: present)
+        var files: [File] = []
+        while try entries.advance() { files.append(entries.file) }
+        return files
     }
 }

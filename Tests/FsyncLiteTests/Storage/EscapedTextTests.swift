@@ -32,6 +32,8 @@ struct EscapedTextTests {
             }
             #expect(unescaped(escapedText(bytes).utf8) == bytes)
         }
-        for text in ["a\\", "\\q", "\\x1", "\\xZZ"] { #expect(unescaped(text.utf8) == nil, "\(text)") }
+        for text in ["a\\", "\\q", "\\x1", "\\xZZ", "\\x+1"] {
+            #expect(unescaped(text.utf8) == nil, "\(text)")
+        }
     }
 }
