@@ -46,7 +46,7 @@ struct Exchange {
         }
     }
 
-    /// By the inode of a clone, that of the file whose other names are in the history.
+    /// By the inode of a copy, that of the file whose other names are in the history.
     var originals: [UInt64: UInt64] { replica.originals }
 
     /// The plan as the history tells it. Of linked files it tells the inodes that were there: names that are displaced

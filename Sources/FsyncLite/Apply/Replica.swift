@@ -22,7 +22,7 @@ final class Replica {
     private var copier = FileCopier()
     /// The copies of files with several names, where those are names of the copy.
     private var copies: [UInt64: RelativePath] = [:]
-    /// By the inode of a clone, that of the file which it was made of, where names of that one lie in the history.
+    /// By the inode of a copy, that of the file which it was made of, where names of that one lie in the history.
     private(set) var originals: [UInt64: UInt64] = [:]
     /// Clones of earlier exchanges that stand for such files.
     private let known: Set<UInt64>
@@ -89,8 +89,8 @@ final class Replica {
             }
         }
         while let last = open.popLast() { try finish(last) }
-        // Of which all names are in the tree, no name is in the history.
-        originals = originals.filter { known.contains($0.value) || met[$0.value, default: 0] > 0 }
+        // Of which all names are cloned, no name is in the history.
+        originals = originals.filter { !clones || known.contains($0.value) || met[$0.value, default: 0] > 0 }
     }
 
     private func finish(_ path: RelativePath) throws {
@@ -149,7 +149,7 @@ final class Replica {
         }
         try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
         if status.links > 1 { copies[status.inode] = scan.path }
-        if clones, status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
+        if status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
             originals[copy.inode] = status.inode
         }
     }

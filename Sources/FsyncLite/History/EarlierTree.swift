@@ -20,6 +20,26 @@ package struct EarlierTree: Sendable {
     /// Entries that take no part and came since: from the history, or as new ones.
     let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
 
+    /// One name of a file in the present tree that the earlier tree has names of.
+    private struct Sharer: Comparable {
+        /// As what the file is known.
+        let recorded: FileStatus
+        /// What it was in the earlier tree.
+        let then: FileStatus
+        private let rank: Int
+
+        /// - Parameters:
+        ///   - isOfBoth: the earlier tree has this name too.
+        ///   - takesPart: what takes no part is known as an object of the target: the source's may have changed since.
+        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ takesPart: Bool) {
+            (self.recorded, self.then) = (recorded, then)
+            rank = (takesPart ? 2 : 0) + (isOfBoth ? 1 : 0)
+        }
+
+        static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
+        static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+    }
+
     /// The part of the tree that is wanted.
     private struct Scope: Sendable {
         var paths: [RelativePath]
@@ -55,19 +75,12 @@ package struct EarlierTree: Sendable {
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
         var recovered: [RelativePath: RelativePath] = [:]
-        // Files with several names that take part, where one that takes none may be another name.
-        var names: [UInt64: FileStatus] = [:]
-        let mayRecoverLinks = found.values.contains {
-            $0.isCovered && !$0.place.isInState && $0.file.isMultiplyLinked
-        }
-        // What takes no part is known as an object of the target: the source's may have changed since.
-        var restingSharers: [UInt64: FileStatus] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
-        // A displaced name of a file that has others in the tree: which file that is, the manifest says.
+        // A name of a file that has others in the tree, by the target's inode: which file that is, the manifest says.
         let held = Set(
             found.values.lazy.filter { $0.file.linkCount > 1 }
                 .map { changes.original(of: $0.file.status.inode) })
-        var sharers: [UInt64: FileStatus] = [:]
+        var sharers: [UInt64: Sharer] = [:]
         var presentAbove: Set<RelativePath> = []
         var missing = Set(paths)
         var cursor = Cursor(touched)
@@ -75,13 +88,16 @@ package struct EarlierTree: Sendable {
             let takesPart = !present.marks.contains(.uncovered)
             var status = present.status
             if !takesPart { (status.inode, status.created) = (present.targetInode, Trust.unexamined) }
-            func share(_ inode: UInt64) {
+            func share(_ inode: UInt64, then: FileStatus?) {
                 guard held.contains(inode) else { return }
-                if takesPart { sharers[inode] = status } else { restingSharers[inode] = status }
+                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, takesPart)
+                if sharers[inode].map({ $0 < sharer }) ?? true { sharers[inode] = sharer }
             }
-            share(changes.original(of: present.targetInode))
-            if takesPart, mayRecoverLinks, status.type != .directory, status.links > 1 {
-                names[present.targetInode] = status
+            let key = changes.original(of: present.targetInode)
+            if held.contains(key) {
+                let before = changes.pathBefore(of: present.path)
+                let entry = before.flatMap { found[$0] }
+                share(key, then: entry?.place == present.path ? entry?.file.status : before.map { _ in status })
             }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
@@ -109,7 +125,9 @@ package struct EarlierTree: Sendable {
             missing.remove(path)
             if let entry = found[path] {
                 // An exchange may have made a copy since, which has another inode than the displaced names.
-                share(changes.original(of: entry.file.status.inode))
+                share(
+                    changes.original(of: entry.file.status.inode),
+                    then: entry.place == present.path ? entry.file.status : nil)
                 found[path]?.file = entry.file.asRecorded(of: status)
                 if entry.place == present.path, present.digest != entry.file.digest {
                     found[path]?.file.digest = nil
@@ -118,7 +136,6 @@ package struct EarlierTree: Sendable {
                 found[path] = InverseChanges.Entry(file: present.file.moved(to: path), place: present.path)
             }
         }
-        sharers.merge(restingSharers) { covered, _ in covered }
         missing.subtract(found.keys)
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
@@ -127,17 +144,17 @@ package struct EarlierTree: Sendable {
         for entry in found.values where entry.place.isInState {
             let inode = changes.original(of: entry.file.status.inode)
             if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
-                sharers[inode] = entry.file.status
+                let status = entry.file.status
+                sharers[inode] = Sharer(recorded: status, then: status, isOfBoth: true, entry.isCovered)
             }
         }
         for (path, entry) in found {
             // Another file may have the inode by now.
-            let isRecovered = recovered[entry.place] != nil
-            let inode = entry.file.status.inode
-            guard let sharer = (isRecovered ? names[inode] : nil) ?? sharers[changes.original(of: inode)],
-                entry.place.isInState || isRecovered, sharer.isFile(like: entry.file.status)
+            guard entry.place.isInState || recovered[entry.place] != nil,
+                let sharer = sharers[changes.original(of: entry.file.status.inode)],
+                sharer.then.isFile(like: entry.file.status)
             else { continue }
-            found[path]?.file = entry.file.asRecorded(of: sharer)
+            found[path]?.file = entry.file.asRecorded(of: sharer.recorded)
         }
         let linked = Dictionary(
             found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },

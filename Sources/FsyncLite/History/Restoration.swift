@@ -321,7 +321,7 @@ extension Difference {
             return pair
         }
         // Of another type by now, or gone.
-        let others = Set(deleted.lazy.map(\.file.path).filter(places.contains))
+        var others = Set(deleted.lazy.map(\.file.path).filter(places.contains))
         let missing = Set(
             created.lazy.filter {
                 places.contains(tree.place(of: $0.file.path))
@@ -333,6 +333,9 @@ extension Difference {
         pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
         lost.formUnion(missing)
         if !others.isEmpty {
+            // What stands where the earlier tree has something else gives way.
+            others.subtract(created.lazy.map(\.file.path))
+            others.subtract(pairs.lazy.filter(\.isRenamed).map(\.source.path))
             deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) }
         }
         joinLinks()
