@@ -137,6 +137,7 @@ package struct Difference: Sendable {
         for pair in pairs where wasUncovered(pair.target, pair.record) {
             wereUncovered.insert(pair.target.path)
         }
+        noteUnrecordedBelowUncovered()
         for (index, departure) in merge.departures.enumerated()
         where !isTaken[index] {
             var file = departure.file
@@ -147,24 +148,27 @@ package struct Difference: Sendable {
             } else {
                 unexamined[file.path] = .some(departure.record)
             }
-            // Nor does anything take part whose directory does not.
             let isUncovered = wasUncovered(file, departure.record)
             if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
                 wereUncovered.insert(file.path)
             }
             deleted.append((file, policy.trust != nil && departure.record == nil && !isUncovered))
         }
-        if !wereUncovered.isEmpty {
-            for pair in pairs where pair.record == nil && pair.target.path.isBelow(anyOf: wereUncovered) {
-                wereUncovered.insert(pair.target.path)
-            }
-        }
+        noteUnrecordedBelowUncovered()
         pairs.sort { $0.source < $1.source }
         leaveDisplaced()
         collisions = merge.collisions
         withExcluded = merge.withExcluded
         keepDirectories()
         joinLinks()
+    }
+
+    /// Nothing takes part whose directory does not.
+    private mutating func noteUnrecordedBelowUncovered() {
+        guard !wereUncovered.isEmpty else { return }
+        for pair in pairs where pair.record == nil && pair.target.path.isBelow(anyOf: wereUncovered) {
+            wereUncovered.insert(pair.target.path)
+        }
     }
 
     /// What the history holds and no entry turned out to be stays there, unless its directory leaves.

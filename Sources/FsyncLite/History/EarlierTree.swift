@@ -68,9 +68,13 @@ package struct EarlierTree: Sendable {
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
-        // What took no part and was edited since is not missed.
+        // What took no part and was edited since is not missed, but for directories that something comes back into.
+        let needed = Set(
+            changes.entries.lazy.filter { !$1.isCovered && $1.place.isInState && !$1.place.isLost }
+                .flatMap { $0.key.ancestors })
         var found = changes.entries.filter { path, entry in
-            !path.isInState && !path.isRoot && (entry.isCovered || !entry.place.isLost)
+            !path.isInState && !path.isRoot
+                && (entry.isCovered || !entry.place.isLost || needed.contains(path))
         }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
