@@ -28,7 +28,8 @@ package struct LinkCensus: Sendable {
             sources[target.inode] = (file, 1)
             return true
         }
-        guard known.source == file else { return false }
+        // What nobody knows any more is no file of two names, though all of it has one identity.
+        guard known.source == file, source.links > 1 else { return false }
         sources[target.inode]?.names += 1
         return true
     }

@@ -122,13 +122,19 @@ package struct InverseChanges: Hashable, Sendable {
             }
             result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
         }
+        var unnamed: [RelativePath: Entry] = [:]
         for (path, entry) in entries {
             guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
-            let file = entry.file.moved(to: before)
-            if entry.isCovered || before.isInState || !covers(file) {
-                result.set(Entry(file: file, place: entry.place, isCovered: entry.isCovered))
-            } else {
+            let entry = Entry(
+                file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered)
+            if entry.isCovered || before.isInState { result.set(entry) } else { unnamed[before] = entry }
+        }
+        let absent = Set(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
+        for (path, entry) in unnamed {
+            if absent.contains(path) || path.isBelow(anyOf: absent) {
                 result.gone[entry.place] = entry.file.moved(to: entry.place)
+            } else {
+                result.set(entry)
             }
         }
         return result
