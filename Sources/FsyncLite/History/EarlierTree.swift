@@ -101,7 +101,8 @@ package struct EarlierTree: Sendable {
             if held.contains(key) {
                 let before = changes.pathBefore(of: present.path)
                 let entry = before.flatMap { found[$0] }
-                share(key, then: entry?.place == present.path ? entry?.file.status : before.map { _ in status })
+                share(
+                    key, then: entry?.place == present.path ? entry?.file.status : before.map { _ in status })
             }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {

@@ -1,0 +1,34 @@
+import FileSystem
+import Testing
+
+@testable import FsyncLite
+
+struct LinkCensusTests {
+    private func status(_ inode: UInt64, links: UInt32) -> FileStatus {
+        var status = FileStatus(type: .symlink, modified: FileTime(seconds: 1, nanoseconds: 0))
+        (status.inode, status.links) = (inode, links)
+        return status
+    }
+
+    private func admits(_ pairs: [(source: FileStatus, target: FileStatus)]) throws -> [Bool] {
+        var census = LinkCensus()
+        return try pairs.enumerated().map { number, pair in
+            census.admit(pair.source, pair.target, at: try #require(RelativePath("\(number)")))
+        }
+    }
+
+    @Test func namesOfOneFileAreNamesOfOne() throws {
+        let (source, target) = (status(1, links: 2), status(9, links: 2))
+        #expect(try admits([(source, target), (source, target)]) == [true, true])
+        #expect(try admits([(source, target), (source, status(8, links: 1))]) == [true, false])
+        #expect(
+            try admits([(status(1, links: 1), target), (status(2, links: 1), target)]) == [true, false])
+    }
+
+    /// All that is lost has one identity: none.
+    @Test func whatNobodyKnowsAnyMoreIsNotOneFile() throws {
+        let lost = status(0, links: 1)
+        let target = status(9, links: 2)
+        #expect(try admits([(lost, target), (lost, target)]) == [true, false])
+    }
+}
