@@ -1,0 +1,244 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// One row for each reason to refuse: what it looks at, what it says, and what goes ahead all the same.
+struct GuardTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let option: String?
+        /// What the facts have that is refused.
+        let arrange: @Sendable (inout GuardFacts) throws -> Void
+        /// What lets it go ahead, or is just within the bounds.
+        let settle: @Sendable (inout GuardFacts) throws -> Void
+
+        init(
+            _ reason: String, option: String? = nil,
+            when arrange: @escaping @Sendable (inout GuardFacts) throws -> Void,
+            butNot settle: @escaping @Sendable (inout GuardFacts) throws -> Void
+        ) {
+            (testDescription, self.option, self.arrange, self.settle) = (reason, option, arrange, settle)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("the source is empty and the target holds 3 entries", option: "--allow-empty-source") {
+            try $0.setPlan(deleted: 3)
+            $0.plan = Plan(with($0.plan.difference) { $0.sourceCount = 0 }, root: nil)
+            $0.record(files: 3)
+        } butNot: {
+            $0.options.allowEmptySource = true
+        },
+        Row("11 of the target's 21 entries would be deleted", option: "--max-delete 11") {
+            try $0.setPlan(deleted: 11, of: 21)
+            $0.record(files: 21)
+        } butNot: {
+            $0.options.deleteLimit = .count(11)
+        },
+        Row("11 of the target's 21 entries would be deleted", option: "--max-delete 11") {
+            try $0.setPlan(deleted: 11, of: 21)
+            $0.record(files: 21)
+        } butNot: {
+            // A half is no more than half.
+            try $0.setPlan(deleted: 11, of: 22)
+        },
+        Row("3 of the target's 11 entries would be deleted", option: "--max-delete 3") {
+            try $0.setPlan(deleted: 3, of: 11)
+            $0.record(files: 11)
+            $0.options.deleteLimit = .percent(27)
+        } butNot: {
+            $0.options.deleteLimit = .percent(28)
+        },
+        Row("the target holds 2 entries and was never written by fsync-lite", option: "--adopt") {
+            try $0.setPlan(deleted: 1, of: 2)
+        } butNot: {
+            $0.options.adopt = true
+        },
+        Row(#"the target was renamed after an exchange, and its state is .old.fsync-lite"#) {
+            try $0.setPlan(deleted: 1, of: 2)
+            $0.stateElsewhere = Array(".old.fsync-lite".utf8)
+        } butNot: {
+            $0.record(files: 2)
+        },
+        Row(
+            "the source is another directory, on another file system, than last time (/was)",
+            option: "--change-source"
+        ) {
+            $0.record(files: 1)
+            $0.source.identity = FileIdentity(inode: 7, created: nil)
+            $0.source.fileSystem = "other"
+        } butNot: {
+            $0.options.changeSource = true
+        },
+        Row(
+            "the source is another directory, on another file system, than last time (/was)",
+            option: "--change-source"
+        ) {
+            $0.record(files: 1)
+            $0.source.identity = FileIdentity(inode: 7, created: nil)
+            $0.source.fileSystem = "other"
+        } butNot: {
+            // A disk that was copied, or mounted elsewhere.
+            $0.source.identity = GuardFacts.lastSource.identity
+        },
+        Row("something is mounted in the target, at d; unmount it") {
+            $0.mounts = [(path("d"), true)]
+        } butNot: {
+            $0.mounts = []
+        },
+        Row("another file system or subvolume begins in the target, at d; move it away") {
+            $0.mounts = [(path("d"), false)]
+        } butNot: {
+            $0.mounts = []
+        },
+        Row("A and a are one name in the target", option: "--exclude") {
+            $0.collisions = [(path("A"), path("a"))]
+        } butNot: {
+            $0.collisions = []
+        },
+        Row("f in the source is not what was recorded of it", option: "--trust-source") {
+            $0.rotten = [path("f")]
+        } butNot: {
+            $0.rotten = []
+        },
+        Row("gone0 in the target is immutable; chattr -i it") {
+            try $0.setPlan(deleted: 1)
+            $0.record(files: 1)
+            $0.locked = [path("gone0"): with(status(.file)) { $0.isImmutable = true }]
+        } butNot: {
+            // Something else is.
+            $0.locked = [path("other"): with(status(.file)) { $0.isImmutable = true }]
+        },
+        Row("other in the target is append-only; chattr -a it") {
+            $0.options.exchanges = true
+            $0.locked = [path("other"): with(status(.file)) { $0.isAppendOnly = true }]
+        } butNot: {
+            $0.options.exchanges = false
+        },
+        Row("the target's root is immutable; chattr -i it") {
+            $0.root = with(status(.directory)) { $0.isImmutable = true }
+        } butNot: {
+            $0.plan = Plan(Difference(), root: nil)
+        },
+        Row("the target's file system, exfat, cannot keep the promise of all or nothing") {
+            $0.facts.name = "exfat"
+        } butNot: {
+            $0.facts.name = "zfs"
+        },
+        Row("the target's file system is mounted read-only") {
+            $0.facts.isReadOnly = true
+        } butNot: {
+            $0.plan = Plan(Difference(), root: nil)
+        },
+        Row("1768 bytes are needed and 1767 are free in the target") {
+            $0.facts.availableBytes = 1767
+        } butNot: {
+            $0.facts.availableBytes = 1768
+        },
+        Row("1768 bytes are needed and 0 are free in the target; its history holds 9, which snapshot prune") {
+            $0.facts.availableBytes = 0
+            $0.heldBytes = 9
+        } butNot: {
+            $0.givingWay = ["a snapshot"]
+        },
+        Row("17 inodes are needed and 16 are free in the target") {
+            $0.facts.availableInodes = 16
+        } butNot: {
+            $0.facts.availableInodes = 17
+        },
+    ]
+
+    @Test(arguments: rows) func isRefusedForOneReason(row: Row) throws {
+        var facts = try GuardFacts.ofANewFile()
+        #expect(facts.refusals() == [])
+        try row.arrange(&facts)
+        let refusals = facts.refusals()
+        #expect(refusals.count == 1, "\(refusals)")
+        #expect(refusals.first?.reason.hasPrefix(row.testDescription) == true, "\(refusals)")
+        #expect(refusals.first?.option == row.option)
+        try row.settle(&facts)
+        #expect(facts.refusals() == [])
+    }
+
+    @Test func allReasonsAreToldAtOnce() throws {
+        var facts = try GuardFacts.ofANewFile()
+        facts.facts.isReadOnly = true
+        facts.facts.name = "vfat"
+        facts.mounts = [(path("d"), true)]
+        #expect(facts.refusals().count == 3)
+    }
+
+    /// That an empty source deletes all was asked already; a number that somebody gave holds all the same.
+    @Test func aLimitThatIsGivenHoldsForAnEmptySource() throws {
+        var facts = try GuardFacts.ofANewFile()
+        try facts.setPlan(deleted: 30)
+        facts.plan = Plan(with(facts.plan.difference) { $0.sourceCount = 0 }, root: nil)
+        facts.record(files: 30)
+        facts.options.allowEmptySource = true
+        #expect(facts.refusals() == [])
+        facts.options.deleteLimit = .count(29)
+        #expect(facts.refusals().map(\.option) == ["--max-delete 30"])
+    }
+
+    /// What is cloned or linked takes no room of its own.
+    @Test func linkedFilesNeedNoRoom() throws {
+        var facts = try GuardFacts.ofANewFile()
+        facts.facts.availableBytes = 512
+        #expect(facts.refusals().count == 1)
+        facts.linksFiles = true
+        #expect(facts.refusals() == [])
+    }
+}
+
+private func path(_ text: String) -> RelativePath { RelativePath(text) ?? .root }
+
+private func status(_ type: FileType) -> FileStatus {
+    FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
+}
+
+private func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+    var value = value
+    change(&value)
+    return value
+}
+
+extension GuardFacts {
+    fileprivate static let lastSource = ManifestHeader.Source(
+        path: Array("/was".utf8), identity: FileIdentity(inode: 1, created: nil), fileSystem: "first")
+
+    /// Nothing is wrong: a file of 1,000 bytes comes into an empty target with room.
+    fileprivate static func ofANewFile() throws -> GuardFacts {
+        let directory = try TemporaryDirectory()
+        var facts = try FileSystemFacts(of: LocalFile(directory.path).directory())
+        (facts.name, facts.isReadOnly, facts.blockSize) = ("ext4", false, 4096)
+        (facts.availableBytes, facts.availableInodes) = (1 << 30, 1 << 20)
+        var guards = GuardFacts(
+            plan: Plan(Difference(), root: nil), options: SyncOptions(), source: lastSource, facts: facts,
+            mounts: [], locked: [:], collisions: [], rotten: [])
+        try guards.setPlan(deleted: 0)
+        return guards
+    }
+
+    /// Creates a file, and deletes others.
+    fileprivate mutating func setPlan(deleted: Int, of entries: Int? = nil) throws {
+        var difference = Difference()
+        let new = with(status(.file)) { ($0.size, $0.allocated) = (1000, 4096) }
+        difference.created = [(File(path: path("new"), status: new, destination: []), false)]
+        difference.deleted = (0..<deleted).map {
+            (File(path: path("gone\($0)"), status: status(.file), destination: []), false)
+        }
+        (difference.sourceCount, difference.targetCount) = (1, entries ?? deleted)
+        plan = Plan(difference, root: nil)
+    }
+
+    fileprivate mutating func record(files: Int) {
+        var header = ManifestHeader(
+            id: "", root: [], created: Timestamp(FileTime(seconds: 1, nanoseconds: 0)))
+        header.source = GuardFacts.lastSource
+        var summary = ManifestSummary()
+        for _ in 0..<files { summary.count(status(.file)) }
+        recorded = (header, summary)
+    }
+}
