@@ -63,6 +63,9 @@ struct Exchange {
         for index in difference.pairs.indices {
             difference.pairs[index].target = asCopied(difference.pairs[index].target)
         }
+        for index in difference.uncovered.indices {
+            difference.uncovered[index].file = asCopied(difference.uncovered[index].file)
+        }
         return Plan(difference, root: plan.root)
     }
 

@@ -48,6 +48,7 @@ final class Replica {
         self.root = root
         changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
         named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
+            .union(difference.uncovered.map(\.file.path))
         self.clones = clones
         self.scanned = scanned
         old = TreeWalker(root)

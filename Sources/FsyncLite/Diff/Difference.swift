@@ -13,7 +13,7 @@ package struct Difference: Sendable {
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []
     /// Entries of the manifest that filters leave out from now on, as they stand in the target.
-    package private(set) var uncovered: [TreeMerge.Uncovered] = []
+    package var uncovered: [TreeMerge.Uncovered] = []
     /// The manifest has entries that take no part.
     package private(set) var hasUncovered = false
     /// Entries of the target that took no part so far, where they are now.
