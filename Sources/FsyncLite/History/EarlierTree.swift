@@ -58,7 +58,8 @@ package struct EarlierTree: Sendable {
     ///   - paths: all that shall be as it was, with what lies below; everything when empty.
     ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
     package init(
-        _ changes: InverseChanges, present: some EntryStream, root: File? = nil, paths: [RelativePath] = [],
+        _ changes: InverseChanges, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
+        paths: [RelativePath] = [],
         withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
         self.changes = changes
@@ -81,9 +82,14 @@ package struct EarlierTree: Sendable {
         var recovered: [RelativePath: RelativePath] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
         // A name of a file that has others in the tree, by the target's inode: which file that is, the manifest says.
-        let held = Set(
-            found.values.lazy.filter { $0.file.linkCount > 1 }
-                .map { changes.original(of: $0.file.status.inode) })
+        let linkedThen = found.filter { $1.file.linkCount > 1 }
+        let copies = linkedThen.isEmpty ? [:] : try EarlierTree.copies(of: linkedThen, changes, present())
+        func inodeNow(_ inode: UInt64) -> UInt64 {
+            let original = changes.original(of: inode)
+            return copies[original] ?? original
+        }
+        let held = Set(linkedThen.values.lazy.map { inodeNow($0.file.status.inode) })
+        let present = try present()
         var sharers: [UInt64: Sharer] = [:]
         var presentAbove: Set<RelativePath> = []
         var missing = Set(paths)
@@ -92,17 +98,13 @@ package struct EarlierTree: Sendable {
             let takesPart = !present.marks.contains(.uncovered)
             var status = present.status
             if !takesPart { (status.inode, status.created) = (present.targetInode, Trust.unexamined) }
-            func share(_ inode: UInt64, then: FileStatus?) {
-                guard held.contains(inode) else { return }
-                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, takesPart)
-                if sharers[inode].map({ $0 < sharer }) ?? true { sharers[inode] = sharer }
-            }
             let key = changes.original(of: present.targetInode)
             if held.contains(key) {
                 let before = changes.pathBefore(of: present.path)
                 let entry = before.flatMap { found[$0] }
-                share(
-                    key, then: entry?.place == present.path ? entry?.file.status : before.map { _ in status })
+                let then = entry?.place == present.path ? entry?.file.status : before.map { _ in status }
+                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, takesPart)
+                if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
             }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
@@ -129,10 +131,6 @@ package struct EarlierTree: Sendable {
             }
             missing.remove(path)
             if let entry = found[path] {
-                // An exchange may have made a copy since, which has another inode than the displaced names.
-                share(
-                    changes.original(of: entry.file.status.inode),
-                    then: entry.place == present.path ? entry.file.status : nil)
                 found[path]?.file = entry.file.asRecorded(of: status)
                 if entry.place == present.path, present.digest != entry.file.digest {
                     found[path]?.file.digest = nil
@@ -147,7 +145,7 @@ package struct EarlierTree: Sendable {
         }
         // All of its names are displaced, some as those of a clone.
         for entry in found.values where entry.place.isInState {
-            let inode = changes.original(of: entry.file.status.inode)
+            let inode = inodeNow(entry.file.status.inode)
             if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
                 let status = entry.file.status
                 sharers[inode] = Sharer(recorded: status, then: status, isOfBoth: true, entry.isCovered)
@@ -156,7 +154,9 @@ package struct EarlierTree: Sendable {
         for (path, entry) in found {
             // Another file may have the inode by now.
             guard entry.place.isInState || recovered[entry.place] != nil,
-                let sharer = sharers[changes.original(of: entry.file.status.inode)],
+                let sharer = sharers[
+                    entry.place.isInState
+                        ? inodeNow(entry.file.status.inode) : changes.original(of: entry.file.status.inode)],
                 sharer.then.isFile(like: entry.file.status)
             else { continue }
             found[path]?.file = entry.file.asRecorded(of: sharer.recorded)
@@ -187,6 +187,21 @@ package struct EarlierTree: Sendable {
             return entry
         }.sorted { $0.file < $1.file }
         places = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.place) })
+    }
+
+    /// By the inode of a file as it was last seen, that of the copy which an exchange has made since.
+    private static func copies(
+        of linked: [RelativePath: InverseChanges.Entry], _ changes: InverseChanges, _ present: some EntryStream
+    ) throws -> [UInt64: UInt64] {
+        let paths = Dictionary(linked.lazy.map { ($1.place, $0) }, uniquingKeysWith: { $1 })
+        var copies: [UInt64: UInt64] = [:]
+        while try present.advance() {
+            guard let path = paths[present.path], let entry = linked[path] else { continue }
+            let seen = changes.original(of: entry.file.status.inode)
+            let now = changes.original(of: present.targetInode)
+            if seen != now { copies[seen] = now }
+        }
+        return copies
     }
 
     /// Where the content of an entry lies, below the target's root.
