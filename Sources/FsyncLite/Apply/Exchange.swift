@@ -31,8 +31,24 @@ struct Exchange {
         began = try tree.status().changed
         replica = try Replica(
             of: root, in: tree, for: plan.difference, clones: options.clonesUnchanged, scanned: scanned,
-            known: known, monitor: monitor)
+            known: known, resting: Exchange.resting(in: stage), monitor: monitor)
         try replica.fill()
+    }
+
+    /// The inodes of what takes no part, by the staged manifest.
+    private static func resting(in stage: Directory) throws -> Set<UInt64> {
+        let staged = try stagedManifest(in: stage)
+        var inodes: Set<UInt64> = []
+        while try staged.advance() {
+            if staged.marks.contains(.uncovered) { inodes.insert(staged.targetInode) }
+        }
+        return inodes
+    }
+
+    private static func stagedManifest(in stage: Directory) throws -> ManifestReader {
+        let name = TargetState.Name.manifest
+        return try ManifestReader(
+            stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
     }
 
     /// Makes the copy the new tree.
@@ -69,14 +85,13 @@ struct Exchange {
         return Plan(difference, root: plan.root)
     }
 
-    /// Writes the staged manifest anew, with the inodes of the new tree.
+    /// Writes the staged manifest anew, with the inodes of the new tree. What takes no part may be another object than
+    /// the recorded one, and is known as a copy of that.
     func renumber(_ header: ManifestHeader, in stage: Directory) throws {
-        let name = TargetState.Name.manifest
-        let staged = try ManifestReader(
-            stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
+        let staged = try Exchange.stagedManifest(in: stage)
         var header = header
         header.rootIdentity = try tree.status().identity
-        var file = try PendingFile(name, in: stage)
+        var file = try PendingFile(TargetState.Name.manifest, in: stage)
         var writer = ManifestWriter(header)
         let scan = try TreeScan(tree, TreeScan.Options(), monitor: monitor)
         while try staged.advance() {
@@ -84,10 +99,15 @@ struct Exchange {
             let isThere = scan.path == staged.path
             var status = staged.status
             if isThere, replica.changed.contains(scan.status.inode) { status.changed = Trust.unexamined }
+            var inode = staged.targetInode
+            if staged.marks.contains(.uncovered) {
+                inode = replica.renumbered[inode] ?? inode
+            } else if isThere {
+                inode = scan.status.inode
+            }
             writer.append(
                 path: staged.path, status: status, destination: staged.destination, extended: staged.extended,
-                omitted: staged.omitted, targetInode: isThere ? scan.status.inode : staged.targetInode,
-                marks: staged.marks, digest: staged.digest)
+                omitted: staged.omitted, targetInode: inode, marks: staged.marks, digest: staged.digest)
             try writer.drain(to: &file)
         }
         writer.end()

@@ -14,6 +14,10 @@ final class Replica {
     private let named: Set<RelativePath>
     /// The copies among these.
     private(set) var copied: [RelativePath: FileStatus] = [:]
+    /// Inodes of what takes no part, as it is known.
+    private let resting: Set<UInt64>
+    /// By these, the inodes of the copies, wherever somebody has moved what they are made of.
+    private(set) var renumbered: [UInt64: UInt64] = [:]
     /// Files are cloned instead of linked, and all else is made anew.
     private let clones: Bool
     private let linkLimit: UInt32?
@@ -40,11 +44,12 @@ final class Replica {
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
     ///   - known: inodes of clones that stand for files with names in the history.
+    ///   - resting: inodes of what takes no part, as it is known.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
-        known: Set<UInt64> = [], monitor: any Monitor
+        known: Set<UInt64> = [], resting: Set<UInt64> = [], monitor: any Monitor
     ) throws {
-        self.known = known
+        (self.known, self.resting) = (known, resting)
         self.root = root
         changing = Set(difference.pairs.lazy.filter(\.changesAttributes).map(\.target.path))
         named = Set(difference.deleted.map(\.file.path)).union(difference.pairs.map(\.target.path))
@@ -83,10 +88,14 @@ final class Replica {
             } else {
                 try carry(name, from: holder, to: parent)
             }
-            if named.contains(scan.path), let copy = try parent.status(of: name),
+            let (isNamed, isResting) = (
+                named.contains(scan.path), !resting.isEmpty && resting.contains(scan.status.inode)
+            )
+            if isNamed || isResting, let copy = try parent.status(of: name),
                 copy.identity != scan.status.identity
             {
-                copied[scan.path] = copy
+                if isNamed { copied[scan.path] = copy }
+                if isResting { renumbered[scan.status.inode] = copy.inode }
             }
         }
         while let last = open.popLast() { try finish(last) }
