@@ -92,8 +92,10 @@ package struct HistoryRecord: Sendable {
             ActionSummary(
                 create: create, update: update, attributes: attributes, move: move, delete: delete)
         }
-        /// What took part in the snapshot before.
-        var filtersBefore: FilterSummary? { previousFilters.map(FilterSummary.init(lines:)) }
+        /// What took part in the snapshot before: everything where there was no manifest.
+        var filtersBefore: FilterSummary? {
+            (previous == nil ? [] : previousFilters).map(FilterSummary.init(lines:))
+        }
         /// What was mirrored in it.
         var attributesBefore: MirroredAttributes? {
             previousWithout.map { names in
