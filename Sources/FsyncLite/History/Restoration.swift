@@ -327,9 +327,13 @@ extension Difference {
                 places.contains(tree.place(of: $0.file.path))
                     && (!$0.file.isDirectory || others.contains($0.file.path))
             }.map(\.file.path))
-        created.removeAll { missing.contains($0.file.path) || $0.file.path.isBelow(anyOf: missing) }
-        // The target does not have it, and so the manifest has it no more.
-        forgotten += missing.map(tree.place(of:))
+        created.removeAll { file, _ in
+            guard missing.contains(file.path) || file.path.isBelow(anyOf: missing) else { return false }
+            // The target does not have it, and so the manifest has it no more.
+            let place = tree.place(of: file.path)
+            if places.contains(place) { forgotten.append(place) }
+            return true
+        }
         pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
         lost.formUnion(missing)
         if !others.isEmpty {
