@@ -191,7 +191,8 @@ package struct EarlierTree: Sendable {
 
     /// By the inode of a file as it was last seen, that of the copy which an exchange has made since.
     private static func copies(
-        of linked: [RelativePath: InverseChanges.Entry], _ changes: InverseChanges, _ present: some EntryStream
+        of linked: [RelativePath: InverseChanges.Entry], _ changes: InverseChanges,
+        _ present: some EntryStream
     ) throws -> [UInt64: UInt64] {
         let paths = Dictionary(linked.lazy.map { ($1.place, $0) }, uniquingKeysWith: { $1 })
         var copies: [UInt64: UInt64] = [:]

@@ -121,7 +121,9 @@ extension Examination {
                     try present.extendedAttributes(of: file, policy.attributes.extended) ?? file.extended
                 }, haveSameContent: { _ in true })
             let lost = difference.settleRecovered(tree)
-            drift = difference.settleDrift(merge, tree, isKept: restoration.keepsDrift)
+            drift = difference.settleDrift(
+                merge, tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
+                isKept: restoration.keepsDrift)
             drift.problems += lost
         }
         let domains = try TargetDomains(difference, root: root)
@@ -213,9 +215,11 @@ extension Difference {
     /// Decides what becomes of what somebody changed in the target since the last apply. What no apply brought here
     /// stays in any case.
     ///
-    /// - Parameter isKept: changes stay too, and are listed; without it they go to the history like everything else.
+    /// - Parameters:
+    ///   - filters: those that come back, as far as they decide by paths alone; nil for others.
+    ///   - isKept: changes stay too, and are listed; without it they go to the history like everything else.
     fileprivate mutating func settleDrift(
-        _ merge: TreeMerge, _ tree: EarlierTree, isKept: Bool
+        _ merge: TreeMerge, _ tree: EarlierTree, filters: Filters?, isKept: Bool
     ) -> (problems: [Problem], notes: [String]) {
         var listed: Set<RelativePath> = []
         var problems: [Problem] = []
@@ -255,8 +259,14 @@ extension Difference {
         staying.formUnion(withAllAbove(staying.compactMap(\.parent)))
         if !staying.isEmpty {
             keepDeleted { staying.contains($0.path) }
-            // What was edited stays on record, and its directories with it, unless one of these takes no part then.
-            let uncovered = listed.filter { $0.isBelow(anyOf: uncovering) }
+            // What was edited stays on record, and its directories with it, unless it takes no part then.
+            let uncovered = Set(
+                pairs.lazy.filter { pair in
+                    let path = pair.source.path
+                    return listed.contains(pair.target.path)
+                        && (path.isBelow(anyOf: uncovering)
+                            || filters?.excludes(path, pair.target.status.type) ?? false)
+                }.map(\.target.path))
             wereCovered.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
             wereCovered.formUnion(uncovered)
             for pair in pairs where wereCovered.contains(pair.target.path) {
