@@ -337,14 +337,15 @@ extension Difference {
                 places.contains(tree.place(of: $0.file.path))
                     && (!$0.file.isDirectory || others.contains($0.file.path))
             }.map(\.file.path))
-        created.removeAll { file, _ in
-            guard missing.contains(file.path) || file.path.isBelow(anyOf: missing) else { return false }
-            // The target does not have it, and so the manifest has it no more.
-            let place = tree.place(of: file.path)
-            if places.contains(place) { forgotten.append(place) }
+        // The target does not have them, and so the manifest has them no more.
+        func leavesOut(_ path: RelativePath) -> Bool {
+            guard missing.contains(path) || path.isBelow(anyOf: missing) else { return false }
+            forgotten.append(path)
             return true
         }
-        pairs.removeAll { $0.source.path.isBelow(anyOf: missing) }
+        forgotten += missing.map(tree.place(of:))
+        created.removeAll { leavesOut($0.file.path) }
+        pairs.removeAll { leavesOut($0.source.path) }
         lost.formUnion(missing)
         if !others.isEmpty {
             // What stands where the earlier tree has something else gives way.
