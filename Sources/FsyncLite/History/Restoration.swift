@@ -330,12 +330,18 @@ extension Difference {
             pair.causes.formIntersection([.renamed])
             return pair
         }
-        // Of another type by now, or gone.
-        var others = Set(deleted.lazy.map(\.file.path).filter(places.contains))
+        // Of another type by now, or gone: where they stand, and where they will.
+        let moves = MoveMap(self)
+        var others: [RelativePath: RelativePath] = [:]
+        for (file, _) in deleted where places.contains(file.path) {
+            guard moves.newPath(of: file.path.parent) != nil else { continue }
+            others[file.path] = moves.carriedPath(of: file.path)
+        }
+        let standing = Set(others.values)
         let missing = Set(
             created.lazy.filter {
                 places.contains(tree.place(of: $0.file.path))
-                    && (!$0.file.isDirectory || others.contains($0.file.path))
+                    && (!$0.file.isDirectory || standing.contains($0.file.path))
             }.map(\.file.path))
         // The target does not have them, and so the manifest has them no more.
         func leavesOut(_ path: RelativePath) -> Bool {
@@ -349,9 +355,10 @@ extension Difference {
         lost.formUnion(missing)
         if !others.isEmpty {
             // What stands where the earlier tree has something else gives way.
-            others.subtract(created.lazy.map(\.file.path))
-            others.subtract(pairs.lazy.filter(\.isRenamed).map(\.source.path))
-            deleted.removeAll { others.contains($0.file.path) || $0.file.path.isBelow(anyOf: others) }
+            let arriving = Set(created.lazy.map(\.file.path))
+                .union(pairs.lazy.filter(\.isRenamed).map(\.source.path))
+            let staying = Set(others.filter { !arriving.contains($0.value) }.keys)
+            deleted.removeAll { staying.contains($0.file.path) || $0.file.path.isBelow(anyOf: staying) }
         }
         joinLinks()
         return lost.sorted().map {
