@@ -142,7 +142,7 @@ package struct TreeMerge {
                 if record != nil, order < 0 { forget(path) }
                 if order == 0 { takeDeparture(target, record) }
             } else if order == 0 {
-                takeBoth(source, target, record)
+                takeBoth(source, target, record, isResting: isResting)
             } else if order < 0 {
                 takeArrival(source, record)
             } else if !isProtected(path) {
@@ -211,12 +211,14 @@ package struct TreeMerge {
         departures.append((file, record))
     }
 
-    private mutating func takeBoth(_ source: some EntryStream, _ target: some EntryStream, _ record: Record?)
-    {
+    /// - Parameter isResting: the target's entry takes no part, and is known to be another object than the source's.
+    private mutating func takeBoth(
+        _ source: some EntryStream, _ target: some EntryStream, _ record: Record?, isResting: Bool
+    ) {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
-            policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? false
+            policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? isResting
         if source.status.type != target.status.type || (isOther && source.isListed) {
             arrivals.append((source.file, record, source.isListed))
             departures.append((target.file, record))
