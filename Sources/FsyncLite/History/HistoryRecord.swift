@@ -206,10 +206,9 @@ package struct HistoryRecord: Sendable {
             if pair.changesAttributes {
                 add(.attributes, pair.target, from: from, pair.causes)
             } else if !isMoved {
-                if difference.isUncovering(pair) {
-                    add(.uncover, pair.target, from: from, [])
-                } else if difference.wereUncovered.contains(pair.target.path) {
-                    add(.cover, pair.target, from: from, [])
+                let isUncovering = difference.isUncovering(pair)
+                if isUncovering != difference.wereUncovered.contains(pair.target.path) {
+                    add(isUncovering ? .uncover : .cover, pair.target, from: from, [])
                 }
             }
         }

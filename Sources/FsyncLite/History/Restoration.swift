@@ -239,9 +239,10 @@ extension Difference {
             return true
         }
         var foreign: Set<RelativePath> = []
-        var wereCovered: Set<RelativePath> = []
+        // Of the directories that would go, and of what was edited: what takes no part from now on.
+        var resting: Set<RelativePath> = []
         for (file, record) in merge.departures where going.contains(file.path) {
-            if file.isDirectory, record.map({ !$0.isUncovered }) ?? false { wereCovered.insert(file.path) }
+            if file.isDirectory, record != nil { resting.insert(file.path) }
             if record == nil {
                 foreign.insert(file.path)
             } else if isKept, !file.isDirectory, record?.differs(from: file.status) ?? false,
@@ -267,9 +268,9 @@ extension Difference {
                         && (path.isBelow(anyOf: uncovering)
                             || filters?.excludes(path, pair.target.status.type) ?? false)
                 }.map(\.target.path))
-            wereCovered.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
-            wereCovered.formUnion(uncovered)
-            for pair in pairs where wereCovered.contains(pair.target.path) {
+            resting.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
+            resting.formUnion(uncovered)
+            for pair in pairs where resting.contains(pair.target.path) {
                 self.staying.insert(pair.source.path)
             }
             // No manifest has them.
