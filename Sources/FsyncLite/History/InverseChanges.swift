@@ -146,8 +146,8 @@ package struct InverseChanges: Hashable, Sendable {
         (result.gone, result.originals) = (gone, originals)
         for (path, entry) in entries {
             if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
-                // It was in nobody's tree, and still has to leave its place.
-                if !entry.place.isInState { result.gone[entry.place] = entry.file.moved(to: entry.place) }
+                // It was in nobody's tree, and still has to leave its place, or the displaced directory that holds it.
+                result.gone[entry.place] = entry.file.moved(to: entry.place)
             } else {
                 result.set(entry)
             }
