@@ -12,6 +12,8 @@ package struct Difference: Sendable {
     package var forgotten: [RelativePath] = []
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []
+    /// The same of what takes no part.
+    private var restingDrift: [Drift] = []
     /// Entries of the manifest that filters leave out from now on, as they stand in the target.
     package var uncovered: [TreeMerge.Uncovered] = []
     /// The manifest has entries that take no part.
@@ -59,7 +61,7 @@ package struct Difference: Sendable {
         let policy = merge.policy
         pairs = merge.pairs
         forgotten = merge.forgotten
-        drift = merge.drift
+        (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
         for (file, record, isSeen) in uncovered
         where isSeen && !policy.vouches(for: record, in: file.status) {
@@ -317,6 +319,14 @@ package struct Difference: Sendable {
             path: found.path, status: record.status, destination: found.destination,
             extended: record.extended, omitted: record.omitted, digest: record.digest)
         drift.append(Drift(recorded: recorded, record, found: found))
+    }
+
+    /// What somebody changed in what takes no part and goes to the history: the manifest tells of it no more.
+    var driftOfDisplaced: [Drift] {
+        guard !restingDrift.isEmpty else { return [] }
+        let displaced = Set(deleted.lazy.map(\.file.path))
+            .union(pairs.lazy.filter(\.replacesContent).map(\.target.path))
+        return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 
     /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.

@@ -23,6 +23,8 @@ package struct TreeMerge {
 
     /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
+    /// What somebody changed of it, which matters where it goes to the history.
+    private(set) var restingDrift: [Drift] = []
     /// The manifest has entries that take no part.
     package private(set) var hasUncovered = false
     /// The directory of the target on whose entries nobody looks, since it takes no part.
@@ -108,7 +110,13 @@ package struct TreeMerge {
                             && (isTargetExcluded || policy.recovered.map { !$0.contains(path) } ?? false)
                         if !isResting { noteDrift(of: found, manifest, order >= 0 ? target : nil) }
                         record = isResting && !isTargetExcluded ? nil : found
-                        if record == nil { resting.insert(path) }
+                        if record == nil {
+                            resting.insert(path)
+                            if found.differs(from: target.status) {
+                                restingDrift.append(
+                                    Drift(recorded: manifest.file, found, found: target.file))
+                            }
+                        }
                     } else {
                         leave(manifest)
                     }

@@ -138,7 +138,7 @@ package struct HistoryRecord: Sendable {
         header.clones = Header.clones(originals)
         actions = HistoryRecord.inverses(plan, layout, opened, transaction: id)
         drift =
-            HistoryRecord.inverses(of: difference.drift, transaction: id)
+            HistoryRecord.inverses(of: difference.drift + difference.driftOfDisplaced, transaction: id)
             + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
     }
 
