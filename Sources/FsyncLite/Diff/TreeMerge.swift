@@ -95,14 +95,12 @@ package struct TreeMerge {
 
             var record: Record?
             var isResting = false
-            var recordedDestination: [UInt8] = []
             if let manifest {
                 while hasRecord {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
                         let found = Record(manifest)
-                        if found.status.type == .symlink { recordedDestination = manifest.destination }
                         if order >= 0 { noteTime(of: target.status, found) }
                         // What takes no part may be edited at will.
                         isResting =
@@ -137,14 +135,9 @@ package struct TreeMerge {
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
                 if let record, !record.isUncovered {
-                    // What is excluded is not looked into: the destination of another symlink is not known.
-                    if target.status.type != .symlink || !record.differs(from: target.status) {
-                        uncover(
-                            File(path: path, status: target.status, destination: recordedDestination), record,
-                            isSeen: true)
-                    } else {
-                        forget(path)
-                    }
+                    uncover(
+                        File(path: path, status: target.status, destination: target.destination), record,
+                        isSeen: true)
                 }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }

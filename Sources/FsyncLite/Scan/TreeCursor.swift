@@ -100,7 +100,8 @@ struct TreeCursor {
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
         path.bytes.append(contentsOf: level.listing.name(at: index))
         exclusion = filter?.exclusion(of: path, status) ?? .none
-        if case .byRule = exclusion { return true }
+        // It is not entered, but known: a record of it may have to tell what it is.
+        if case .byRule = exclusion { return try status.type != .symlink || readLink() }
         if options.staysOnMount {
             if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {
