@@ -134,7 +134,11 @@ package struct Difference: Sendable {
         }
         wereUncovered = merge.resting
         func wasUncovered(_ file: File, _ record: Record?) -> Bool {
-            record?.isUncovered ?? policy.mayHaveBeenExcluded(file.path, file.status.type)
+            // A record of something else tells nothing of what somebody put in its place.
+            if let record, record.isUncovered || record.status.type == file.status.type {
+                return record.isUncovered
+            }
+            return policy.mayHaveBeenExcluded(file.path, file.status.type)
         }
         for pair in pairs where wasUncovered(pair.target, pair.record) {
             wereUncovered.insert(pair.target.path)
