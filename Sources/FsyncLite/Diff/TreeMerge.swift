@@ -135,9 +135,7 @@ package struct TreeMerge {
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
                 if let record, !record.isUncovered {
-                    uncover(
-                        File(path: path, status: target.status, destination: target.destination), record,
-                        isSeen: true)
+                    uncover(target.file, record, isSeen: true)
                 }
             } else if isSourceExcluded {
                 if record != nil, order < 0 { forget(path) }
