@@ -138,8 +138,8 @@ struct ChangingTargetTests {
         let story = Comment(rawValue: "\(point): exit \(run.code): \(run.errors)\(run.output)")
         #expect([0, 1, 6].contains(run.code), story, sourceLocation: sourceLocation)
         #expect(
-            scene.exists("target/.fsync-lite/journal")
-                || scene.exists("target/.fsync-lite/journal.back") == (run.code == 6), story,
+            (scene.exists("target/.fsync-lite/journal") || scene.exists("target/.fsync-lite/journal.back"))
+                == (run.code == 6), story,
             sourceLocation: sourceLocation)
         if run.code == 1, !run.errors.contains("taken back") {
             // Refused before the commit: what differs from the old tree is theirs.

@@ -252,8 +252,9 @@ struct SavedPlanTests {
             case 2 where !scene.exists(name + "/x"): try scene.append("more", to: name)
             case 3: try scene.setMode(0o700, of: name)
             case 4:
+                let wasDirectory = scene.exists(name + "/x")
                 try scene.remove(name)
-                try scene.build(scene.exists(name + "/x") ? "now a file" : ["now": "a directory"], at: name)
+                try scene.build(wasDirectory ? "now a file" : ["now": "a directory"], at: name)
             default: break
             }
         }
