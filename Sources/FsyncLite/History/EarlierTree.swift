@@ -122,9 +122,13 @@ package struct EarlierTree: Sendable {
             if !takesPart {
                 guard let entry = found[path], entry.place == present.path else { continue }
                 guard entry.isCovered else {
-                    // It took no part then either.
-                    found[path] = nil
-                    uncovered.remove(path)
+                    // It took no part then either, and stays. What comes back into it elsewhere has a directory there.
+                    if path != present.path, needed.contains(path) {
+                        found[path]?.place = .lost
+                    } else {
+                        found[path] = nil
+                        uncovered.remove(path)
+                    }
                     continue
                 }
                 recovered[present.path] = path

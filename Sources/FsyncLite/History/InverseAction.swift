@@ -152,6 +152,9 @@ extension RelativePath {
     static let history = RelativePath.root.appending(TreeScan.reservedName)
         .appending(TargetState.Name.history)
 
+    /// Of what is made anew: nothing is there.
+    static let lost = history.appending(FileName("none")).appending(FileName("lost"))
+
     /// A place in the history where nothing is: what it would hold is lost.
     var isLost: Bool {
         relative(to: .history)?.components.dropFirst().first?.elementsEqual("lost".utf8) ?? false
