@@ -15,6 +15,11 @@ struct ComposedHistoryTests {
         #expect(found.differences(from: wanted) == [])
     }
 
+    /// Paths of the entries that take part.
+    private func covered(_ scene: MirrorScene) throws -> [String] {
+        try scene.run("manifest", "list", "target").output.split(separator: "\n").map(String.init)
+    }
+
     /// One name gets other times, the other is replaced: what they were then tells that they are one file.
     @Test func namesAreLinkedAgainWhateverTheirTimesAreNow() throws {
         let scene = try MirrorScene(["a": .symlink("x"), "z": "z"])
@@ -106,5 +111,155 @@ struct ComposedHistoryTests {
         let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try TreeSnapshot(scene.target).paths == ["e"])
+    }
+
+    /// What was made by hand while no run covered it was not there before the first run.
+    @Test func theInitialTreeHasNoFilters() throws {
+        let scene = try MirrorScene(["z": "z"])
+        #expect(try scene.apply("--keep-last", "9", "--exclude", "/own").code == 0)
+        try scene.build(["own": "own"], at: "target")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(try TreeSnapshot(scene.target).paths == [])
+    }
+
+    /// An edit stays that was made to what took no part before.
+    @Test func whatAnUndoLeavesTakesNoPartWhereItTookNone() throws {
+        let scene = try MirrorScene(["a": "1", "z": "z"])
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try scene.mirror()
+        try scene.append("2", to: "target/a")
+        #expect(try scene.run("undo", "target").code == 3)
+        #expect(try scene.text("target/a") == "12")
+        #expect(try covered(scene) == ["z"])
+    }
+
+    /// A directory that an undo brought back would go again, but for what somebody put there.
+    @Test func whatStaysForWhatIsNobodysTakesNoPart() throws {
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.remove("source/d")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.build(["own": "own"], at: "target/d")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(scene.exists("target/d/own"))
+        #expect(try covered(scene) == ["z"])
+    }
+
+    /// A directory comes back to where another one takes no part: nothing is in it that the other one held.
+    @Test func whatTakesNoPartIsNotTheObjectOfThen() throws {
+        let scene = try MirrorScene(["a": ["x": "1"]])
+        try scene.mirror("--keep-last", "9")
+        let wanted = try AttributeSnapshot(scene.source)
+        try scene.move("source/a", to: "source/b")
+        try scene.mirror()
+        try scene.build(["a": ["new": "2"]], at: "source")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try expectTree(scene, "latest~3", wanted, inPlace: true)
+    }
+
+    /// Somebody puts a file in the place of a directory that takes no part, and an undo moves what holds it.
+    @Test func whatMovesAlongStandsInTheWayWhereItArrives() throws {
+        let scene = try MirrorScene(["d": ["f": ["x": "1"]]])
+        try scene.mirror()
+        try scene.move("source/d", to: "source/e")
+        #expect(try scene.apply("--exclude", "f").code == 0)
+        try scene.remove("target/e/f")
+        try scene.build(["f": "edited"], at: "target/e")
+        let run = try scene.run("undo", "target")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(try scene.text("target/d/f") == "edited")
+        #expect(try covered(scene) == ["d"])
+    }
+
+    /// Somebody moves a directory away and puts a file in the place of the one that held it.
+    @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.move("target/d/e", to: "target/moved")
+        try scene.remove("target/d")
+        try scene.build(["d": "edited"], at: "target")
+        let run = try scene.run("undo", "target")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(try covered(scene) == ["z"])
+    }
+
+    /// One name of a file is left out from the exchange on that makes a copy of it.
+    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try TestDisk.btrfs.mounted(at: scene.directory.path) {
+            try scene.build(["a": "1"], at: "source")
+            try scene.link("source/b", to: "source/a")
+            try scene.mirror("--keep-last", "9")
+            let wanted = try AttributeSnapshot(scene.source)
+            #expect(try scene.apply("--exchange", "--reflink", "--exclude", "/b").code == 0)
+            try expectTree(scene, "latest~1", wanted)
+        }
+    }
+
+    /// Somebody swaps two files that take no part, and an exchange copies them: each is still the other one.
+    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    func whatTakesNoPartIsKnownAsTheCopyOfItsObject() throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try TestDisk.btrfs.mounted(at: scene.directory.path) {
+            let time = TreeTime(2000, 0)
+            try scene.build(["a": "1", "b": "2", "other": "3"], at: "source")
+            for name in ["a", "b"] { try scene.setTime(time, of: "source/\(name)") }
+            try scene.mirror("--keep-last", "9")
+            #expect(try scene.apply("--exclude", "?").code == 0)
+            try scene.swap("target/a", "target/b")
+            try scene.append("3", to: "source/other")
+            #expect(try scene.apply("--exchange", "--reflink", "--exclude", "?").code == 0)
+            let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
+            #expect(run.code == 3, "\(run.errors)")
+            #expect(try scene.text("target/a") == "2")
+        }
+    }
+
+    /// An edited object that takes no part goes to the history: what was there before the edit is lost, and that is said.
+    @Test func editsOfWhatTakesNoPartAreOnRecord() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror("--keep-last", "9")
+        try scene.move("source/a", to: "source/b")
+        try scene.mirror()
+        try scene.build(["a": "2"], at: "source")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try scene.remove("target/a")
+        try scene.build(["a": .symlink("x")], at: "target")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(run.code == 3)
+        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+    }
+
+    /// Somebody makes a symlink point elsewhere before it is left out.
+    @Test func editedSymlinksThatAreLeftOutAreKnown() throws {
+        let scene = try MirrorScene(["l": .symlink("x"), "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("target/l")
+        try scene.build(["l": .symlink("y")], at: "target")
+        let wanted = try TreeSnapshot(scene.target)
+        #expect(try scene.apply("--exclude", "/l").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
+        #expect(try TreeSnapshot(scene.target) == wanted)
+        #expect(try covered(scene) == ["l", "z"])
+    }
+
+    /// The filters leave directories out, and somebody makes one of a file.
+    @Test func whatTookThePlaceOfAnotherTypeTookNoPart() throws {
+        let scene = try MirrorScene(["d": "1"])
+        #expect(try scene.apply("--keep-last", "9", "--exclude", "/d/").code == 0)
+        try scene.remove("target/d")
+        try scene.build(["d": ["own": "own"]], at: "target")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/d/own") == "own")
+        #expect(try covered(scene) == [])
     }
 }

@@ -43,18 +43,24 @@ struct EarlierTreeLawTests {
         let (directory, old) = (try entry("d", .directory, 1), try entry("d/old", .file, 2))
         let new = try entry("d/new", .file, 3)
         let slot = try #require(RelativePath("20261121T090000.000001Z-0000/0/0"))
-        let creation = InverseChanges([InverseAction(.delete, new)])
+        // It is new, or came from a slot that nobody asks for any more.
+        let origin = try #require(RelativePath(".fsync-lite/history/20261121T090000.000000Z-0000/0/0"))
+        let arrivals = [
+            InverseAction(.delete, new), InverseAction(.move, new.moved(to: origin), from: new.path),
+        ]
         let displacement = InverseChanges([
             InverseAction(.create, directory, slot: slot), InverseAction(.create, new),
             InverseAction(.create, old),
         ])
         let place = try #require(RelativePath(".fsync-lite/history/\(slot)"))
         let undo = InverseChanges([InverseAction(.move, directory.moved(to: place), from: directory.path)])
-        let joined = displacement.followed(by: creation).keeping(slotsOf: [])
-        let tree = try EarlierTree(
-            undo.followed(by: InverseChanges(joined.actions)), present: FileList([directory, new, old]))
-        let found = try tree.files(over: FileList([directory, new, old]))
-        #expect(found.map(\.path) == [directory.path, old.path])
+        for arrival in arrivals {
+            let joined = displacement.followed(by: InverseChanges([arrival])).keeping(slotsOf: [])
+            let tree = try EarlierTree(
+                undo.followed(by: InverseChanges(joined.actions)), present: FileList([directory, new, old]))
+            let found = try tree.files(over: FileList([directory, new, old]))
+            #expect(found.map(\.path) == [directory.path, old.path])
+        }
     }
 
     @Test func nothingChangedIsThePresentTree() throws {
