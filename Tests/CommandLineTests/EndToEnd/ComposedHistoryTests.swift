@@ -176,7 +176,7 @@ struct ComposedHistoryTests {
     }
 
     /// Somebody moves a directory away and puts a file in the place of the one that held it.
-    @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
+    @Test func whatIsLostWithTheDirectoryThatHeldItIsOffTheRecord() throws {
         let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/d").code == 0)
@@ -184,6 +184,21 @@ struct ComposedHistoryTests {
         try scene.remove("target/d")
         try scene.build(["d": "edited"], at: "target")
         let run = try scene.run("undo", "target")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(try covered(scene) == ["z"])
+    }
+
+    /// Another file comes back into a directory that takes no part, and somebody has made a file of that.
+    @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        try scene.build(["new": "2"], at: "source")
+        try scene.move("source/new", to: "source/d/x")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.remove("target/d")
+        try scene.build(["d": "edited"], at: "target")
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
         #expect(run.code == 3, "\(run.errors)")
         #expect(try covered(scene) == ["z"])
     }
