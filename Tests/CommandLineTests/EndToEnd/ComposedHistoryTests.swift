@@ -236,7 +236,7 @@ struct ComposedHistoryTests {
         }
     }
 
-    /// An edited object that takes no part goes to the history: what was there before the edit is lost, and that is said.
+    /// An edited object that takes no part goes to the history: what it held before is lost.
     @Test func editsOfWhatTakesNoPartAreOnRecord() throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror("--keep-last", "9")
