@@ -58,7 +58,8 @@ public struct Synchronizer: Sendable {
             }
             guard let state = root.state else { return try found.get().plan }
             // What goes wrong when the tree changes meanwhile is no error of the tree.
-            if try !state.hasJournal(), try state.manifestVersion() != before { continue }
+            if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            guard try state.manifestVersion() == before else { continue }
             let examination = try found.get()
             var plan = examination.plan
             if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }

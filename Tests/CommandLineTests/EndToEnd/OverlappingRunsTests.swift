@@ -222,6 +222,25 @@ struct OverlappingRunsTests {
         #expect(run.errors.contains("target@latest~1: an apply has changed it meanwhile"), "\(run.errors)")
     }
 
+    /// A directory is listed, and has another name when it is opened.
+    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    func planDuringACommitIsPendingWhateverItMissed() throws {
+        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true)
+        try scene.mirror()
+        try scene.move("source/moved", to: "source/elsewhere")
+        let plan = try PausedCommand(
+            ["plan", "source", "target"], in: scene.directory.path, at: .after("getdents64", of: "/target"))
+        #expect(try plan.waitForPause())
+        let apply = try PausedCommand(
+            ["apply", "source", "target"], in: scene.directory.path,
+            at: .after("renameat2", of: "elsewhere"))
+        #expect(try apply.waitForPause())
+        let run = try plan.finish()
+        #expect(run.code == 6, "\(run.code): \(run.errors)")
+        #expect(try apply.finish().code == 0)
+        try scene.expectMirrored()
+    }
+
     /// No stopping, as it comes.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(
