@@ -222,14 +222,15 @@ struct OverlappingRunsTests {
         #expect(run.errors.contains("target@latest~1: an apply has changed it meanwhile"), "\(run.errors)")
     }
 
-    /// A directory is listed, and has another name when it is opened.
+    /// A directory is read, and has another name when it is looked at again.
     @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
     func planDuringACommitIsPendingWhateverItMissed() throws {
         let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true)
         try scene.mirror()
         try scene.move("source/moved", to: "source/elsewhere")
         let plan = try PausedCommand(
-            ["plan", "source", "target"], in: scene.directory.path, at: .after("getdents64", of: "/target"))
+            ["plan", "source", "target"], in: scene.directory.path,
+            at: .after("getdents64", of: "target/moved", number: 2))
         #expect(try plan.waitForPause())
         let apply = try PausedCommand(
             ["apply", "source", "target"], in: scene.directory.path,
