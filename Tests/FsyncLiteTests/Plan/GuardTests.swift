@@ -66,9 +66,7 @@ struct GuardTests {
             "the source is another directory, on another file system, than last time (/was)",
             option: "--change-source"
         ) {
-            $0.record(files: 1)
-            $0.source.identity = FileIdentity(inode: 7, created: nil)
-            $0.source.fileSystem = "other"
+            $0.recordAnotherSource()
         } butNot: {
             $0.options.changeSource = true
         },
@@ -76,9 +74,7 @@ struct GuardTests {
             "the source is another directory, on another file system, than last time (/was)",
             option: "--change-source"
         ) {
-            $0.record(files: 1)
-            $0.source.identity = FileIdentity(inode: 7, created: nil)
-            $0.source.fileSystem = "other"
+            $0.recordAnotherSource()
         } butNot: {
             // A disk that was copied, or mounted elsewhere.
             $0.source.identity = GuardFacts.lastSource.identity
@@ -182,7 +178,7 @@ struct GuardTests {
         #expect(facts.refusals().map(\.option) == ["--max-delete 30"])
     }
 
-    /// What is cloned or linked takes no room of its own.
+    /// What is linked takes no room of its own.
     @Test func linkedFilesNeedNoRoom() throws {
         var facts = try GuardFacts.ofANewFile()
         facts.facts.availableBytes = 512
@@ -240,5 +236,12 @@ extension GuardFacts {
         var summary = ManifestSummary()
         for _ in 0..<files { summary.count(status(.file)) }
         recorded = (header, summary)
+    }
+
+    /// The source was another directory on another file system last time.
+    fileprivate mutating func recordAnotherSource() {
+        record(files: 1)
+        source.identity = FileIdentity(inode: 7, created: nil)
+        source.fileSystem = "other"
     }
 }
