@@ -53,14 +53,13 @@ package struct EarlierTree: Sendable {
     }
 
     /// - Parameters:
-    ///   - present: the manifest, with what takes no part.
+    ///   - present: the manifest from its beginning, with what takes no part; made twice where files had several names.
     ///   - root: the root as it was when the manifest was written; nil leaves it as it is now.
     ///   - paths: all that shall be as it was, with what lies below; everything when empty.
     ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
     package init(
         _ changes: InverseChanges, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
-        paths: [RelativePath] = [],
-        withoutRest: Bool = false, withUncovered: Bool = false
+        paths: [RelativePath] = [], withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
         self.changes = changes
         touched = changes.touched
