@@ -18,9 +18,11 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["FsyncLite", "FileSystem"], path: "Tests/TestSupport"),
         .executableTarget(
             name: "fuzz", dependencies: ["FsyncLite", "FileSystem", "TestSupport"], path: "Tests/Fuzz"),
-        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport"]),
-        .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport"]),
+        .target(name: "TestNeeds", dependencies: ["TestSupport"], path: "Tests/TestNeeds"),
+        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", "TestNeeds"]),
+        .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -47,7 +48,7 @@ struct GeneratedTextTests {
 
     @Test(arguments: ["mandoc -Tlint -Wwarning", "groff -man -ww -Tutf8", "man -l"])
     func formattersAcceptTheManualPage(formatter: String) throws {
-        guard HostCommand.isInstalled(String(formatter.prefix { $0 != " " })) else { return }
+        guard Need.tool(String(formatter.prefix { $0 != " " })).isThere() else { return }
         try written(ManualPage(program: program).text) { path in
             // What they have to say goes to either stream; a page that is fine leaves the second one empty.
             let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"
@@ -72,7 +73,7 @@ struct GeneratedTextTests {
         for option in program.commands.flatMap(\.options) {
             #expect(text.contains(shell == .fish ? "-l \(option.name.dropFirst(2)) " : option.name))
         }
-        guard HostCommand.isInstalled(shell.rawValue) else { return }
+        guard Need.tool(shell.rawValue).isThere() else { return }
         try written(text) { path in #expect(HostCommand.works(shell.rawValue, "-n", path)) }
     }
 
@@ -103,7 +104,7 @@ struct GeneratedTextTests {
             ).isSuperset(of: words))
     }
 
-    @Test(.enabled(if: HostCommand.isInstalled("fish"), "fish is not installed"), arguments: lines)
+    @Test(.needs(.tool("fish")), arguments: lines)
     func fishCompletes(line: String, words: Set<String>) throws {
         #expect(
             try completions(

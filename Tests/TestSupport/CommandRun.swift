@@ -148,8 +148,6 @@ package enum BuiltCommand {
 package enum OrdinaryUser {
     /// `nobody`.
     private static let number: UInt32 = 65534
-    package static let unavailable: String =
-        "running as root without setpriv: no other user to run the command as"
 
     static let prefix = ["setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups", "--"]
 

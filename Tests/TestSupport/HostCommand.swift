@@ -63,18 +63,6 @@ package enum TestDisk: Sendable {
     /// What is at a path already, once more.
     case bind(String)
 
-    package static let unavailable = "only root mounts, where loop devices and mkfs.ext4 are"
-
-    package static let isAvailable = TestDisk.ext4(megabytes: 4).canMount
-
-    package static let hasNoBtrfs = "only root mounts, where loop devices, mkfs.btrfs and btrfs are"
-
-    package static let hasBtrfs = HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount
-
-    package static let hasNoXFS = "only root mounts, where loop devices and mkfs.xfs are"
-
-    package static let hasXFS = TestDisk.xfs.canMount
-
     package var canMount: Bool {
         guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else { return false }
         return (try? mounted(at: directory.path) {}) != nil

@@ -148,8 +148,6 @@ package final class PausedCommand {
 
     // MARK: Whether it can be done here
 
-    package static let unavailable = "strace is not there, or may not trace"
-
     package static let isAvailable: Bool = {
         let probe = Process()
         probe.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -46,10 +46,9 @@ package final class TemporaryDirectory: Sendable {
     /// The path of a directory on another file system than the temporary one's; nil where there is none.
     package static var onOtherFileSystem: String? {
         let candidate = "/dev/shm"
-        guard let here = try? FileManager.default.attributesOfFileSystem(forPath: NSTemporaryDirectory()),
-            let there = try? FileManager.default.attributesOfFileSystem(forPath: candidate),
-            let left = here[.systemNumber] as? Int, let right = there[.systemNumber] as? Int, left != right,
-            FileManager.default.isWritableFile(atPath: candidate)
+        var (here, there) = (stat(), stat())
+        guard stat(NSTemporaryDirectory(), &here) == 0, stat(candidate, &there) == 0,
+            here.st_dev != there.st_dev, access(candidate, W_OK) == 0
         else { return nil }
         return candidate
     }

@@ -1,9 +1,9 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 private let isRoot = geteuid() == 0
-private let strace = Comment(rawValue: PausedCommand.unavailable)
 
 /// A change of attributes that somebody makes in a tree.
 struct AttributeChange: Sendable, CustomTestStringConvertible {
@@ -189,7 +189,7 @@ struct AttributeTests {
         try other.mirrorAll()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func changesAreTakenBack() throws {
         let scene = try dressedScene()
         let before = try scene.wholeState()
@@ -258,7 +258,7 @@ struct AttributeTests {
         try scene.mirrorAll()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func whatIsSwitchedOffIsLeftAloneByACommitThatIsTakenBack() throws {
         let scene = try dressedScene()
         try scene.setAttribute("user.present", "changed", of: "source/dressed")
@@ -272,7 +272,7 @@ struct AttributeTests {
 
     // MARK: In company
 
-    @Test(.enabled(if: isRoot, "only root gives files away"))
+    @Test(.needs(.root))
     func capabilitiesOutliveAChangeOfOwner() throws {
         let scene = try dressedScene()
         try scene.setCapabilities(of: "source/file")
@@ -288,7 +288,7 @@ struct AttributeTests {
         }
     }
 
-    @Test(.enabled(if: isRoot && PausedCommand.isAvailable, "needs root and strace"))
+    @Test(.needs(.root, .strace))
     func capabilitiesAndSetuidComeBackWithACommitThatIsTakenBack() throws {
         let scene = try dressedScene()
         try scene.setMode(0o6755, of: "source/file")
@@ -387,7 +387,7 @@ struct AttributeTests {
 
     // MARK: Nodes
 
-    @Test(.enabled(if: isRoot, "only root makes device nodes"))
+    @Test(.needs(.root))
     func devicesAndFIFOsAreMirrored() throws {
         let scene = try MirrorScene(["pipe": .fifo(mode: 0o622), "d": [:]])
         func make(_ name: String, _ kind: UInt32, _ major: Int, _ minor: Int) throws {

@@ -1,3 +1,4 @@
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct ChangeTimeTests {
             .filter { $0.contains("\"file ") }
     }
 
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)")) func sourceThatWasRolledBackIsMirrored()
+    @Test(.needs(.btrfs)) func sourceThatWasRolledBackIsMirrored()
         throws
     {
         let directory = try TemporaryDirectory(inMemory: true)
@@ -47,7 +48,7 @@ struct ChangeTimeTests {
         }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable && LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.strace, .later))
     func sourceOfWhichALinkedCopyWasMadeIsReadOnce() throws {
         let scene = try MirrorScene(["file 1": "one", "d": ["file 2": "two", "file 3": "three"]])
         try scene.mirror()
@@ -64,7 +65,7 @@ struct ChangeTimeTests {
         #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
     }
 
-    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.later))
     func movedChangeTimesAloneReadNothingWhereThatIsAskedFor() throws {
         let scene = try MirrorScene(["file 1": .file("one", modified: Self.time)])
         try scene.mirror("--ignore-change-time")
@@ -79,7 +80,7 @@ struct ChangeTimeTests {
     }
 
     /// A store to a mapped page moves the times once, and no more until the page is written back.
-    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.later))
     func storeToAMappedFileAfterItWasMirroredIsFound() throws {
         let scene = try MirrorScene(["file": .file("before", modified: Self.time)], inMemory: true)
         let mapped = try MappedFile(scene.path("source/file"))
@@ -94,7 +95,7 @@ struct ChangeTimeTests {
     }
 
     /// The change time of what no commit touched is compared with the recorded one, not with the time of a commit.
-    @Test(.enabled(if: PausedCommand.isAvailable && LaterRun.isAvailable, "\(PausedCommand.unavailable)"))
+    @Test(.needs(.strace, .later))
     func editOfTheTargetWhileACommitIsUnderWayIsFound() throws {
         let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"])
         try scene.mirror()

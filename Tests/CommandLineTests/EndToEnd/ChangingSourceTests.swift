@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite(
     "A source that changes while an apply runs",
-    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    .needs(.strace))
 struct ChangingSourceTests {
     /// What somebody does to the source meanwhile.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite(
     "A target that somebody changes while an apply runs",
-    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    .needs(.strace))
 struct ChangingTargetTests {
     /// What somebody does in the target meanwhile, and the file that must not be lost by it.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ struct ComposedHistoryTests {
     }
 
     /// An exchange copies what it gives other attributes; the copy stands for the file that has names in the history.
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    @Test(.needs(.btrfs))
     func copiesThatExchangesMadeAreTheFileStill() throws {
         let scene = try MirrorScene([:], inMemory: true)
         try TestDisk.btrfs.mounted(at: scene.directory.path) {
@@ -204,7 +205,7 @@ struct ComposedHistoryTests {
     }
 
     /// One name of a file is left out from the exchange on that makes a copy of it.
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
         let scene = try MirrorScene([:], inMemory: true)
         try TestDisk.btrfs.mounted(at: scene.directory.path) {
@@ -218,7 +219,7 @@ struct ComposedHistoryTests {
     }
 
     /// Somebody swaps two files that take no part, and an exchange copies them: each is still the other one.
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    @Test(.needs(.btrfs))
     func whatTakesNoPartIsKnownAsTheCopyOfItsObject() throws {
         let scene = try MirrorScene([:], inMemory: true)
         try TestDisk.btrfs.mounted(at: scene.directory.path) {

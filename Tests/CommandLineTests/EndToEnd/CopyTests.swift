@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("Content that is hard to see")
 struct CopyTests {
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
     private static let size = 3_000_000
 
     /// Of several reads, so that there is a time between the first and the last.
@@ -24,7 +24,7 @@ struct CopyTests {
     }
 
     /// Without `--strict` its first part is mirrored: see `GrowingFileTests`.
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func fileThatGrowsWhileItIsCopiedIsWholeWhereThatIsStrict() throws {
         let scene = try largeScene()
         try copy(scene, "--strict") {
@@ -32,13 +32,13 @@ struct CopyTests {
         }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func fileThatShrinksWhileItIsCopiedIsWhole() throws {
         let scene = try largeScene()
         try copy(scene) { try #require(truncate(scene.path("source/large"), 1000) == 0) }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func fileThatIsEmptiedAndFilledWhileItIsCopiedIsWhole() throws {
         let scene = try largeScene()
         try copy(scene) {
@@ -47,7 +47,7 @@ struct CopyTests {
         }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func attributesThatChangeWhileAFileIsCopiedAreTheLastOnes() throws {
         let scene = try largeScene()
         try scene.setAttribute("user.x", "before", of: "source/large")
@@ -58,7 +58,7 @@ struct CopyTests {
         try scene.expectAllMirrored()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func fileThatIsLinkedWhileItIsCopiedIsMirroredByTheNextRun() throws {
         let scene = try largeScene()
         let run = try PausedCommand.run(
@@ -104,7 +104,7 @@ struct CopyTests {
     }
 
     /// The kernel says that its files are empty; a copy would be, or differ for ever.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/sys/kernel/random")))
+    @Test(.needs(.file("/proc/sys/kernel/random")))
     func filesThatTheKernelMakesUpAreNamed() throws {
         let scene = try MirrorScene([:])
         let run = try scene.run("apply", "/proc/sys/kernel/random", "target")

@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct DerivedAttributeTests {
 
     /// XFS shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT` too.
     @Test(
-        .enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)), arguments: ["source", "target"])
+        .needs(.xfs), arguments: ["source", "target"])
     func aclsStayWhileAnotherAttributeChangesOnXFS(tree: String) throws {
         try onXFS(tree) { scene in
             try scene.mirrorAll()
@@ -38,7 +39,7 @@ struct DerivedAttributeTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    @Test(.needs(.xfs))
     func secondNamesAreNotStoredOnOtherFileSystems() throws {
         try onXFS("source") { scene in
             try scene.mirrorAll()
@@ -47,11 +48,12 @@ struct DerivedAttributeTests {
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root sets attributes of security"))
+    @Test(.needs(.root))
     func evmStaysWithItsObject() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
         // A kernel that checks it takes no other than its own.
-        guard (try? scene.setAttribute("security.evm", [2, 1, 1], of: "source/file")) != nil else { return }
+        let isTaken = (try? scene.setAttribute("security.evm", [2, 1, 1], of: "source/file")) != nil
+        guard Need.attribute("security.evm", isTaken).isThere() else { return }
         try scene.setAttribute("security.ima", [1, 1, 1], of: "source/file")
         try scene.mirror()
         let held = try AttributeSnapshot(scene.target)["file"]?.attributes

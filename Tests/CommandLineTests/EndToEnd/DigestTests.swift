@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -74,7 +75,7 @@ struct DigestTests {
     }
 
     /// What one side has lost by then must not become what the other is judged by.
-    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.later))
     func recordsNoneOfContentThatSourceAndTargetDoNotAgreeOn() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time), "b": "b"], inMemory: true)
         try scene.mirror()
@@ -87,7 +88,7 @@ struct DigestTests {
         try expectDigests(scene, of: "b")
     }
 
-    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.later))
     func checksumReadsTheSourceAndTakesTheTargetsDigest() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time)], inMemory: true)
         let source = try MappedFile(scene.path("source/a"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -120,7 +121,7 @@ struct DriftHistoryTests {
     }
 
     /// A move of the state moves the root's time.
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func theRootKeepsItsTimeWhereTheMoveOfTheStateIsCutShort() throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
         try scene.mirror("--exchange")

@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("An exchange: who reads the target sees one whole tree")
 struct ExchangeTests {
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
-    private static let mounts = Comment(rawValue: TestDisk.unavailable)
 
     /// Mirrored by an exchange; then with a change of every kind.
     private func changedScene() throws -> MirrorScene {
@@ -44,7 +43,7 @@ struct ExchangeTests {
         return try command.finish()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func oneTreeAfterEveryRename() throws {
         let scene = try changedScene()
         let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
@@ -58,7 +57,7 @@ struct ExchangeTests {
         try scene.expectMirrored()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func withoutItAMixtureShows() throws {
         let scene = try changedScene()
         let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
@@ -83,7 +82,7 @@ struct ExchangeTests {
         #expect(try TreeSnapshot("/proc/self/fd/\(root)/.") == old)
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace), arguments: [true, false])
+    @Test(.needs(.strace), arguments: [true, false])
     func killedAtAnyRenameItIsOneTreeAndStaysOne(goesBack: Bool) throws {
         var number = 0
         var hasBeenPending = false
@@ -210,7 +209,7 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func whatArrivesAtTheLastMomentIsKept() throws {
         let scene = try changedScene()
         let run = try PausedCommand.run(
@@ -224,7 +223,7 @@ struct ExchangeTests {
         #expect(state.entries.values.contains { $0.content == Array("theirs".utf8) })
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func whatArrivesBeforeThatStopsIt() throws {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
@@ -251,7 +250,7 @@ struct ExchangeTests {
     }
 
     /// What is no file is made anew: a link would move its change time, which looks like the work of others.
-    @Test(.enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    @Test(.needs(.btrfs))
     func clonesOfATreeWithMoreThanFiles() throws {
         try onClones(["a": "1", "l": .symlink("a"), "p": .fifo(), "d": ["m": .symlink("../a")]]) { scene in
             try scene.link("source/k", to: "source/l")
@@ -278,7 +277,7 @@ struct ExchangeTests {
 
     /// A name of a file that was displaced before its other names became those of a clone is still one of them.
     @Test(
-        .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)),
+        .needs(.btrfs),
         arguments: ["stays", "goes", "gets another mode", "is written to"])
     func namesInTheHistoryAreThoseOfTheClones(other: String) throws {
         try onClones(["a": "1", "o": "2", "z": "0"]) { scene in
@@ -323,7 +322,7 @@ struct ExchangeTests {
 
     // MARK: Refusals
 
-    @Test(.enabled(if: TestDisk.isAvailable, mounts), arguments: ["target", "target/d", "target/d/excluded"])
+    @Test(.needs(.mounts), arguments: ["target", "target/d", "target/d/excluded"])
     func whereSomethingIsMountedItIsRefused(place: String) throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
         try scene.mirror()

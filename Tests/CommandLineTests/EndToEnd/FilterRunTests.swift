@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -157,7 +158,7 @@ struct FilterRunTests {
         try scene.expectMirrored()
     }
 
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func unreadableDirectoryIsListedWithAnIgnoreFileToo() throws {
         let scene = try MirrorScene(
             ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary)
@@ -211,7 +212,7 @@ struct FilterRunTests {
         #expect(scene.exists("target/cache/theirs"))
     }
 
-    @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    @Test(.needs(.mounts))
     func otherFileSystemsAreLeftOut() throws {
         let scene = try MirrorScene(["a": "1", "disk": [:], "d": ["b": "2"]])
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("source/disk")) {

@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -104,7 +105,7 @@ struct FirstApplyTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    @Test(.needs(.root))
     func mirrorsOwnersAsRoot() throws {
         let scene = try MirrorScene(["a": .file("1", mode: 0o4755), "d": ["b": "2"], "l": .symlink("a")])
         for name in ["a", "d", "l"] { try #require(lchown(scene.path("source/\(name)"), 1234, 4321) == 0) }

@@ -1,9 +1,10 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
 /// The history gives way where an apply needs the room, as far as only the built-in rules keep it.
-@Suite(.enabled(if: TestDisk.isAvailable, "\(TestDisk.unavailable)"))
+@Suite(.needs(.mounts))
 struct GivingWayTests {
     private static let megabyte = 1 << 20
 
@@ -222,7 +223,7 @@ struct GivingWayTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.hasBtrfs, "\(TestDisk.hasNoBtrfs)"))
+    @Test(.needs(.btrfs))
     func whatIsSharedCountsForNothing() throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
         try FileManager.default.createDirectory(

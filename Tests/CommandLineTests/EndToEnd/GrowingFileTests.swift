@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 /// A log, and the like: it is written to while it is copied.
 @Suite(
     "A file that grows while it is copied",
-    .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    .needs(.strace))
 struct GrowingFileTests {
     private static let megabytes = String(repeating: "a line of a log\n", count: 200_000)
 
@@ -83,7 +84,7 @@ struct GrowingFileTests {
         try expectTheRestNextTime(scene, ["--digest", "--verify"])
     }
 
-    @Test(.enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    @Test(.needs(.btrfs))
     func cloneIsOfOneInstant() throws {
         let disk = try TemporaryDirectory()
         try TestDisk.btrfs.mounted(at: disk.path) {

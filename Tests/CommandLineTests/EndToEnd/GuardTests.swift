@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -147,9 +148,7 @@ struct GuardTests {
         #expect(run.code == 4)
     }
 
-    @Test(
-        .enabled(
-            if: TemporaryDirectory.onOtherFileSystem != nil, "there is no second file system to write to"))
+    @Test(.needs(.otherFileSystem))
     func anotherSourceThanLastTime() throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror()

@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -116,7 +117,6 @@ struct LinkChange: Sendable, CustomTestStringConvertible {
 
 @Suite("Names of one file stay names of one file")
 struct HardLinkTests {
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
 
     private func groupScene() throws -> MirrorScene {
         let scene = try MirrorScene([:], inMemory: true)
@@ -144,7 +144,7 @@ struct HardLinkTests {
     }
 
     /// Stopped dead when all is done, it is taken back or finished.
-    @Test(.enabled(if: PausedCommand.isAvailable, strace), arguments: LinkChange.all)
+    @Test(.needs(.strace), arguments: LinkChange.all)
     func changeOfAGroupIsTakenBackOrFinishedByARecovery(change: LinkChange) throws {
         let scene = try groupScene()
         try change.make(scene)
@@ -261,7 +261,7 @@ struct HardLinkTests {
     }
 
     /// Clones of one image have equal inodes and birth times: the file system tells their files apart.
-    @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    @Test(.needs(.mounts))
     func groupsOfTwoFileSystemsAreNotTakenForOne() throws {
         let scene = try MirrorScene(["first": [:], "second": [:]])
         let (first, second) = (scene.path("first.image"), scene.path("second.image"))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -174,10 +175,8 @@ struct InspectionTests {
 
     // MARK: Exports
 
-    private static let hasMtree = HostCommand.isInstalled("mtree")
-
     @Test(
-        .enabled(if: hasMtree, "mtree is not installed: Debian has it in mtree-netbsd"),
+        .needs(.tool("mtree", package: "mtree-netbsd")),
         arguments: ["source", "target", "m.json", "d.json"])
     func mtreeAcceptsItsExport(manifest: String) throws {
         let scene = try MirrorScene(oddTree)

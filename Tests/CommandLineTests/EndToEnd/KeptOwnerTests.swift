@@ -1,10 +1,10 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("Files whose owner the mirror does not keep")
 struct KeptOwnerTests {
-    private static let root = Comment(rawValue: "only root gives files away")
 
     private func mode(_ scene: MirrorScene, _ name: String) throws -> UInt32 {
         try scene.status(name).st_mode & 0o7777
@@ -22,7 +22,7 @@ struct KeptOwnerTests {
         #expect(record.code == 0, "\(record.output)", sourceLocation: sourceLocation)
     }
 
-    @Test(.enabled(if: geteuid() == 0, Self.root))
+    @Test(.needs(.root))
     func setuidAndSetgidGoWithTheOwner() throws {
         let scene = try MirrorScene(["theirs": "t", "group": "g", "ours": "o", "dir": ["x": "x"]])
         try scene.setOwner(1234, 4321, of: "source/theirs")
@@ -51,7 +51,7 @@ struct KeptOwnerTests {
         #expect(try mode(scene, "target/theirs") == 0o6711)
     }
 
-    @Test(.enabled(if: geteuid() == 0 && OrdinaryUser.isAvailable, "needs root and another user"))
+    @Test(.needs(.root, .otherUser))
     func setuidOfAnotherIsNotSetuidOfTheUser() throws {
         let scene = try MirrorScene(["theirs": "t", "own": "o"], as: .ordinary)
         try scene.setOwner(1234, 65534, of: "source/theirs")
@@ -64,9 +64,6 @@ struct KeptOwnerTests {
     // MARK: In a user namespace
 
     private static let unshare = ["unshare", "--user", "--map-root-user"]
-    private static let hasNamespaces =
-        geteuid() == 0 && HostCommand.works("unshare", "--user", "--map-root-user", "true")
-
     private func strangeScene() throws -> MirrorScene {
         let scene = try MirrorScene([
             "theirs": "t", "dir": ["x": "x"], "link": .symlink("x"), "pipe": .fifo(),
@@ -83,7 +80,7 @@ struct KeptOwnerTests {
             ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
     }
 
-    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    @Test(.needs(.userNamespaces))
     func ownersThatANamespaceHasNotAreListedOnce() throws {
         let scene = try strangeScene()
         let run = try applyInNamespace(scene)
@@ -97,7 +94,7 @@ struct KeptOwnerTests {
         #expect(try applyInNamespace(scene).output.contains("nothing to do"))
     }
 
-    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    @Test(.needs(.userNamespaces))
     func rootWithSuchAnOwnerIsListedOnce() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.setOwner(1234, 4321, of: "source")
@@ -112,7 +109,7 @@ struct KeptOwnerTests {
         #expect(try applyInNamespace(other).output.contains("nothing to do"))
     }
 
-    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    @Test(.needs(.userNamespaces))
     func ownersAreNotListedWhereTheyAreNotMirrored() throws {
         let scene = try strangeScene()
         #expect(try applyInNamespace(scene).code == 3)
@@ -121,7 +118,7 @@ struct KeptOwnerTests {
         #expect(try applyInNamespace(scene).code == 3)
     }
 
-    @Test(.enabled(if: Self.hasNamespaces, "needs root and user namespaces"))
+    @Test(.needs(.userNamespaces))
     func withoutOwnersNoneIsSet() throws {
         let scene = try strangeScene()
         for _ in 1...2 {

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -23,8 +24,6 @@ struct ManifestCommandTests {
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
-
-    private static let hasJQ = FileManager.default.isExecutableFile(atPath: "/usr/bin/jq")
 
     @Test func createWritesToStandardOutputAndNothingElse() throws {
         let scene = try MirrorScene(tree)
@@ -88,7 +87,7 @@ struct ManifestCommandTests {
             ])
     }
 
-    @Test(.enabled(if: hasJQ, "jq is not installed"))
+    @Test(.needs(.tool("jq")))
     func jqAndGrepReadTheManifestOfATarget() throws {
         let scene = try MirrorScene(tree)
         try scene.mirror()

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("Odd names, shapes and places")
 struct OddTreeTests {
-    private static let mounts = Comment(rawValue: TestDisk.unavailable)
 
     // MARK: Names
 
@@ -153,7 +153,7 @@ struct OddTreeTests {
     }
 
     /// A year with five digits, and one before the first.
-    @Test(.enabled(if: TestDisk.isAvailable, mounts))
+    @Test(.needs(.mounts))
     func timesThatNoCalendarHas() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.build([:], at: "target")
@@ -269,7 +269,7 @@ struct OddTreeTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.isAvailable, mounts))
+    @Test(.needs(.mounts))
     func sameDirectoryThroughABindMountIsRefused() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         try scene.build([:], at: "again")
@@ -312,7 +312,7 @@ struct OddTreeTests {
 
     // MARK: What cannot be read
 
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func directoryThatWasUnreadableAndIsRenamedThen() throws {
         let scene = try MirrorScene(
             ["shut": ["x": "x", "deep": ["y": "y"]], "a": "1"], as: .ordinary)
@@ -330,7 +330,7 @@ struct OddTreeTests {
         try scene.mirrorAll()
     }
 
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func attributesOfOthersFilesAreListedNotFatal() throws {
         let scene = try MirrorScene(["a": "1", "b": "2"], as: .ordinary)
         try scene.setAttribute("user.x", "1", of: "source/a")
@@ -350,7 +350,7 @@ struct OddTreeTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func xattrsOfAFileThatMayNotBeReadAreNoReasonToStopWithoutAChange() throws {
         let scene = try MirrorScene(["a": "1", "secret": "2"], as: .ordinary)
         try scene.mirror()

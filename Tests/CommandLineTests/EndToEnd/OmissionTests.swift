@@ -1,10 +1,11 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite(
     "What a target cannot hold is listed, and is no change for ever",
-    .enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    .needs(.mounts))
 struct OmissionTests {
     private static let late = TreeTime(20_000_000_000, 5)
     private static let early = TreeTime(-9_000_000_000, 5)
@@ -174,14 +175,15 @@ struct OmissionTests {
     @Test func largestValueThatLinuxKnowsIsMirroredWhereItFits() throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
         let value = [UInt8](repeating: 1, count: 65_536)
-        guard (try? scene.setAttribute("user.largest", value, of: "source/a")) != nil else { return }
+        let isTaken = (try? scene.setAttribute("user.largest", value, of: "source/a")) != nil
+        guard Need.attribute("an attribute of 64 KiB", isTaken).isThere() else { return }
         try scene.mirrorAll()
     }
 
     // MARK: Others
 
     /// The kernel takes setgid away where the group is not one of the user's.
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func setgidWithAForeignGroupIsListedOnce() throws {
         let scene = try MirrorScene(
             ["tool": .file("t", mode: 0o755), "dir": .directory(["x": "x"], mode: 0o755)], as: .ordinary)

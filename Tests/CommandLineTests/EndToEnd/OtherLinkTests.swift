@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -83,7 +84,6 @@ struct OtherLinkChange: Sendable, CustomTestStringConvertible {
 
 @Suite("Names of one symlink, pipe or device stay names of one")
 struct OtherLinkTests {
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
 
     /// `one`, `two` and `dir/three` are one; `alone` and `twin` are the same and not linked.
     private func scene(_ kind: LinkedKind) throws -> MirrorScene {
@@ -122,7 +122,7 @@ struct OtherLinkTests {
     }
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, strace), arguments: LinkedKind.possible, OtherLinkChange.all)
+        .needs(.strace), arguments: LinkedKind.possible, OtherLinkChange.all)
     func changesAreTakenBackOrFinishedByARecovery(kind: LinkedKind, change: OtherLinkChange) throws {
         let scene = try scene(kind)
         try scene.mirrorAll()

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -44,7 +45,7 @@ struct OutputFileTests {
     }
 
     /// The device stays, and what cannot be written is an error.
-    @Test(.enabled(if: geteuid() == 0, "only root makes device nodes"))
+    @Test(.needs(.root))
     func deviceStays() throws {
         let scene = try MirrorScene(["a": "a"])
         try HostCommand.run("mknod", scene.path("full"), "c", "1", "7")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ struct OverlappingRunsTests {
     ]
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        .needs(.strace),
         arguments: points)
     func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
         let scene = try changingScene()
@@ -97,7 +98,7 @@ struct OverlappingRunsTests {
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
         let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
         let run = try PausedCommand.run(
@@ -130,7 +131,7 @@ struct OverlappingRunsTests {
     }
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        .needs(.strace),
         arguments: points)
     func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
         let scene = try changingScene()
@@ -158,7 +159,7 @@ struct OverlappingRunsTests {
 
     /// The other way round: the reader stands still at each of its calls, and a whole apply goes by.
     @Test(
-        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        .needs(.strace),
         arguments: ["plan", "manifest list", "manifest show", "status"])
     func readerOvertakenByAWholeApplyNeverMixes(reader: String) throws {
         let scene = try MirrorScene(
@@ -200,7 +201,7 @@ struct OverlappingRunsTests {
     }
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)),
+        .needs(.strace),
         arguments: [
             "openat header.json", "openat actions.json", "openat manifest.json",
         ])
@@ -223,7 +224,7 @@ struct OverlappingRunsTests {
     }
 
     /// A directory is read, and has another name when it is looked at again.
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func planDuringACommitIsPendingWhateverItMissed() throws {
         let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true)
         try scene.mirror()

@@ -1,8 +1,9 @@
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite(
-    "A user whom permissions stop", .enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    "A user whom permissions stop", .needs(.otherUser))
 struct PermissionTests {
     /// A mirror whose source then got three places that cannot be read, and changes beside them.
     private func closedScene() throws -> MirrorScene {

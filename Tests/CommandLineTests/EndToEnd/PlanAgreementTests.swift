@@ -1,3 +1,4 @@
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -82,7 +83,7 @@ struct PlanAgreementTests {
         #expect(!scene.exists("target"))
     }
 
-    @Test(.enabled(if: OrdinaryUser.isAvailable, "\(OrdinaryUser.unavailable)"))
+    @Test(.needs(.otherUser))
     func planNeedsNoWriteAccess() throws {
         let scene = try changedScene(as: .ordinary)
         let closed: [(String, UInt32)] = [

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ struct PlantedObjectTests {
         #expect(try outside(scene).touched(since: before) == [])
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func targetThatBecomesASymlinkWhileItIsMadeIsNotFollowed() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         let before = try outside(scene)

@@ -1,4 +1,5 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -6,7 +7,6 @@ import Testing
 @Suite("Targets with projects and encrypted directories")
 struct ProjectTests {
     private static let disks: [TestDisk] = [.xfs, .ext4With(feature: "project,quota")].filter(\.canMount)
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
 
     private func on(_ disk: TestDisk, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -53,7 +53,7 @@ struct ProjectTests {
     // MARK: On a directory of the target
 
     @Test(
-        .enabled(if: !Self.disks.isEmpty, "no file system with projects can be mounted"),
+        .needs(.xfs),
         arguments: Self.disks)
     func whatCouldNotComeBackIsRefused(disk: TestDisk) throws {
         try on(disk) { scene in
@@ -70,7 +70,7 @@ struct ProjectTests {
     }
 
     @Test(
-        .enabled(if: !Self.disks.isEmpty, "no file system with projects can be mounted"),
+        .needs(.xfs),
         arguments: Self.disks)
     func whatIsNewInADirectoryGetsItsProject(disk: TestDisk) throws {
         try on(disk) { scene in
@@ -100,7 +100,7 @@ struct ProjectTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    @Test(.needs(.xfs))
     func directoryIsNotCopiedWhereExcludedContentGoesAlong() throws {
         try on(.xfs) { scene in
             try scene.mirror()
@@ -125,9 +125,9 @@ struct ProjectTests {
 
     /// Without a call that tells the project of a symlink, as before Linux 6.17, the kernel's own answer is found out.
     @Test(
-        .enabled(
-            if: TestDisk.hasXFS && HostCommand.works("python3", "-c", Self.olderKernel, "true"),
-            "needs XFS and Python"),
+        .needs(
+            .xfs, .tool("python3"),
+            .attribute("filters of seccomp", HostCommand.works("python3", "-c", Self.olderKernel, "true"))),
         arguments: [false, true])
     func symlinkWhoseProjectTheKernelDoesNotTell(isStrange: Bool) throws {
         try on(.xfs) { scene in
@@ -154,7 +154,7 @@ struct ProjectTests {
     // MARK: On the whole target
 
     @Test(
-        .enabled(if: !Self.disks.isEmpty, "no file system with projects can be mounted"),
+        .needs(.xfs),
         arguments: Self.disks)
     func wholeTargetOfAProject(disk: TestDisk) throws {
         try on(disk) { scene in
@@ -181,7 +181,7 @@ struct ProjectTests {
     }
 
     /// The state is not of the project then, nor is what displaced objects go into.
-    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    @Test(.needs(.xfs))
     func projectThatTheTargetGotLater() throws {
         try on(.xfs) { scene in
             try scene.mirror()
@@ -196,7 +196,7 @@ struct ProjectTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    @Test(.needs(.xfs))
     func targetThatIsMadeInAProject() throws {
         try on(.xfs) { scene in
             try Project.set(7, on: scene.directory.path, handsDown: true)
@@ -207,7 +207,7 @@ struct ProjectTests {
         }
     }
 
-    @Test(.enabled(if: TestDisk.hasXFS, Comment(rawValue: TestDisk.hasNoXFS)))
+    @Test(.needs(.xfs))
     func exchangeIntoADirectoryOfAnotherProjectIsRefused() throws {
         try on(.xfs) { scene in
             try scene.mirror()
@@ -221,7 +221,7 @@ struct ProjectTests {
     // MARK: Cut short
 
     @Test(
-        .enabled(if: TestDisk.hasXFS && PausedCommand.isAvailable, "needs XFS and strace"),
+        .needs(.xfs, .strace),
         arguments: [[], ["--back"]])
     func commitThatWasCutShortGoesOnAndBack(options: [String]) throws {
         for number in [3, 6, 9] {
@@ -251,17 +251,12 @@ struct ProjectTests {
     private func onEncrypted(_ directory: String, _ body: (MirrorScene) throws -> Void) throws {
         try on(Self.encrypted) { scene in
             try scene.build(directory == "target" ? [:] : ["sub": [:]], at: "target")
-            do {
-                try Project.encrypt(scene.path(directory))
-            } catch {
-                // A kernel without it.
-                return
-            }
+            try Project.encrypt(scene.path(directory))
             try body(scene)
         }
     }
 
-    @Test(.enabled(if: Self.encrypted.canMount, "no ext4 with encryption can be mounted"))
+    @Test(.needs(.encryption))
     func directoryThatIsEncryptedIsRefused() throws {
         try onEncrypted("target/sub") { scene in
             try expectRefusal(scene, naming: "sub", "encrypted", options: ["--adopt"])
@@ -272,7 +267,7 @@ struct ProjectTests {
         }
     }
 
-    @Test(.enabled(if: Self.encrypted.canMount, "no ext4 with encryption can be mounted"))
+    @Test(.needs(.encryption))
     func wholeTargetThatIsEncrypted() throws {
         try onEncrypted("target") { scene in
             try scene.mirror()

@@ -1,11 +1,10 @@
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("Mounts, locked entries and planted state are refused before anything is written")
 struct RefusedInputTests {
-    private static let mounts = Comment(rawValue: TestDisk.unavailable)
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
 
     private func expectRefused(
         _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], naming words: String...,
@@ -26,7 +25,7 @@ struct RefusedInputTests {
 
     // MARK: Mounts
 
-    @Test(.enabled(if: TestDisk.isAvailable, mounts))
+    @Test(.needs(.mounts))
     func sourceAndTargetThatAMountPutsIntoEachOther() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         try scene.mirror()
@@ -45,7 +44,7 @@ struct RefusedInputTests {
         try scene.mirrorAll()
     }
 
-    @Test(.enabled(if: TestDisk.isAvailable, mounts))
+    @Test(.needs(.mounts))
     func whatIsMountedInTheTargetIsNamed() throws {
         let scene = try MirrorScene(["file": "1", "d": ["inner": [:]]])
         try scene.mirror()
@@ -66,14 +65,8 @@ struct RefusedInputTests {
 
     // MARK: Locked entries
 
-    private static let canLock: Bool = {
-        guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
-        defer { _ = HostCommand.works("chattr", "-ia", directory.path) }
-        return HostCommand.works("chattr", "+i", directory.path)
-    }()
-
     @Test(
-        .enabled(if: canLock, "no chattr here"),
+        .needs(.immutableFiles),
         arguments: [
             ("i", ""), ("a", ""), ("i", "d"), ("a", "d"), ("i", "file"), ("a", "file"), ("i", "d/x"),
         ])
@@ -91,7 +84,7 @@ struct RefusedInputTests {
         try scene.mirrorAll()
     }
 
-    @Test(.enabled(if: canLock, "no chattr here"))
+    @Test(.needs(.immutableFiles))
     func lockedEntryThatNothingChangesIsNotInTheWay() throws {
         let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"]])
         try scene.mirror()
@@ -172,7 +165,7 @@ struct RefusedInputTests {
 
     // MARK: Runs that were cut short
 
-    @Test(.enabled(if: TestDisk.isAvailable && PausedCommand.isAvailable, "needs mounts and strace"))
+    @Test(.needs(.mounts, .strace))
     func stageOfAKilledRunDoesNotFillTheDiskForTheNext() throws {
         let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 3_000_000))])
         try scene.build([:], at: "target")
@@ -193,7 +186,7 @@ struct RefusedInputTests {
         }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func displacingWithSomethingMissingIs3AndNamesIt() throws {
         let scene = try MirrorScene(["edited": "one", "kept": "k"])
         try scene.mirror()
@@ -217,7 +210,7 @@ struct RefusedInputTests {
         try scene.mirrorAll()
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func loserOfTwoFirstAppliesIs75() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         var other: CommandRun?

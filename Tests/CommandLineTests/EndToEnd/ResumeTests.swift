@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -91,7 +92,7 @@ struct ResumeTests {
     /// Files that have not changed for long: of younger ones a comparison proves too little to be noted.
     private static let headers = "/usr/include/linux"
 
-    @Test(.enabled(if: ResumeTests.canCompare, "strace and \(ResumeTests.headers) are needed"))
+    @Test(.needs(.strace, .file("\(headers)/zorro.h", package: "linux-libc-dev")))
     func whatWasComparedIsNotComparedAgain() throws {
         let scene = try MirrorScene([:])
         try HostCommand.run("cp", "-a", Self.headers, scene.target)
@@ -121,7 +122,4 @@ struct ResumeTests {
             try scene.text("target/acct.h")
                 == String(contentsOfFile: "\(Self.headers)/acct.h", encoding: .utf8))
     }
-
-    private static let canCompare =
-        PausedCommand.isAvailable && FileManager.default.fileExists(atPath: "\(headers)/zorro.h")
 }

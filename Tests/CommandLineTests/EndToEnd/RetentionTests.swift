@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -60,7 +61,7 @@ struct RetentionTests {
     }
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"))
+        .needs(.strace))
     func recoveryPrunesNothing() throws {
         let scene = try scene(4)
         try settings("{\"keep_last\": 0}", scene)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -151,7 +152,7 @@ struct SavedPlanTests {
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func sourceThatChangesBeforeItIsCopiedIsStale() throws {
         let scene = try scene()
         try save(scene)

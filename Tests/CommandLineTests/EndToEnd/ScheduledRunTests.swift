@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -48,7 +49,7 @@ struct ScheduledRunTests {
         #expect(run.errors == "")
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func secondRunOnOneTargetIs75() throws {
         let scene = try scene()
         let first = try PausedCommand.run(
@@ -103,7 +104,7 @@ struct ScheduledRunTests {
         #expect(try scene.run(words).code == 0)
     }
 
-    @Test(.enabled(if: TestDisk.isAvailable, Comment(rawValue: TestDisk.unavailable)))
+    @Test(.needs(.mounts))
     func fullDiskIsToldAndTheOldTreeStands() throws {
         let scene = try scene()
         try scene.build([:], at: "target")
@@ -213,7 +214,7 @@ struct ScheduledRunTests {
         #expect(try scene.text("cron.log").contains("photos: run committed"))
     }
 
-    @Test(.enabled(if: HostCommand.works("systemd-analyze", "--version"), "there is no systemd-analyze"))
+    @Test(.needs(.tool("systemd-analyze", package: "systemd")))
     func unitsAreValid() throws {
         let scene = try scene()
         let (units, binary) = ("\(ScheduledRunTests.scripts)/systemd", try BuiltCommand.path())

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -192,8 +193,8 @@ struct SnapshotTests {
             try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").code == 64)
     }
 
-    @Test func linkedOnlyOnOneFileSystem() throws {
-        guard let other = TemporaryDirectory.onOtherFileSystem else { return }
+    @Test(.needs(.otherFileSystem)) func linkedOnlyOnOneFileSystem() throws {
+        let other = try #require(TemporaryDirectory.onOtherFileSystem)
         let (scene, _) = try history()
         let copy = "\(other)/fsync-lite-test-copy-of-links"
         let run = try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link")
@@ -202,7 +203,7 @@ struct SnapshotTests {
     }
 
     @Test(
-        .enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"),
+        .needs(.strace),
         arguments: [
             PausedCommand.Point.after("renameat2", of: "journal"), .after("unlinkat", of: "journal"),
             .after("unlinkat", of: "manifest.json"), .after("unlinkat", of: "copy"),

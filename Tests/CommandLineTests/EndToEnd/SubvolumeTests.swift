@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 @Suite(
     "An exchange where the target is a subvolume of btrfs",
-    .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    .needs(.btrfs))
 struct SubvolumeTests {
-    private static let strace = Comment(rawValue: PausedCommand.unavailable)
     private static let exchange = ["apply", "source", "target", "--exchange"]
     private static let trees = ".target.fsync-lite-trees"
 
@@ -72,7 +72,7 @@ struct SubvolumeTests {
         }
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace), arguments: ["renameat2", "ioctl"])
+    @Test(.needs(.strace), arguments: ["renameat2", "ioctl"])
     func killedAnywhereItIsOneTreeAndLeavesNothing(call: String) throws {
         // Of the ioctls only those that make and name snapshots: the threads that clone have numbers of their own.
         let name = call == "ioctl" ? "/" + Self.trees : nil
@@ -105,7 +105,7 @@ struct SubvolumeTests {
         #expect(seen.isSuperset(of: ["old", "unfinished"]) && (call == "ioctl" || seen.contains("new")))
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func whatChangesAfterTheSnapshotStopsIt() throws {
         try onSubvolume { scene in
             try scene.mirror()
@@ -123,7 +123,7 @@ struct SubvolumeTests {
     }
 
     /// The objects of both trees have the same inodes and birth times.
-    @Test(.enabled(if: PausedCommand.isAvailable, strace))
+    @Test(.needs(.strace))
     func whoWaitedDuringAnExchangeDoesNotWriteToTheOldTree() throws {
         try onSubvolume { scene in
             try scene.mirror()

@@ -1,3 +1,4 @@
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ struct TerminalTests {
         #expect(drawings.contains { $0.contains("[") && $0.contains("%") && $0.contains("4 entries") })
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, Comment(rawValue: PausedCommand.unavailable)))
+    @Test(.needs(.strace))
     func aNarrowerWindowGetsNarrowerLines() throws {
         let scene = try scene()
         let terminal = try Terminal(columns: 120)

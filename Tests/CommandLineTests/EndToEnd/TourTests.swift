@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
 /// What the README prints, in a shell.
 struct TourTests {
-    private static let tools = ["bash", "jq", "mtree", "sha256sum"]
-
     /// A command of the tour, and what the README prints below it.
     private struct Step {
         let command: String
@@ -40,8 +39,7 @@ struct TourTests {
     }
 
     @Test(
-        .enabled(if: tools.allSatisfy(HostCommand.isInstalled), "a tool of the tour is missing: \(tools)"),
-        .enabled(if: geteuid() == 0, "the tour prints what root sees"))
+        .needs(.root, .tool("bash"), .tool("jq"), .tool("mtree", package: "mtree-netbsd")))
     func everyCommandWorksAsPrinted() throws {
         let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../README.md").standardizedFileURL.path

@@ -1,3 +1,4 @@
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct TrustManifestTests {
                 "one": .file("name", modified: TreeTime(1_600_000_000, 1)),
             ], inMemory: true)
         try scene.mirror()
-        if LaterRun.isAvailable { try scene.settle() }
+        if Need.later.isThere() { try scene.settle() }
         try scene.append(" and after", to: "source/edited")
         try scene.move("source/was", to: "source/moved")
         try scene.remove("source/gone")
@@ -31,7 +32,7 @@ struct TrustManifestTests {
     }
 
     /// It is what the option is for; a run that did not look vouches for nothing.
-    @Test(.enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"))
+    @Test(.needs(.later))
     func changesInTheTargetAreFoundByTheNextFullRun() throws {
         let scene = try changedScene()
         try scene.editInSecret("target/kept", "KEPT")

@@ -1,4 +1,5 @@
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -224,7 +225,7 @@ struct VerifyTests {
         #expect(try verify(scene, "--digest").output.contains("4 files read"))
     }
 
-    @Test(.enabled(if: PausedCommand.isAvailable, "\(PausedCommand.unavailable)"))
+    @Test(.needs(.strace))
     func whatReadsBackOtherwiseIsNotCommitted() throws {
         let scene = try MirrorScene(["d": ["e": ["a": .file("before", modified: Self.old)]]])
         let run = try PausedCommand.run(
@@ -242,8 +243,8 @@ struct VerifyTests {
     // MARK: Below the file system
 
     @Test(
-        .enabled(if: TestDisk.isAvailable, "\(TestDisk.unavailable)"),
-        .enabled(if: LaterRun.isAvailable, "\(LaterRun.unavailable)"), arguments: ["source", "target"])
+        .needs(.mounts),
+        .needs(.later), arguments: ["source", "target"])
     func aByteThatFlipsOnTheDisk(rotten: String) throws {
         let scene = try MirrorScene([:])
         try scene.build([:], at: "target")

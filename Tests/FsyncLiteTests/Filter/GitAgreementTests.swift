@@ -1,10 +1,11 @@
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import FsyncLite
 
 /// The filters and git give the same answer, and name the same rule, for whatever patterns and paths there are.
-@Suite(.enabled(if: GitCheckIgnore.isAvailable, Comment(rawValue: GitCheckIgnore.unavailable)))
+@Suite(.needs(.tool("git")))
 struct GitAgreementTests {
     /// Compares all answers; returns how many there were, and for how many a rule decided.
     private func compare(_ tree: IgnoreTree, _ paths: [[UInt8]], _ git: GitCheckIgnore, seed: UInt64) throws

@@ -12,8 +12,6 @@ struct GitCheckIgnore {
 
     private let files: TemporaryDirectory
 
-    static let unavailable = "git is not installed: nothing to compare with"
-    static let isAvailable = (try? git(["--version"])) != nil
     /// `foo**/bar` ignores `foobar`, as in git before 2.53.
     static let forgetsPrefix: Bool = {
         var tree = IgnoreTree()

@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite(
     "The old tree after an exchange of a subvolume",
-    .enabled(if: TestDisk.hasBtrfs, Comment(rawValue: TestDisk.hasNoBtrfs)))
+    .needs(.btrfs))
 struct SubvolumeTreesTests {
     /// After an exchange: the directory that holds all, and the path of the old tree.
     private func afterExchange(_ body: (String, _ old: String) throws -> Void) throws {

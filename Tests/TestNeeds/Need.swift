@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What a test needs of the machine, and how to get it. What is not there is named when all tests are done.
+package struct Need: Sendable {
+    private let name: String
+    /// How to get it.
+    private let remedy: String
+    package let isMet: Bool
+
+    private init(_ name: String, _ remedy: String, _ isMet: Bool) {
+        (self.name, self.remedy, self.isMet) = (name, remedy, isMet)
+    }
+
+    private static let asRoot = "run as root"
+
+    package static let root = Need("root", asRoot, geteuid() == 0)
+    package static let strace = Need(
+        "strace that may trace", "apt-get install strace", PausedCommand.isAvailable)
+    package static let otherUser = Need(
+        "a user whom permissions stop", "apt-get install util-linux", OrdinaryUser.isAvailable)
+    package static let later = Need("time namespaces", asRoot, LaterRun.isAvailable)
+    package static let userNamespaces = Need(
+        "user namespaces", asRoot,
+        geteuid() == 0 && HostCommand.works("unshare", "--user", "--map-root-user", "true"))
+    package static let mounts = Need(
+        "mounts of ext4", "\(asRoot); apt-get install e2fsprogs mount", TestDisk.ext4(megabytes: 4).canMount)
+    package static let btrfs = Need(
+        "btrfs", "\(asRoot); apt-get install btrfs-progs",
+        HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount)
+    package static let xfs = Need("XFS", "\(asRoot); apt-get install xfsprogs", TestDisk.xfs.canMount)
+    package static let encryption = Need(
+        "ext4 with encryption", "\(asRoot), with a kernel that has it",
+        {
+            guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else {
+                return false
+            }
+            return
+                (try? TestDisk.ext4With(feature: "encrypt").mounted(at: directory.path) {
+                    try Project.encrypt(directory.path)
+                }) != nil
+        }())
+    package static let immutableFiles = Need(
+        "immutable files", "\(asRoot); apt-get install e2fsprogs",
+        {
+            guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
+            defer { _ = HostCommand.works("chattr", "-ia", directory.path) }
+            return HostCommand.works("chattr", "+i", directory.path)
+        }())
+    package static let otherFileSystem = Need(
+        "a second file system that can be written to", "mount a tmpfs on /dev/shm",
+        TemporaryDirectory.onOtherFileSystem != nil)
+
+    /// A command of the machine.
+    package static func tool(_ name: String, package: String? = nil) -> Need {
+        Need(name, "apt-get install \(package ?? name)", HostCommand.isInstalled(name))
+    }
+
+    package static func file(_ path: String, package: String? = nil) -> Need {
+        Need(
+            path, package.map { "apt-get install \($0)" } ?? "another kernel",
+            FileManager.default.fileExists(atPath: path))
+    }
+
+    /// An attribute that not every kernel and file system takes.
+    package static func attribute(_ name: String, _ isTaken: Bool) -> Need {
+        Need("a file system that takes \(name)", "another kernel or file system", isTaken)
+    }
+
+    /// For what a part of a test needs: whether it is there; notes it where it is not.
+    package func isThere() -> Bool {
+        if !isMet { NotTried.note(self) }
+        return isMet
+    }
+
+    fileprivate var line: String { "not tried for want of \(name) (\(remedy))" }
+    fileprivate var comment: Comment { "needs \(name): \(remedy)" }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs the test only where all of this is there.
+    package static func needs(_ needs: Need..., sourceLocation: SourceLocation = #_sourceLocation) -> Self {
+        let comment = needs.first { !$0.isMet }?.comment
+        return .enabled(comment, sourceLocation: sourceLocation) { needs.allSatisfy { $0.isThere() } }
+    }
+}
+
+/// What was not tried; told when the process ends.
+private enum NotTried {
+    private static let counts = Counts()
+
+    private final class Counts: @unchecked Sendable {
+        private let lock = NSLock()
+        private var counts: [String: Int] = [:]
+
+        init() {
+            atexit { NotTried.tell() }
+        }
+
+        func count(_ line: String) { lock.withLock { counts[line, default: 0] += 1 } }
+        var all: [String: Int] { lock.withLock { counts } }
+    }
+
+    static func note(_ need: Need) { counts.count(need.line) }
+
+    private static func tell() {
+        for (line, count) in counts.all.sorted(by: { $0.key < $1.key }) { print("\(count) \(line)") }
+    }
+}
