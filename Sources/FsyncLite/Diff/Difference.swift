@@ -300,18 +300,31 @@ package struct Difference: Sendable {
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty, !policy.attributes.extended.isEmpty else { return }
         for index in deleted.indices {
-            guard let record = unexamined[deleted[index].file.path] else { continue }
-            deleted[index].file.extended = try lookUp(deleted[index].file)
-            if let record { noteDrift(of: deleted[index].file, record) }
+            if let found = try extended(of: deleted[index].file, lookUp) {
+                deleted[index].file.extended = found
+            }
         }
-        for index in pairs.indices where unexamined[pairs[index].target.path] != nil {
-            pairs[index].target.extended = try lookUp(pairs[index].target)
-            pairs[index].source.extended = pairs[index].target.extended
+        for index in pairs.indices {
+            guard let found = try extended(of: pairs[index].target, lookUp) else { continue }
+            (pairs[index].source.extended, pairs[index].target.extended) = (found, found)
         }
-        for index in uncovered.indices where unexamined[uncovered[index].file.path] != nil {
-            uncovered[index].file.extended = try lookUp(uncovered[index].file)
+        for index in uncovered.indices {
+            if let found = try extended(of: uncovered[index].file, lookUp) {
+                uncovered[index].file.extended = found
+            }
         }
         unexamined = [:]
+    }
+
+    /// The extended attributes of an entry of the target that nobody compares; nil where they are known.
+    private mutating func extended(
+        of file: File, _ lookUp: (File) throws -> ExtendedAttributes
+    ) rethrows -> ExtendedAttributes? {
+        guard let record = unexamined[file.path] else { return nil }
+        var found = file
+        found.extended = try lookUp(file)
+        if let record { noteDrift(of: found, record) }
+        return found.extended
     }
 
     /// Notes that extended attributes are not as they were left, where nothing else told of a change.

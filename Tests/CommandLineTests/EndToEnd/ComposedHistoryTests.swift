@@ -278,4 +278,18 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/own") == "own")
         #expect(try covered(scene) == [])
     }
+
+    /// A directory stays for what is excluded in it, and a file is left out: the source says nothing of either.
+    @Test func attributesAreOnRecordOfWhatIsNotCompared() throws {
+        let scene = try MirrorScene(["d": ["e": "e"], "f": "f", "z": "z"])
+        #expect(try scene.apply("--keep-last", "9", "--exclude", "/d/x").code == 0)
+        try scene.build(["x": "own"], at: "target/d")
+        let wanted = try AttributeSnapshot(scene.source)
+        try scene.append("z", to: "source/z")
+        #expect(try scene.apply("--exclude", "/d/x").code == 0)
+        for name in ["d", "f"] { try scene.setAttribute("user.own", "own", of: "target/\(name)") }
+        try scene.remove("source/d")
+        #expect(try scene.apply("--exclude", "/d/x", "--exclude", "/f").code == 0)
+        try expectTree(scene, "latest~2", wanted)
+    }
 }
