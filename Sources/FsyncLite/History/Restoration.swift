@@ -259,6 +259,16 @@ extension Difference {
         var staying = foreign.union(listed)
         staying.formUnion(withAllAbove(staying.compactMap(\.parent)))
         if !staying.isEmpty {
+            // A directory that another one takes along to where one is needed is that one.
+            let moves = MoveMap(self)
+            let carried = Dictionary(
+                deleted.lazy.map(\.file).filter { $0.isDirectory && foreign.contains($0.path) }
+                    .map { (moves.carriedPath(of: $0.path), $0.path) },
+                uniquingKeysWith: { first, _ in first }
+            ).filter { $0.key != $0.value && needed.contains($0.key) }
+            created.removeAll { uncovering.contains($0.file.path) && carried[$0.file.path] != nil }
+            foreign.subtract(carried.values)
+            resting.formUnion(carried.values)
             keepDeleted { staying.contains($0.path) }
             // What was edited stays on record, and its directories with it, unless it takes no part then.
             let uncovered = Set(

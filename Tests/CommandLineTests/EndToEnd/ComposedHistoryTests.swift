@@ -292,4 +292,40 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "/d/x", "--exclude", "/f").code == 0)
         try expectTree(scene, "latest~2", wanted)
     }
+
+    /// Something comes back that took no part then; the directory that held it stays elsewhere.
+    @Test func whatComesBackHasADirectoryOfItsOwn() throws {
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/p/h").code == 0)
+        try scene.remove("source/p/h/x")
+        try scene.mirror()
+        try scene.move("source/p/h", to: "source/k")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/k").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).paths == ["k", "k/y", "p", "p/h", "p/h/x"])
+        #expect(try covered(scene) == ["p"])
+    }
+
+    /// The same, and the directory that held it comes along with the one above.
+    @Test func whatComesBackIsInTheDirectoryThatComesAlong() throws {
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/p/h").code == 0)
+        try scene.remove("source/p/h/x")
+        try scene.mirror()
+        try scene.move("source/p", to: "source/q")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/q/h").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
+        #expect(run.code == 0, "\(run.errors)")
+        let wanted = try TreeSnapshot(scene.target)
+        #expect(wanted.paths == ["p", "p/h", "p/h/x", "p/h/y"])
+        #expect(try covered(scene) == ["p"])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target) == wanted)
+    }
 }
