@@ -122,10 +122,10 @@ extension ManifestUpdate {
             difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
         for file in arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
-            let named = kept[target.path]?.source.moved(to: file.path) ?? file
+            let pair = kept[target.path] ?? Pair(source: file.recorded(as: target), target: target)
             set(
-                named, targetInode: target.status.inode,
-                marks: policy.marks(of: named.status, record: kept[target.path]?.record), at: target.path)
+                pair.held.moved(to: file.path), targetInode: target.status.inode,
+                marks: policy.marks(of: pair.source.status, record: pair.record), at: target.path)
         }
         // Put back as it was before any run covered it.
         uncover(policy.uncovering.union(difference.staying))

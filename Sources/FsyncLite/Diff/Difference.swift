@@ -125,11 +125,8 @@ package struct Difference: Sendable {
                 isTaken[index] = true
                 add(arrival.file, merge.departures[index], [], policy)
             } else {
-                var file = arrival.file
-                let record = arrival.record.flatMap { $0.status.identity == file.identity ? $0 : nil }
-                // In case that it is only linked anew.
-                if let record { (file.extended, file.omitted) = (record.extended, record.omitted) }
-                created.append((file, record != nil))
+                let isDrift = arrival.record?.status.identity == arrival.file.identity
+                created.append((arrival.file, isDrift))
             }
         }
         wereUncovered = merge.resting
@@ -249,7 +246,8 @@ package struct Difference: Sendable {
         _ policy: ComparisonPolicy
     ) {
         var pair = Pair(source: source, target: departure.file, record: departure.record)
-        pair.isMislinked = !census.admit(source.status, departure.file.status, at: departure.file.path)
+        pair.isMislinked = !census.admit(
+            source.status, departure.file.status, at: departure.file.path, as: departure.record)
         policy.compare(&pair)
         pair.causes.formUnion(causes)
         pairs.append(pair)

@@ -13,7 +13,11 @@ package struct LinkCensus: Sendable {
 
     /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file
     /// under it is not the one, or not only the one, that stands for the source's.
-    package mutating func admit(_ source: FileStatus, _ target: FileStatus, at path: RelativePath) -> Bool {
+    ///
+    /// - Parameter record: what the target's holds where nothing is to be done about it.
+    package mutating func admit(
+        _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as record: Record?
+    ) -> Bool {
         guard source.type != .directory, source.type == target.type, source.links > 1 || target.links > 1
         else { return true }
         let file = LinkedFile(source)
@@ -21,7 +25,10 @@ package struct LinkCensus: Sendable {
             if let counterpart = targets[file] {
                 guard counterpart.status.inode == target.inode else { return false }
             } else if sources[target.inode] == nil {
-                targets[file] = File(path: path, status: target, destination: [])
+                targets[file] = File(
+                    path: path, status: target, destination: [],
+                    extended: record?.extended ?? ExtendedAttributes(), omitted: record?.omitted ?? [],
+                    digest: record?.digest)
             }
         }
         guard let known = sources[target.inode] else {

@@ -224,7 +224,7 @@ package struct TreeMerge {
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
-        let isLinkedAlike = census.admit(source.status, target.status, at: source.path)
+        let isLinkedAlike = census.admit(source.status, target.status, at: source.path, as: record)
         if isLinkedAlike, let record,
             isUnmistakablyEqual(
                 source.status, target.status, record.status, record.targetInode, record.omitted,

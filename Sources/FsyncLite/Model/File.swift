@@ -159,6 +159,13 @@ public struct File: Hashable, Sendable, NamedFile {
         return with(status)
     }
 
+    /// With what is recorded of another name of it besides its status.
+    func recorded(as name: File) -> File {
+        var file = self
+        (file.extended, file.omitted, file.digest) = (name.extended, name.omitted, name.digest)
+        return file
+    }
+
     /// With the attributes that the mirror's object has.
     func holding(_ target: FileStatus) -> File {
         var status = status

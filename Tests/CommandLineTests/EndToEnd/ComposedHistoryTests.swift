@@ -328,4 +328,19 @@ struct ComposedHistoryTests {
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try TreeSnapshot(scene.target) == wanted)
     }
+
+    /// A name comes back to a file of which nothing has changed since, neither here nor there.
+    @Test(.needs(.later))
+    func aNewNameIsRecordedAsTheFileThatItIsOf() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.setAttribute("user.a", "1", of: "source/a")
+        try scene.mirror("--keep-last", "9")
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror()
+        try scene.settle()
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.mirror()
+        let run = try scene.run("manifest", "verify", "target", "target")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+    }
 }

@@ -13,7 +13,8 @@ struct LinkCensusTests {
     private func admits(_ pairs: [(source: FileStatus, target: FileStatus)]) throws -> [Bool] {
         var census = LinkCensus()
         return try pairs.enumerated().map { number, pair in
-            census.admit(pair.source, pair.target, at: try #require(RelativePath("\(number)")))
+            census.admit(
+                pair.source, pair.target, at: try #require(RelativePath("\(number)")), as: nil)
         }
     }
 
