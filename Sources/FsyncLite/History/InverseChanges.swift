@@ -106,12 +106,13 @@ package struct InverseChanges: Hashable, Sendable {
         var result = InverseChanges()
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
-        for (path, file) in older.gone {
+        func leave(_ path: RelativePath, _ file: File) {
             let place = place(of: path)
             // What a displaced directory took along would come back with it.
-            guard !place.isInState || place == placeByParent(of: path) else { continue }
+            guard !place.isInState || place == placeByParent(of: path) else { return }
             result.gone[place] = file.moved(to: place)
         }
+        for (path, file) in older.gone { leave(path, file) }
         for (_, entry) in older.entries {
             var file = entry.file
             // An exchange may have made a copy in between: the object goes by what it was when last seen.
@@ -124,7 +125,12 @@ package struct InverseChanges: Hashable, Sendable {
         }
         var unnamed: [RelativePath: Entry] = [:]
         for (path, entry) in entries {
-            guard let before = older.pathBefore(of: path), result.entries[before] == nil else { continue }
+            guard let before = older.pathBefore(of: path) else { continue }
+            if let known = result.entries[before] {
+                // What took no part may have come to the path of something else, and no record tells of that.
+                if known.place != entry.place { leave(path, entry.file) }
+                continue
+            }
             let entry = Entry(
                 file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered)
             if entry.isCovered || before.isInState { result.set(entry) } else { unnamed[before] = entry }

@@ -343,4 +343,18 @@ struct ComposedHistoryTests {
         let run = try scene.run("manifest", "verify", "target", "target")
         #expect(run.code == 0, "\(run.output)\(run.errors)")
     }
+
+    /// Somebody makes a directory where one took no part, whose content comes back into it; then filters let it in.
+    @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        #expect(try scene.apply("--exclude", "/d", "--delete-excluded").code == 0)
+        try scene.build(["d": [:]], at: "target")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
+        #expect(try scene.text("target/d/x") == "1")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--to", "copy").code == 0)
+        #expect(!scene.exists("copy/d"))
+    }
 }
