@@ -214,6 +214,29 @@ package struct EarlierTree: Sendable {
     /// Whether the entry is not as the manifest has it.
     func isChanged(_ path: RelativePath) -> Bool { places[path] != nil }
 
+    /// Files of which another object of the same size and time has taken the place: it may hold something else.
+    ///
+    /// - Parameters:
+    ///   - present: the manifest, from its beginning, with what takes no part.
+    ///   - written: when it was. What was made since is a copy: perhaps all of the target is one.
+    func replaced(
+        _ present: some EntryStream, written: FileTime?, in root: Directory
+    ) throws -> Set<RelativePath> {
+        let walker = TreeWalker(root)
+        var replaced: Set<RelativePath> = []
+        while try present.advance() {
+            guard present.status.type == .file, let path = changes.pathBefore(of: present.path),
+                scope.contains(path), place(of: path) == present.path,
+                // Of what cannot be looked at, the copy tells.
+                let status = try? walker.status(of: present.path), status.inode != present.targetInode,
+                status.size == present.status.size, status.modified == present.status.modified
+            else { continue }
+            if let written, let made = status.created, made > written { continue }
+            replaced.insert(path)
+        }
+        return replaced
+    }
+
     /// The entries in order.
     ///
     /// - Parameter present: the manifest, from its beginning.

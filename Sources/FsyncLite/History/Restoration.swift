@@ -125,6 +125,12 @@ extension Examination {
                 merge, tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
                 isKept: restoration.keepsDrift)
             drift.problems += lost
+        } else {
+            let written = try state.directory.status(of: TargetState.Name.manifest)?.modified
+            let replaced = try tree.replaced(
+                manifest(withUncovered: true), written: written, in: directory)
+            drift.problems = try difference.settleReplaced(
+                replaced, tree, DigestReader(directory, monitor: monitor))
         }
         let domains = try TargetDomains(difference, root: root)
         let wanted = try contents.rootFile(policy.attributes.extended)
@@ -320,6 +326,29 @@ extension Difference {
         guard let first = foreign.subtracting(stillGoing).min() else { return (problems, []) }
         let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
         return (problems, ["what filters left out, or no apply brought here, stays: \(first)\(others)"])
+    }
+
+    /// Leaves out files in whose place another object stands that has another digest.
+    ///
+    /// - Returns: these, and those of which no digest tells.
+    fileprivate mutating func settleReplaced(
+        _ replaced: Set<RelativePath>, _ tree: EarlierTree, _ contents: DigestReader
+    ) throws -> [Problem] {
+        guard !replaced.isEmpty else { return [] }
+        var lost: [RelativePath] = []
+        var unknown: [RelativePath] = []
+        // What cannot be read the copy tells of.
+        var unread: [Problem] = []
+        for (file, _) in created where replaced.contains(file.path) {
+            guard let digest = file.digest else {
+                unknown.append(file.path)
+                continue
+            }
+            let found = try contents.digest(of: tree.place(of: file.path), problems: &unread)
+            if let found, found.digest != digest { lost.append(file.path) }
+        }
+        omit(lost)
+        return lost.map { .lost($0) } + unknown.map { .replaced($0) }
     }
 
     /// Leaves alone what takes part again and is not as it was when it last did.

@@ -186,16 +186,7 @@ extension TreeWalker {
     /// What is wrong with a displaced object; nil when it is as it was displaced. Which inode it is does not matter:
     /// since it was first displaced it may have been back in the tree, and an exchange made a copy.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
-        let status: FileStatus?
-        do throws(SystemError) {
-            status = try place(of: path).flatMap { (directory, name) throws(SystemError) in
-                try directory.status(of: name)
-            }
-        } catch {
-            guard Errno.noDirectory.contains(error.errno) else { throw error }
-            status = nil
-        }
-        guard let status else {
+        guard let status = try status(of: path) else {
             return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
         }
         let isSame =

@@ -23,6 +23,12 @@ public struct Problem: Hashable, Sendable {
         )
     }
 
+    static func replaced(_ path: RelativePath) -> Problem {
+        Problem(
+            path: path, code: .drift,
+            message: "somebody put another file in its place since; it may not hold what it held")
+    }
+
     static func changing(_ path: RelativePath) -> Problem {
         Problem(path: path, code: .changing, message: "it was still changing after three tries")
     }

@@ -40,4 +40,15 @@ package final class TreeWalker {
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)
     }
+
+    /// The status of an entry; nil where nothing is.
+    func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
+        do throws(SystemError) {
+            guard let (directory, name) = try place(of: path) else { return nil }
+            return try directory.status(of: name)
+        } catch {
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
+            return nil
+        }
+    }
 }

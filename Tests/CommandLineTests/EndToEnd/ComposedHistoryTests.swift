@@ -357,4 +357,27 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--to", "copy").code == 0)
         #expect(!scene.exists("copy/d"))
     }
+
+    /// Somebody swaps two files of one size and time, or the whole target is a copy.
+    @Test(arguments: [false, true], [false, true])
+    func aCopyTellsWhatMayHaveBeenSwapped(withDigest: Bool, isLeftOut: Bool) throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "other": "3"])
+        for name in ["a", "b"] { try scene.setTime(TreeTime(2000, 0), of: "source/\(name)") }
+        #expect(try scene.run(["apply", "source", "target"] + (withDigest ? ["--digest"] : [])).code == 0)
+        if isLeftOut { #expect(try scene.apply("--exclude", "?").code == 0) }
+        let snapshot = isLeftOut ? "latest~1" : "latest"
+        try scene.swap("target/a", "target/b")
+        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy")
+        #expect(run.code == 3)
+        for name in ["a", "b"] {
+            #expect(run.errors.contains(withDigest ? "\(name): what it held is lost" : "\(name): somebody put"))
+            #expect(scene.exists("copy/\(name)") == !withDigest)
+        }
+        #expect(try scene.text("copy/other") == "3")
+        try scene.swap("target/a", "target/b")
+        try HostCommand.run("cp", "-a", scene.target, scene.path("moved"))
+        try scene.remove("target")
+        try scene.move("moved", to: "target")
+        #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
+    }
 }
