@@ -37,10 +37,13 @@ package struct Need: Sendable {
             guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else {
                 return false
             }
-            return
-                (try? TestDisk.ext4With(feature: "encrypt").mounted(at: directory.path) {
-                    try Project.encrypt(directory.path)
-                }) != nil
+            let mounted: Void? = try? TestDisk.ext4With(feature: "encrypt").mounted(at: directory.path) {
+                // The root of the file system is not empty.
+                let inner = "\(directory.path)/d"
+                try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+                try Project.encrypt(inner)
+            }
+            return mounted != nil
         }())
     package static let immutableFiles = Need(
         "immutable files", "\(asRoot); apt-get install e2fsprogs",

@@ -370,7 +370,8 @@ struct ComposedHistoryTests {
         let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy")
         #expect(run.code == 3)
         for name in ["a", "b"] {
-            #expect(run.errors.contains(withDigest ? "\(name): what it held is lost" : "\(name): somebody put"))
+            #expect(
+                run.errors.contains(withDigest ? "\(name): what it held is lost" : "\(name): somebody put"))
             #expect(scene.exists("copy/\(name)") == !withDigest)
         }
         #expect(try scene.text("copy/other") == "3")
