@@ -51,6 +51,13 @@ struct GuardTests {
         } butNot: {
             $0.options.deleteLimit = .percent(28)
         },
+        Row("26 of the target's 100 entries would be deleted", option: "--max-delete 26") {
+            try $0.setPlan(deleted: 26, of: 100)
+            $0.record(files: 100)
+            $0.options.deleteLimit = .percent(25)
+        } butNot: {
+            try $0.setPlan(deleted: 25, of: 100)
+        },
         Row("the target holds 2 entries and was never written by fsync-lite", option: "--adopt") {
             try $0.setPlan(deleted: 1, of: 2)
         } butNot: {
@@ -106,6 +113,21 @@ struct GuardTests {
         } butNot: {
             // Something else is.
             $0.locked = [path("other"): with(status(.file)) { $0.isImmutable = true }]
+        },
+        Row("d in the target is immutable; chattr -i it") {
+            // A name in it goes.
+            try $0.setPlan(deleted: 1, in: "d/")
+            $0.record(files: 1)
+            $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
+        } butNot: {
+            try $0.setPlan(deleted: 1, in: "e/")
+        },
+        Row("d in the target is immutable; chattr -i it") {
+            // A file in it gets another content, for which a new one takes its place.
+            $0.setChanged("d/f")
+            $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
+        } butNot: {
+            $0.setChanged("e/f")
         },
         Row("other in the target is append-only; chattr -a it") {
             $0.options.exchanges = true
@@ -188,18 +210,6 @@ struct GuardTests {
     }
 }
 
-private func path(_ text: String) -> RelativePath { RelativePath(text) ?? .root }
-
-private func status(_ type: FileType) -> FileStatus {
-    FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
-}
-
-private func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
-    var value = value
-    change(&value)
-    return value
-}
-
 extension GuardFacts {
     fileprivate static let lastSource = ManifestHeader.Source(
         path: Array("/was".utf8), identity: FileIdentity(inode: 1, created: nil), fileSystem: "first")
@@ -218,15 +228,25 @@ extension GuardFacts {
     }
 
     /// Creates a file, and deletes others.
-    fileprivate mutating func setPlan(deleted: Int, of entries: Int? = nil) throws {
+    fileprivate mutating func setPlan(
+        deleted: Int, of entries: Int? = nil, in directory: String = ""
+    ) throws {
         var difference = Difference()
         let new = with(status(.file)) { ($0.size, $0.allocated) = (1000, 4096) }
         difference.created = [(File(path: path("new"), status: new, destination: []), false)]
         difference.deleted = (0..<deleted).map {
-            (File(path: path("gone\($0)"), status: status(.file), destination: []), false)
+            (File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []), false)
         }
         (difference.sourceCount, difference.targetCount) = (1, entries ?? deleted)
         plan = Plan(difference, root: nil)
+    }
+
+    /// Replaces a file.
+    fileprivate mutating func setChanged(_ name: String) {
+        let file = File(path: path(name), status: status(.file), destination: [])
+        var pair = Pair(source: file, target: file)
+        (pair.causes, pair.replacesContent) = (.size, true)
+        plan = Plan(with(plan.difference) { $0.pairs = [pair] }, root: nil)
     }
 
     fileprivate mutating func record(files: Int) {

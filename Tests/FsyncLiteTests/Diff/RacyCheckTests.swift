@@ -1,0 +1,74 @@
+import FileSystem
+import Testing
+
+@testable import FsyncLite
+
+/// A scan at 1,000 s, with a window of 60 s.
+struct RacyCheckTests {
+    private func check(_ change: (inout RacyCheck) -> Void = { _ in }) -> RacyCheck {
+        with(RacyCheck(scanned: seconds(1000), clock: KernelClock(boot: "now", uptime: 500_000)), change)
+    }
+
+    private func entry(changed: Int64, modified: Int64 = 1) -> FileStatus {
+        with(status(.file)) { ($0.changed, $0.modified) = (seconds(changed), seconds(modified)) }
+    }
+
+    private func marks(_ entry: FileStatus, _ check: RacyCheck, racy: Bool? = nil) -> EntryMarks {
+        check.marks(
+            of: entry, record: racy.map { Record(status: entry, targetInode: 1, marks: $0 ? .racy : []) })
+    }
+
+    @Test func youngIsWhatChangedLessThanAWindowAgo() {
+        #expect(marks(entry(changed: 940), check()) == [])
+        #expect(marks(entry(changed: 941), check()) == .racy)
+        // From a clock that is ahead.
+        #expect(marks(entry(changed: 2000), check()) == .racy)
+        #expect(marks(entry(changed: 990), check { $0.window = 10 }) == [])
+    }
+
+    @Test func withoutChangeTimesTheModificationTimeTells() {
+        let blind = check { $0.usesChangeTime = false }
+        #expect(marks(entry(changed: 999, modified: 940), blind) == [])
+        #expect(marks(entry(changed: 1, modified: 941), blind) == .racy)
+        #expect(!blind.isSettled(entry(changed: 1)))
+    }
+
+    /// Its new times prove nothing, however old they look.
+    @Test func ofAForeignClockEveryNewTimeIsRacyOnce() {
+        let foreign = check { $0.sharesClock = false }
+        #expect(marks(entry(changed: 1), foreign) == .racy)
+        #expect(marks(entry(changed: 1), foreign, racy: false) == [])
+        #expect(!foreign.isSettled(entry(changed: 1)))
+        #expect(check().isSettled(entry(changed: 1)))
+    }
+
+    @Test func racyEndsAWindowAfterItWasFound() {
+        func later(
+            _ milliseconds: Int64, boot: String = "now", _ change: (inout RacyCheck) -> Void = { _ in }
+        ) -> RacyCheck {
+            check {
+                $0.previous = (seconds(900), KernelClock(boot: boot, uptime: 500_000 - milliseconds))
+                change(&$0)
+            }
+        }
+        let known = entry(changed: 899)
+        #expect(marks(known, check(), racy: true) == [])
+        #expect(marks(known, later(60_000), racy: true) == [])
+        // The two clocks disagree: one was set.
+        #expect(marks(known, later(59_999), racy: true) == .racy)
+        // Before another boot nothing is written back any more.
+        #expect(marks(known, later(1, boot: "before"), racy: true) == [])
+        // The clocks agree, and the time itself is old.
+        let soon = check { $0.previous = (seconds(990), KernelClock(boot: "now", uptime: 490_000)) }
+        #expect(marks(known, soon, racy: true) == [])
+        #expect(marks(entry(changed: 980), soon, racy: true) == .racy)
+    }
+
+    @Test func aCommitAccountsForTimesWithinIt() {
+        let trust = Trust(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
+        for (time, isAccounted) in [(9, false), (10, true), (19, true), (20, false), (30, true), (31, false)]
+        {
+            #expect(trust.accounts(for: seconds(Int64(time))) == isAccounted, "\(time)")
+        }
+    }
+}
