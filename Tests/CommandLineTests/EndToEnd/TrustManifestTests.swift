@@ -96,6 +96,31 @@ struct TrustManifestTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
+    /// What is mounted or locked where a plan would write is refused as by a run that scans.
+    @Test(
+        .needs(.mounts, .immutableFiles),
+        arguments: ["mount on gone", "mount on was/in", "i edited", "a edited", "i gone"])
+    func whatIsMountedOrLockedIsSeen(obstacle: String) throws {
+        let scene = try changedScene()
+        let words = obstacle.split(separator: " ")
+        let place = "target/\(words[words.count - 1])"
+        func expectRefusal() throws {
+            let before = try scene.wholeTarget()
+            let runs = try ["--trust-manifest", "--json"].map { try scene.apply($0) }
+            for run in runs {
+                #expect(run.code == 4 && run.errors.contains(String(words[words.count - 1])), "\(run.errors)")
+            }
+            #expect(try scene.wholeTarget().differences(from: before) == [])
+        }
+        if words[0] == "mount" {
+            try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path(place)) { try expectRefusal() }
+        } else {
+            try HostCommand.run("chattr", "+\(words[0])", scene.path(place))
+            defer { _ = HostCommand.works("chattr", "-\(words[0])", scene.path(place)) }
+            try expectRefusal()
+        }
+    }
+
     /// Whatever became of the target, a run that trusts the manifest ends well: where the manifest is wrong about what
     /// it touches, it scans. The argument of a case that fails is its seed.
     @Test(arguments: 0..<60 as Range<UInt64>)
