@@ -99,7 +99,7 @@ package final class RunningCommand {
 
     /// Waits for its end.
     package func finish() throws -> CommandRun {
-        process.waitUntilExit()
+        process.waitUntilExit(seconds: 600)
         let code = process.terminationStatus
         return CommandRun(
             code: process.terminationReason == .uncaughtSignal ? -code : code,

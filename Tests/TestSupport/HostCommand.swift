@@ -21,12 +21,15 @@ package enum HostCommand {
     package static func output(_ words: String...) throws -> String { try output(words) }
 
     package static func output(_ words: [String]) throws -> String {
-        let pipe = Pipe()
-        let code = code(words, output: pipe)
+        // A file: a pipe that nobody reads fills up.
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/output"
+        try Data().write(to: URL(fileURLWithPath: path))
+        let code = code(words, output: try FileHandle(forWritingTo: URL(fileURLWithPath: path)))
         guard code == 0 else {
             throw Failure(description: "\(words.joined(separator: " ")): exit \(code)")
         }
-        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
     }
 
     private static func code(_ words: [String], output: Any = FileHandle.nullDevice) -> Int32 {
@@ -37,7 +40,7 @@ package enum HostCommand {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
+        process.waitUntilExit(seconds: 600)
         return process.terminationStatus
     }
 
@@ -70,34 +73,30 @@ package enum TestDisk: Sendable {
 
     /// Mounts it on a directory while `body` runs.
     package func mounted<Value>(at path: String, _ body: () throws -> Value) throws -> Value {
+        let image = "\(path).image"
         switch self {
         case .tmpfs(let options): try HostCommand.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
         case .bind(let other): try HostCommand.run("mount", "--bind", other, path)
         case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
-        case .ext4(let megabytes):
-            try TestDisk.makeImage("\(path).image", megabytes: megabytes)
-            try TestDisk.mountAndForget("\(path).image", at: path)
-        case .ext4With(let feature):
-            try TestDisk.makeFile("\(path).image", megabytes: 32)
-            try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, "\(path).image")
-            try TestDisk.mountAndForget("\(path).image", at: path)
-        case .btrfs:
-            try TestDisk.makeFile("\(path).image", megabytes: 128)
-            try HostCommand.run("mkfs.btrfs", "-q", "-f", "\(path).image")
-            try TestDisk.mountAndForget("\(path).image", at: path)
-        case .xfs:
-            try TestDisk.makeFile("\(path).image", megabytes: 300)
-            try HostCommand.run("mkfs.xfs", "-q", "-f", "\(path).image")
-            try TestDisk.mountAndForget("\(path).image", at: path)
+        case .ext4, .ext4With, .btrfs, .xfs:
+            // The loop device holds it once it is mounted.
+            defer { unlink(image) }
+            switch self {
+            case .ext4(let megabytes): try TestDisk.makeImage(image, megabytes: megabytes)
+            case .ext4With(let feature):
+                try TestDisk.makeFile(image, megabytes: 32)
+                try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, image)
+            case .btrfs:
+                try TestDisk.makeFile(image, megabytes: 128)
+                try HostCommand.run("mkfs.btrfs", "-q", "-f", image)
+            default:
+                try TestDisk.makeFile(image, megabytes: 300)
+                try HostCommand.run("mkfs.xfs", "-q", "-f", image)
+            }
+            try HostCommand.run("mount", "-o", "loop", image, path)
         }
         defer { _ = HostCommand.works("umount", "--lazy", path) }
         return try body()
-    }
-
-    private static func mountAndForget(_ image: String, at path: String) throws {
-        // The loop device holds it.
-        defer { unlink(image) }
-        try HostCommand.run("mount", "-o", "loop", image, path)
     }
 
     /// Makes a file that holds an empty ext4.
@@ -110,5 +109,16 @@ package enum TestDisk: Sendable {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             truncate(path, megabytes << 20) == 0
         else { throw TreeError("truncate", Array(path.utf8)) }
+    }
+}
+
+extension Process {
+    /// Waits for its end, and kills it where that takes too long: a test fails then instead of hanging.
+    func waitUntilExit(seconds: Double) {
+        let identifier = processIdentifier
+        let isLate = DispatchWorkItem { kill(identifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: isLate)
+        waitUntilExit()
+        isLate.cancel()
     }
 }

@@ -41,6 +41,7 @@ package final class PausedCommand {
     private let log: Int32
     private var unread: [UInt8] = []
     private var process: pid_t?
+    private var secondsWaited = 0
 
     /// Starts it; `waitForPause` comes next.
     package init(
@@ -129,9 +130,12 @@ package final class PausedCommand {
             var poller = pollfd(fd: log, events: Int16(POLLIN), revents: 0)
             // strace may fail before it opens the log.
             guard poll(&poller, 1, 1000) > 0 else {
+                secondsWaited += 1
+                if secondsWaited > 600 { running.kill() }
                 if !running.isRunning { return nil }
                 continue
             }
+            secondsWaited = 0
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(log, &buffer, buffer.count)
             guard count > 0 else { return nil }

@@ -232,13 +232,11 @@ struct AttributeTests {
         let before = try AttributeSnapshot(scene.target)
         #expect(try scene.apply("--no-acls").code == 0)
         let after = try AttributeSnapshot(scene.target)
-        do {
-            for name in ["dressed", "dir"] {
-                let value = { (snapshot: AttributeSnapshot) in
-                    snapshot[name]?.attributes.filter { $0.key.starts(with: "system.".utf8) }
-                }
-                #expect(value(after) == value(before), "\(name)")
+        for name in ["dressed", "dir"] {
+            let value = { (snapshot: AttributeSnapshot) in
+                snapshot[name]?.attributes.filter { $0.key.starts(with: "system.".utf8) }
             }
+            #expect(value(after) == value(before), "\(name)")
         }
         #expect(after["dressed"]?.attributes[Array("user.present".utf8)] == Array("changed".utf8))
         try scene.mirrorAll()
@@ -250,10 +248,8 @@ struct AttributeTests {
         try scene.setAttribute("user.theirs", "kept", of: "target/dressed")
         #expect(try scene.apply("--no-xattrs").code == 0)
         let attributes = try AttributeSnapshot(scene.target)["dressed"]?.attributes ?? [:]
-        do {
-            #expect(attributes[Array("user.theirs".utf8)] == Array("kept".utf8))
-            #expect(attributes[Array("user.present".utf8)] == Array("here".utf8))
-        }
+        #expect(attributes[Array("user.theirs".utf8)] == Array("kept".utf8))
+        #expect(attributes[Array("user.present".utf8)] == Array("here".utf8))
         #expect(attributes[AccessList.access.bytes] == nil)
         try scene.mirrorAll()
     }
@@ -265,9 +261,7 @@ struct AttributeTests {
         let before = try scene.wholeState()
         try scene.takenBackApply("--no-acls")
         let differences = try scene.wholeState().differences(from: before)
-        do {
-            #expect(differences == [])
-        }
+        #expect(differences == [])
     }
 
     // MARK: In company
@@ -283,9 +277,7 @@ struct AttributeTests {
         try scene.setCapabilities(of: "source/file")
         try scene.setMode(0o6755, of: "source/file")
         #expect(try scene.apply().code == 0)
-        do {
-            try scene.expectAllMirrored()
-        }
+        try scene.expectAllMirrored()
     }
 
     @Test(.needs(.root, .strace))
@@ -313,9 +305,7 @@ struct AttributeTests {
         try set(10, 3000)
         try scene.mirrorAll()
         try set(3000, 10)
-        do {
-            try scene.mirrorAll()
-        }
+        try scene.mirrorAll()
     }
 
     @Test func editedFileKeepsItsAttributes() throws {
@@ -379,10 +369,8 @@ struct AttributeTests {
         try scene.setAttribute("user.new", "n", of: "source/file")
         let difference = try scene.run("manifest", "diff", "--json", "target", "source")
         let lines = try difference.json().actionLines
-        do {
-            #expect(difference.code == 2, "\(difference.errors)")
-            #expect(lines == ["attributes file (xattrs)"])
-        }
+        #expect(difference.code == 2, "\(difference.errors)")
+        #expect(lines == ["attributes file (xattrs)"])
     }
 
     // MARK: Nodes

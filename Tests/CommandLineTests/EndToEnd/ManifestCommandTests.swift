@@ -87,6 +87,20 @@ struct ManifestCommandTests {
             ])
     }
 
+    /// What version 1 wrote is read for ever.
+    @Test func manifestOfTheFirstVersionIsRead() throws {
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../fixtures/manifest-v1/small.json").standardizedFileURL.path
+        let entries = try JSONObject(text: String(contentsOfFile: fixture, encoding: .utf8)).objects(
+            "entries")
+        let listed = try CommandRun(["manifest", "list", fixture])
+        #expect(
+            listed.code == 0 && listed.output.split(separator: "\n").count == entries.count,
+            "\(listed.errors)")
+        #expect(try CommandRun(["manifest", "show", fixture]).code == 0)
+        #expect(try CommandRun(["manifest", "diff", fixture, fixture]).code == 0)
+    }
+
     @Test(.needs(.tool("jq")))
     func jqAndGrepReadTheManifestOfATarget() throws {
         let scene = try MirrorScene(tree)

@@ -264,9 +264,7 @@ struct OddTreeTests {
         let run = try scene.apply()
         #expect(run.code != 0 && run.errors.contains("target"), "\(run.errors)")
         #expect(!scene.exists("nowhere") && scene.exists("target"))
-        do {
-            #expect(run.code != 75, "\(run.errors)")
-        }
+        #expect(run.code != 75, "\(run.errors)")
     }
 
     @Test(.needs(.mounts))
