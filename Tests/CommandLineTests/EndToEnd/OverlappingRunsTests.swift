@@ -111,6 +111,19 @@ struct OverlappingRunsTests {
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 
+    /// Its lock is that of the old one.
+    @Test(.needs(.strace)) func targetThatIsReplacedAtTheLockIsNotWrittenTo() throws {
+        let scene = try changingScene()
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("flock")
+        ) {
+            try scene.move("target", to: "was")
+            try scene.build([:], at: "target")
+        }
+        #expect(run.code == 75 && run.errors.contains("another directory took this place"), "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target, withState: true).paths == [])
+    }
+
     // MARK: Readers
 
     private struct Answers: Equatable {

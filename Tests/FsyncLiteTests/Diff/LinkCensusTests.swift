@@ -24,6 +24,8 @@ struct LinkCensusTests {
         #expect(try admits([(source, target), (source, status(8, links: 1))]) == [true, false])
         #expect(
             try admits([(status(1, links: 1), target), (status(2, links: 1), target)]) == [true, false])
+        #expect(
+            try admits([(status(1, links: 2), target), (status(2, links: 2), target)]) == [true, false])
     }
 
     /// All that is lost has one identity: none.
