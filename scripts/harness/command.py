@@ -1,16 +1,71 @@
-"""The command that a script tries."""
+"""The command that a script tries, and how its runs end."""
 
+import contextlib
 import os
+import signal
 import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(SCRIPTS)
+
+# `mkfs` and others, also where PATH is not an administrator's.
+os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
-def built(*options):
-    """The one that FSYNC_LITE names, or the release binary, built now with these options of scripts/build."""
-    tool = os.environ.get("FSYNC_LITE")
-    if tool:
-        return os.path.abspath(tool)
-    command = [os.path.join(ROOT, "scripts", "build"), *options]
-    build = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+class Outcome(NamedTuple):
+    """How a run ended."""
+
+    code: int
+    output: bytes
+    errors: bytes
+
+    @property
+    def was_killed(self) -> bool:
+        """By SIGKILL; strace ends as its command did, a shell adds 128."""
+        return self.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+    @property
+    def has_crashed(self) -> bool:
+        return self.code < 0 or self.code > 128
+
+    @property
+    def message(self) -> str:
+        """What it said of an error."""
+        return self.errors.decode(errors="replace").strip()
+
+
+def run(
+    command: Sequence[Any], *, seconds: float = 300, check: bool = False, **options: Any
+) -> Outcome:
+    """Runs a command to its end, without input. Raises `TimeoutExpired` when it does not end in
+    time; where it has to succeed, the script ends when it does not."""
+    options = {"stdin": subprocess.DEVNULL, **options} if "input" not in options else options
+    done = subprocess.run(command, capture_output=True, timeout=seconds, **options)
+    outcome = Outcome(done.returncode, done.stdout, done.stderr)
+    if check and outcome.code != 0:
+        words = " ".join(os.fsdecode(word) for word in command)
+        sys.exit(f"{words}: exit {outcome.code}\n{outcome.message}")
+    return outcome
+
+
+def built(*options: str) -> str:
+    """The command that FSYNC_LITE names, or the release binary, built with these options of
+    scripts/build."""
+    if tool := os.environ.get("FSYNC_LITE"):
+        return os.path.realpath(tool)
+    build = subprocess.run(
+        [os.path.join(SCRIPTS, "build"), *options], check=True, stdout=subprocess.PIPE, text=True
+    )
     return build.stdout.strip()
+
+
+def compiled(source: str, result: str, *options: str) -> bool:
+    """Compiles a file of C; false where there is no compiler (clang comes with Swift)."""
+    for compiler in ("cc", "clang", "gcc"):
+        with contextlib.suppress(FileNotFoundError):
+            if run([compiler, "-O2", "-o", result, source, *options]).code == 0:
+                return True
+    return False

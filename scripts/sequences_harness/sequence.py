@@ -8,18 +8,37 @@ import shlex
 import shutil
 import subprocess
 
-from alterations import NAMES, Alterations
-from disk import make_subvolume
-from documents import read_manifest
-from kept import Kept, Losses
-from patterns import Filters, random_filters
-from tree import below, differences, groups, parents, show, value, walk
+from harness.command import run as run_command
+from harness.disk import make_subvolume
+from harness.manifest import read_manifest
+from harness.trace import killing, traced
+from harness.trees import below, differences, groups, parents, show, value, walk
+from sequences_harness.alterations import NAMES, Alterations
+from sequences_harness.kept import Kept, Losses
+from sequences_harness.patterns import Filters, random_filters
 
 # What `--without` turns off beside the kinds of alterations.
 COMMANDS = {"undo": 5, "in-place": 4, "prune": 2, "label": 2, "kill": 5}
-FEATURES = ["drift", "rollback", "filters", "exchange", "reflink", "trust", "checksum", "digest", "no-delete",
-            "delete-excluded", "keep-going", "guards", "keep-last", "subvolume", "vanishing", "again", "paths",
-            "restore-link"]
+FEATURES = [
+    "drift",
+    "rollback",
+    "filters",
+    "exchange",
+    "reflink",
+    "trust",
+    "checksum",
+    "digest",
+    "no-delete",
+    "delete-excluded",
+    "keep-going",
+    "guards",
+    "keep-last",
+    "subvolume",
+    "vanishing",
+    "again",
+    "paths",
+    "restore-link",
+]
 LAWS = {
     "mirror": "after apply with exit 0 the covered part of the target is that of the source",
     "uncovered": "what the filters leave out is untouched in the target",
@@ -34,7 +53,13 @@ LAWS = {
     "vanished": "only apply and prune let snapshots go",
     "again": "a plan sees what differs, and nothing else",
 }
-ALL_GUARDS_OFF = ["--max-delete", "unlimited", "--allow-empty-source", "--change-source", "--trust-source"]
+ALL_GUARDS_OFF = [
+    "--max-delete",
+    "unlimited",
+    "--allow-empty-source",
+    "--change-source",
+    "--trust-source",
+]
 
 
 class Broken(Exception):
@@ -60,16 +85,24 @@ class Ignored(Exception):
 
 class Sequence:
     def __init__(self, tool, old, seed, source_folder, target_folder, kinds, options, tell):
-        """`old` of a tool in which a run that changes only the filters is no step of the history."""
+        """`old` of a tool in which a run that changes only the filters is no step of the
+        history."""
         self.tool, self.old, self.seed, self.kinds, self.options = tool, old, seed, kinds, options
         self.without = options.without
         self.say = tell
         self.log = []
         self.source_folder, self.target_folder = source_folder, target_folder
-        self.source, self.target = os.path.join(source_folder, "s"), os.path.join(target_folder, "t")
+        self.source, self.target = (
+            os.path.join(source_folder, "s"),
+            os.path.join(target_folder, "t"),
+        )
         self.copy = os.path.join(target_folder, "copy")
-        self.environment = {"PATH": os.environ["PATH"], "HOME": target_folder, "LC_ALL": "C.UTF-8",
-                            "XDG_CONFIG_HOME": os.path.join(target_folder, "no-settings")}
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": target_folder,
+            "LC_ALL": "C.UTF-8",
+            "XDG_CONFIG_HOME": os.path.join(target_folder, "no-settings"),
+        }
         self.filters = Filters()
         self.rollbacks = []
         # By snapshot; in order, the newest first.
@@ -79,7 +112,8 @@ class Sequence:
         self.losses = Losses()
         # Whether the target was ever edited by hand; whether the filters ever changed.
         self.drifted = self.can_forget = False
-        # What the last step found, for an undo that follows at once; what `undo` should bring back of the record.
+        # What the last step found, for an undo that follows at once; what `undo` should bring back
+        # of the record.
         self.last = self.undone_manifest = None
         # As many as were last said to stay.
         self.promised = None
@@ -98,7 +132,7 @@ class Sequence:
     def can(self, *features):
         return not self.without.intersection(features)
 
-    # --- The sequence ---------------------------------------------------------------------------------------
+    # --- The sequence -------------------------------------------------------------------------
 
     def run(self, steps):
         """`steps` are numbers: each has chances of its own, so that some can be left out."""
@@ -112,7 +146,8 @@ class Sequence:
         self.attempt(self.end, random.Random(f"{self.seed} end"))
 
     def attempt(self, step, rng):
-        """After a law that is not looked at the model knows of nothing that it did not know before."""
+        """After a law that is not looked at the model knows of nothing that it did not know
+        before."""
         try:
             step(rng)
         except Ignored:
@@ -120,19 +155,30 @@ class Sequence:
             shutil.rmtree(self.copy, ignore_errors=True)
             code, report, _ = self.fsync_lite("snapshot", "list", "--json", self.target)
             self.before_ids = self.ids
-            self.ids = [item["id"] for item in report["snapshots"]] if code == 0 and report else self.ids
+            self.ids = (
+                [item["id"] for item in report["snapshots"]] if code == 0 and report else self.ids
+            )
             for snapshot in self.ids:
                 self.kept[snapshot] = Kept(self.filters, [walk(self.target)], set(), anything=True)
             self.drift |= set(walk(self.target))
 
     def begin(self, rng):
         self.step = "start"
-        self.tell(f"# source on {self.kinds[0]}, target on {self.kinds[1]}; s is {self.source}, t is {self.target}")
+        places = f"source on {self.kinds[0]}, target on {self.kinds[1]}"
+        self.tell(f"# {places}; s is {self.source}, t is {self.target}")
         self.source_is_subvolume = self.kinds[0] == "btrfs" and rng.random() < 0.7
         self.make_root(self.source, "s", self.source_is_subvolume)
-        self.make_root(self.target, "t", self.kinds[1] == "btrfs" and self.can("subvolume") and rng.random() < 0.3)
-        self.source_side = Alterations(self.source, "s", self.without | {"copy"} if rng.random() < 0.5
-                                       else self.without, self.tell)
+        self.make_root(
+            self.target,
+            "t",
+            self.kinds[1] == "btrfs" and self.can("subvolume") and rng.random() < 0.3,
+        )
+        self.source_side = Alterations(
+            self.source,
+            "s",
+            self.without | {"copy"} if rng.random() < 0.5 else self.without,
+            self.tell,
+        )
         self.target_side = Alterations(self.target, "t", self.without, self.tell)
         self.source_side.some(rng, rng.choice([5, 12, 25]), "begin")
         # How the retention is said: in the target's settings, with each command, or not at all.
@@ -159,7 +205,9 @@ class Sequence:
         text = json.dumps({"keep_last": self.number_kept})
         with open(os.path.join(state, "settings.json"), "w") as file:
             file.write(text)
-        self.tell(f"echo {shlex.quote(text)} > {os.path.relpath(state, self.target_folder)}/settings.json")
+        self.tell(
+            f"echo {shlex.quote(text)} > {os.path.relpath(state, self.target_folder)}/settings.json"
+        )
 
     def state(self):
         beside = os.path.join(self.target_folder, ".t.fsync-lite")
@@ -175,8 +223,14 @@ class Sequence:
         choices = {"apply": 14, **COMMANDS} if len(self.ids) > 1 else {"apply": 1}
         choices = {name: weight for name, weight in choices.items() if self.can(name)}
         command = rng.choices(list(choices), list(choices.values()))[0]
-        {"apply": self.apply, "undo": self.undo, "in-place": self.in_place, "prune": self.prune,
-         "label": self.label, "kill": self.kill}[command](rng)
+        {
+            "apply": self.apply,
+            "undo": self.undo,
+            "in-place": self.in_place,
+            "prune": self.prune,
+            "label": self.label,
+            "kill": self.kill,
+        }[command](rng)
         self.look(rng)
 
     def end(self, rng):
@@ -184,14 +238,15 @@ class Sequence:
         self.apply(rng, plain=True, must=True)
         self.look(rng, everything=True)
 
-    # --- Alterations ------------------------------------------------------------------------------------------
+    # --- Alterations --------------------------------------------------------------------------
 
     def alter_target(self, rng):
         before = walk(self.target)
         self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}")
         after = walk(self.target)
-        touched = {path for path in before.keys() | after.keys()
-                   if before.get(path) != after.get(path)}
+        touched = {
+            path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
+        }
         self.losses.note(before, after, touched)
         self.drift |= touched
         if touched:
@@ -232,9 +287,11 @@ class Sequence:
     def shell(self, line):
         self.tell(line)
         # Links of what is read-only or odd may fail; what comes of it is a tree like any other.
-        subprocess.run(line, shell=True, cwd=self.source_folder, check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            line, shell=True, cwd=self.source_folder, check=False, stderr=subprocess.DEVNULL
+        )
 
-    # --- Commands ---------------------------------------------------------------------------------------------
+    # --- Commands -----------------------------------------------------------------------------
 
     def choose_filters(self, rng):
         if self.can("filters") and rng.random() < 0.25:
@@ -247,8 +304,14 @@ class Sequence:
             words.append("--exchange")
             if rng.random() < 0.5 and self.can("reflink"):
                 words.append("--reflink")
-        for option, chance in (("--trust-manifest", 0.2), ("--checksum", 0.1), ("--digest", 0.2),
-                               ("--keep-going", 0.1), ("--no-delete", 0.06), ("--delete-excluded", 0.06)):
+        for option, chance in (
+            ("--trust-manifest", 0.2),
+            ("--checksum", 0.1),
+            ("--digest", 0.2),
+            ("--keep-going", 0.1),
+            ("--no-delete", 0.06),
+            ("--delete-excluded", 0.06),
+        ):
             if rng.random() < chance and self.can(option[2:].removesuffix("-manifest")):
                 words.append(option)
         if "--no-delete" in words and "--delete-excluded" in words:
@@ -274,7 +337,8 @@ class Sequence:
         """Once more without what was refused, so that a sequence goes on."""
         before, manifest = walk(self.target), self.manifest_if_there()
         code, report, errors = self.fsync_lite(
-            "apply", *words, *filters.options(), "--json", self.source, self.target, kill=kill)
+            "apply", *words, *filters.options(), "--json", self.source, self.target, kill=kill
+        )
         if kill and code == 137:
             return self.after_a_kill(before, words, filters)
         expected = {0, 4} if not must else {0}
@@ -282,8 +346,11 @@ class Sequence:
             self.refused(before, words, filters, errors)
             return
         if code not in expected:
-            raise self.broken("stuck" if must else "exit", f"apply: exit {code}: {first_line(errors)}",
-                              errors.splitlines())
+            raise self.broken(
+                "stuck" if must else "exit",
+                f"apply: exit {code}: {first_line(errors)}",
+                errors.splitlines(),
+            )
         self.applied(before, manifest, words, filters)
 
     def refused(self, before, words, filters, errors):
@@ -291,15 +358,22 @@ class Sequence:
         reason = first_line(errors)
         others = [word for word in words if word not in ("--exchange", "--reflink")]
         if not set(ALL_GUARDS_OFF) <= set(words):
-            self.run_apply([word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters)
+            self.run_apply(
+                [word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters
+            )
         elif "clone" in reason or "reflink" in reason or "FICLONE" in errors:
             self.run_apply(others, filters)
         elif "left out" in errors or "exclude" in errors:
-            self.run_apply([*others, "--delete-excluded"] if "--no-delete" not in others
-                           else ALL_GUARDS_OFF + self.keep(words),
-                           filters if "--no-delete" not in others else Filters())
+            self.run_apply(
+                [*others, "--delete-excluded"]
+                if "--no-delete" not in others
+                else ALL_GUARDS_OFF + self.keep(words),
+                filters if "--no-delete" not in others else Filters(),
+            )
         else:
-            raise self.broken("exit", f"apply: exit 4 with all guards off: {reason}", errors.splitlines())
+            raise self.broken(
+                "exit", f"apply: exit 4 with all guards off: {reason}", errors.splitlines()
+            )
 
     def keep(self, words):
         return ["--keep-last", str(self.number_kept)] if "--keep-last" in words else []
@@ -312,8 +386,17 @@ class Sequence:
         wanted, _ = filters.split(walk(self.source))
         drifted = bool(self.drift)
         self.drift = self.drift | self.moved_drift(before, after) if trusting else set()
-        self.note_step(before, manifest, after, filters, may_vanish=True, drifted=drifted, looked=not trusting,
-                       versions=[wanted] if unseen else [], extra=self.extra(after, wanted))
+        self.note_step(
+            before,
+            manifest,
+            after,
+            filters,
+            may_vanish=True,
+            drifted=drifted,
+            looked=not trusting,
+            versions=[wanted] if unseen else [],
+            extra=self.extra(after, wanted),
+        )
         if "--keep-last" in words:
             self.promised = self.number_kept
         self.check_retention(words)
@@ -321,22 +404,28 @@ class Sequence:
 
     def check_retention(self, words):
         """Of those that were there, as many as was said stay."""
-        if "--keep-last" in words:
-            wanted = self.number_kept
-        elif self.retention == "settings" and os.path.exists(os.path.join(self.state(), "settings.json")):
+        if (
+            "--keep-last" in words
+            or self.retention == "settings"
+            and os.path.exists(os.path.join(self.state(), "settings.json"))
+        ):
             wanted = self.number_kept
         else:
             wanted = (self.promised or 3) if not self.old else 1
         wanted = min(wanted + 1, len(self.before_ids) + (self.ids[0] not in self.before_ids))
         if len(self.ids) < wanted and self.can("vanishing"):
-            raise self.broken("vanished", f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, "
-                              f"{wanted} were to stay")
+            raise self.broken(
+                "vanished",
+                f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, "
+                f"{wanted} were to stay",
+            )
 
     def extra(self, after, wanted):
         return {path for path in after if path not in wanted}
 
     def unseen(self, before=None):
-        """Paths of which a run that does not look may know nothing; with `before` also where they have moved to."""
+        """Paths of which a run that does not look may know nothing; with `before` also where they
+        have moved to."""
         found = set()
         tree = walk(self.target)
         if self.drift and before:
@@ -358,7 +447,14 @@ class Sequence:
         snapshot = rng.choice(self.ids[1:] or self.ids)
         if snapshot == "initial" and rng.random() < 0.8:
             return
-        words = ["snapshot", "restore", self.target, self.name_of(snapshot, rng), "--in-place", "--json"]
+        words = [
+            "snapshot",
+            "restore",
+            self.target,
+            self.name_of(snapshot, rng),
+            "--in-place",
+            "--json",
+        ]
         self.go_back("restore in place", snapshot, words, kill=kill)
 
     def moved_drift(self, before, after):
@@ -368,7 +464,9 @@ class Sequence:
 
     def lost(self, snapshot):
         """What a restore would list; one that is killed lists nothing."""
-        _, report, _ = self.fsync_lite("snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json")
+        _, report, _ = self.fsync_lite(
+            "snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json"
+        )
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         return self.listed(report)
@@ -386,41 +484,79 @@ class Sequence:
         code, report, errors = self.fsync_lite(*words, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, kept, lost)
-        # What no run covered stays, also where the filters that come back would cover it; it may be in the way.
+        # What no run covered stays, also where the filters that come back would cover it; it may be
+        # in the way.
         strangers = set(self.filters.split(before)[1]) | (manifest.uncovered if manifest else set())
-        strangers -= {path for path, entry in kept.versions[0].items()
-                      if path not in kept.extra and value(before.get(path)) == value(entry)}
-        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
-            raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
+        strangers -= {
+            path
+            for path, entry in kept.versions[0].items()
+            if path not in kept.extra and value(before.get(path)) == value(entry)
+        }
+        if code not in (0, 3) or (
+            code == 3 and not self.drifted and not self.can_forget and not strangers
+        ):
+            raise self.broken(
+                "exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines()
+            )
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
         carried |= {above for path in carried for above in parents(path)} - {b"."}
-        excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
+        excused = (
+            strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
+        )
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.drift |= self.moved_drift(before, after)
         recorded = self.manifest_if_there()
         # What is left out no longer and no apply brought counts as brought by hand.
-        self.drift |= set(kept.filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
+        self.drift |= (
+            set(kept.filters.split(after)[0])
+            - recorded.entries.keys()
+            - recorded.uncovered
+            - {b"."}
+        )
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
         # What `--no-delete` left counts for no name of a file.
-        extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
+        extra = (
+            strangers
+            | kept.extra
+            | self.kept[self.ids[0]].extra
+            | self.manifest_if_there().uncovered
+        )
         if self.drift or changed:
             extra |= self.extra(after, kept.versions[0])
-        self.note_step(before, manifest, after, filters, may_vanish=False, drifted=bool(self.drift) or code == 3,
-                       versions=[], extra=extra)
-        # What took no part in that tree has come back as it was: the filters of then do not tell why.
-        as_it_was = {path for path, entry in kept.versions[0].items()
-                     if path not in kept.extra and value(entry) == value(after.get(path))
-                     and all(path in version for version in kept.versions)}
+        self.note_step(
+            before,
+            manifest,
+            after,
+            filters,
+            may_vanish=False,
+            drifted=bool(self.drift) or code == 3,
+            versions=[],
+            extra=extra,
+        )
+        # What took no part in that tree has come back as it was: the filters of then do not tell
+        # why.
+        as_it_was = {
+            path
+            for path, entry in kept.versions[0].items()
+            if path not in kept.extra
+            and value(entry) == value(after.get(path))
+            and all(path in version for version in kept.versions)
+        }
         resting = self.manifest_if_there().uncovered - as_it_was
-        unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
+        unknown = (
+            strangers
+            | resting
+            | self.unseen(before)
+            | (set(after) if changed or code == 3 else set())
+        )
         self.check_manifest(after, filters, unknown, undone=True)
 
     def check_back(self, what, kept, before, after, listed):
@@ -441,7 +577,8 @@ class Sequence:
     def check_undo(self, last, after, kept):
         if self.old and last["filters"] != self.filters:
             return
-        # What took no part is not kept as names of one object: one of them may have been changed meanwhile.
+        # What took no part is not kept as names of one object: one of them may have been changed
+        # meanwhile.
         words = differences(after, last["before"], unlinked=kept.filters.split(last["before"])[1])
         if words:
             raise self.broken("undo", "the tree is not as before", words)
@@ -455,19 +592,35 @@ class Sequence:
         if kill and code == 137:
             return self.after_a_kill(before, None, None, None)
         if code != 0:
-            raise self.broken("exit", f"prune: exit {code}: {first_line(errors)}", errors.splitlines())
+            raise self.broken(
+                "exit", f"prune: exit {code}: {first_line(errors)}", errors.splitlines()
+            )
         self.expect_unchanged(before, "prune")
         self.list_snapshots(may_vanish=True)
 
     def label(self, rng):
         before = walk(self.target)
-        code, _, errors = self.fsync_lite("snapshot", "create", "--label", f"step-{self.step}", self.target)
+        code, _, errors = self.fsync_lite(
+            "snapshot", "create", "--label", f"step-{self.step}", self.target
+        )
         if code != 0:
-            raise self.broken("exit", f"label: exit {code}: {first_line(errors)}", errors.splitlines())
+            raise self.broken(
+                "exit", f"label: exit {code}: {first_line(errors)}", errors.splitlines()
+            )
         self.expect_unchanged(before, "a label")
         self.list_snapshots(may_vanish=False)
 
-    CALLS = ("renameat2", "linkat", "fsync", "unlinkat", "syncfs", "mkdirat", "fsetxattr", "ioctl", "utimensat")
+    CALLS = (
+        "renameat2",
+        "linkat",
+        "fsync",
+        "unlinkat",
+        "syncfs",
+        "mkdirat",
+        "fsetxattr",
+        "ioctl",
+        "utimensat",
+    )
 
     def kill(self, rng):
         call = rng.choice(self.CALLS)
@@ -482,25 +635,34 @@ class Sequence:
             self.run_apply(words, filters, kill=kill)
         else:
             self.after_kill = rng.choice([["recover"], ["recover", "--back"]])
-            {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](rng, kill=kill)
+            {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](
+                rng, kill=kill
+            )
 
     def after_a_kill(self, before, words, filters, kept=None, lost=()):
         """Old or new, and all documents can be read."""
-        manifest = None
         self.read_documents(random.Random(self.step), codes=(0, 6))
         if self.after_kill is None:
             # The next apply recovers by itself; what it finds is one or the other.
             self.after_kill = ["recover"]
         code, _, errors = self.fsync_lite(*self.after_kill, self.target)
         if code != 0:
-            raise self.broken("stuck", f"recover: exit {code}: {first_line(errors)}", errors.splitlines())
+            raise self.broken(
+                "stuck", f"recover: exit {code}: {first_line(errors)}", errors.splitlines()
+            )
         after = walk(self.target)
         self.last = None
-        # A state that is moved into the target moves the root's time, which the next apply puts back.
-        if before.keys() and value(after[b"."]) != value(before[b"."]) and \
-                after[b"."]._replace(modified=0) == before[b"."]._replace(modified=0):
+        # A state that is moved into the target moves the root's time, which the next apply puts
+        # back.
+        if (
+            before.keys()
+            and value(after[b"."]) != value(before[b"."])
+            and after[b"."]._replace(modified=0) == before[b"."]._replace(modified=0)
+        ):
             self.drift.add(b".")
-        old = not differences({**after, b".": before[b"."]} if b"." in self.drift else after, before)
+        old = not differences(
+            {**after, b".": before[b"."]} if b"." in self.drift else after, before
+        )
         if words is not None:
             try:
                 self.check_mirror(before, after, words, filters, set())
@@ -516,8 +678,12 @@ class Sequence:
         else:
             new, why = False, []
         if not old and not new:
-            raise self.broken("mixture", "neither the old tree nor the new one",
-                         ["old: " + line for line in differences(after, before)] + ["new: " + line for line in why])
+            raise self.broken(
+                "mixture",
+                "neither the old tree nor the new one",
+                ["old: " + line for line in differences(after, before)]
+                + ["new: " + line for line in why],
+            )
         present = self.ids[:1]
         self.list_snapshots(may_vanish=words is not None or kept is None, check=False)
         if self.ids[:1] != present:
@@ -528,7 +694,9 @@ class Sequence:
             elif kept and not self.old:
                 self.filters = kept.filters
             uncovered = self.manifest_if_there().uncovered
-            self.remember(after, self.filters, [], uncovered | (set(after) if self.drift else set()))
+            self.remember(
+                after, self.filters, [], uncovered | (set(after) if self.drift else set())
+            )
             self.drift = set() if words is not None else self.drift
         elif words is not None and new and self.old:
             # Perhaps only the filters are others, which is no step there.
@@ -537,10 +705,14 @@ class Sequence:
 
     def recorded_filters(self):
         recorded = (self.manifest_if_there() or {}).get("filters", [])
-        return tuple(word.removeprefix("--exclude=") if word.startswith("--exclude=")
-                     else "!" + word.removeprefix("--include=") for word in recorded)
+        return tuple(
+            word.removeprefix("--exclude=")
+            if word.startswith("--exclude=")
+            else "!" + word.removeprefix("--include=")
+            for word in recorded
+        )
 
-    # --- What holds -------------------------------------------------------------------------------------------
+    # --- What holds ---------------------------------------------------------------------------
 
     def check_mirror(self, before, after, words, filters, unseen):
         wanted, _ = filters.split(walk(self.source))
@@ -548,11 +720,18 @@ class Sequence:
         _, before_rest = filters.split(before)
         staying = {path for path in self.staying(covered, rest) if path not in wanted}
         if "--no-delete" in words:
-            known = {value(entry) for entry in before.values()} | {entry.inode for entry in before.values()}
-            staying |= {path for path, entry in covered.items()
-                        if path not in wanted and (value(entry) in known or entry.inode in known)}
+            known = {value(entry) for entry in before.values()} | {
+                entry.inode for entry in before.values()
+            }
+            staying |= {
+                path
+                for path, entry in covered.items()
+                if path not in wanted and (value(entry) in known or entry.inode in known)
+            }
         if "--delete-excluded" in words and rest:
-            raise self.broken("mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest)))
+            raise self.broken(
+                "mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest))
+            )
         found = differences(covered, wanted, ignored=staying | unseen)
         if found:
             raise self.broken("mirror", "the target is not the mirror", found)
@@ -563,12 +742,20 @@ class Sequence:
 
     def check_uncovered(self, before, after, before_rest, rest, known):
         """At its place, or where the directory that holds it has gone."""
+
         def tops(part):
-            return sorted(path for path in part if not any(above in part for above in parents(path)))
+            return sorted(
+                path for path in part if not any(above in part for above in parents(path))
+            )
 
         def image(tree, top):
-            return tuple(sorted((path[len(top):], value(entry)) for path, entry in tree.items()
-                                if path == top or below(path, top)))
+            return tuple(
+                sorted(
+                    (path[len(top) :], value(entry))
+                    for path, entry in tree.items()
+                    if path == top or below(path, top)
+                )
+            )
 
         there = {}
         for top in tops(rest):
@@ -583,8 +770,11 @@ class Sequence:
         if missing:
             raise self.broken("uncovered", "what is left out has changed", missing)
         known = {value(entry) for entry in known.values()}
-        new = [f"{show(path)}: new, and uncovered" for path, entry in rest.items()
-               if path not in before and value(entry) not in known]
+        new = [
+            f"{show(path)}: new, and uncovered"
+            for path, entry in rest.items()
+            if path not in before and value(entry) not in known
+        ]
         if new:
             raise self.broken("uncovered", "what is left out was copied", new)
 
@@ -593,7 +783,9 @@ class Sequence:
         if words:
             raise self.broken("unchanged", f"{what} has changed the target", words)
 
-    def note_step(self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False):
+    def note_step(
+        self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False
+    ):
         """`looked`: the run has looked at all of the target, and found what was edited there."""
         present = self.ids[:1]
         uncertain = self.unseen(before)
@@ -609,12 +801,17 @@ class Sequence:
             if self.ids:
                 self.kept[self.ids[0]].also(after, filters, self.old)
             if not drifted and differences(after, before):
-                raise self.broken("snapshot", "the target has changed and there is no new snapshot",
-                                  differences(after, before))
+                raise self.broken(
+                    "snapshot",
+                    "the target has changed and there is no new snapshot",
+                    differences(after, before),
+                )
             return
         self.remember(after, filters, versions, extra)
         self.kept[self.ids[0]].uncertain |= uncertain
-        self.last = None if drifted else {"before": before, "manifest": manifest, "filters": old_filters}
+        self.last = (
+            None if drifted else {"before": before, "manifest": manifest, "filters": old_filters}
+        )
         if self.old and filters != old_filters:
             self.forget_uncovered(filters)
 
@@ -631,12 +828,17 @@ class Sequence:
     def list_snapshots(self, may_vanish, check=True):
         code, report, errors = self.fsync_lite("snapshot", "list", "--json", self.target)
         if code != 0:
-            raise self.broken("document" if code == 65 else "exit", f"snapshot list: exit {code}: {first_line(errors)}")
+            raise self.broken(
+                "document" if code == 65 else "exit",
+                f"snapshot list: exit {code}: {first_line(errors)}",
+            )
         ids = [item["id"] for item in report["snapshots"]]
         self.before_ids = self.ids
         gone = [snapshot for snapshot in self.ids if snapshot not in ids]
         if gone and not may_vanish and self.can("vanishing"):
-            raise self.broken("vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone)
+            raise self.broken(
+                "vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone
+            )
         if "initial" in ids and "initial" not in self.kept:
             self.kept["initial"] = Kept(Filters(), [{}], set())
         if check:
@@ -654,7 +856,9 @@ class Sequence:
         if manifest is None:
             raise self.broken("manifest", "there is none")
         covered, rest = filters.split(after)
-        words = manifest.compare(covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra)
+        words = manifest.compare(
+            covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra
+        )
         if words:
             raise self.broken("manifest", "it is not what the target holds", words)
         if undone and self.undone_manifest:
@@ -669,14 +873,22 @@ class Sequence:
             self.plan(rng)
         if not self.ids:
             return
-        ids = self.ids if everything else rng.sample(self.ids, min(len(self.ids), rng.choice([0, 1, 1, 2])))
+        ids = (
+            self.ids
+            if everything
+            else rng.sample(self.ids, min(len(self.ids), rng.choice([0, 1, 1, 2])))
+        )
         for snapshot in ids:
             self.restore_copy(rng, snapshot)
 
     def read_documents(self, rng, codes=(0,)):
         target = self.target
-        commands = [["status", "--json", target], ["manifest", "show", "--json", target],
-                    ["manifest", "list", "--long", target], ["snapshot", "verify", target]]
+        commands = [
+            ["status", "--json", target],
+            ["manifest", "show", "--json", target],
+            ["manifest", "list", "--long", target],
+            ["snapshot", "verify", target],
+        ]
         for command in rng.sample(commands, 2):
             if not self.ids:
                 break
@@ -684,18 +896,31 @@ class Sequence:
             allowed = codes + ((2, 3, 65) if command[1] == "verify" and self.drifted else ())
             code, _, errors = self.fsync_lite(*command)
             if code not in allowed:
-                raise self.broken("document" if code == 65 else "exit",
-                             f"{' '.join(command[:2])}: exit {code}: {first_line(errors)}", errors.splitlines())
+                raise self.broken(
+                    "document" if code == 65 else "exit",
+                    f"{' '.join(command[:2])}: exit {code}: {first_line(errors)}",
+                    errors.splitlines(),
+                )
 
     def plan(self, rng):
         """Says what differs, by this walker, and nothing else."""
-        words = ["plan", *ALL_GUARDS_OFF, *self.filters.options(), "--json", self.source, self.target]
+        words = [
+            "plan",
+            *ALL_GUARDS_OFF,
+            *self.filters.options(),
+            "--json",
+            self.source,
+            self.target,
+        ]
         code, report, errors = self.fsync_lite(*words)
         if code == 4:
             return
         if code != 0:
-            raise self.broken("document" if code == 65 else "exit", f"plan: exit {code}: {first_line(errors)}",
-                         errors.splitlines())
+            raise self.broken(
+                "document" if code == 65 else "exit",
+                f"plan: exit {code}: {first_line(errors)}",
+                errors.splitlines(),
+            )
         wanted, _ = self.filters.split(walk(self.source))
         covered, rest = self.filters.split(walk(self.target))
         staying = {path for path in self.staying(covered, rest) if path not in wanted}
@@ -703,73 +928,100 @@ class Sequence:
         if found and not report["actions"]:
             raise self.broken("again", "the plan sees nothing of what differs", found)
         if report["actions"] and not found:
-            raise self.broken("again", "the plan has actions, and nothing differs",
-                         [json.dumps(action) for action in report["actions"]])
+            raise self.broken(
+                "again",
+                "the plan has actions, and nothing differs",
+                [json.dumps(action) for action in report["actions"]],
+            )
 
     def restore_copy(self, rng, snapshot):
         kept = self.kept[snapshot]
         link = ["--link"] * (rng.random() < 0.15 and self.can("restore-link"))
         paths = []
         if self.can("paths") and rng.random() < 0.2:
-            tops = sorted(path for path in kept.versions[0].keys() - kept.extra if b"/" not in path and path != b".")
+            tops = sorted(
+                path
+                for path in kept.versions[0].keys() - kept.extra
+                if b"/" not in path and path != b"."
+            )
             paths = [show(rng.choice(tops))] if tops else []
         code, report, errors = self.fsync_lite(
-            "snapshot", "restore", self.target, self.name_of(snapshot, rng), *paths, "--to", self.copy, *link, "--json")
+            "snapshot",
+            "restore",
+            self.target,
+            self.name_of(snapshot, rng),
+            *paths,
+            "--to",
+            self.copy,
+            *link,
+            "--json",
+        )
         if code == 4 and link and "another file system" in errors:
             # The target is a subvolume.
             return
         if code in (2, 66) and paths and (self.drifted or self.can_forget):
             return
         if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget):
-            raise self.broken("document" if code == 65 else "exit", f"restore: exit {code}: {first_line(errors)}",
-                         errors.splitlines())
+            raise self.broken(
+                "document" if code == 65 else "exit",
+                f"restore: exit {code}: {first_line(errors)}",
+                errors.splitlines(),
+            )
         if code == 3 and not report.get("problems"):
             raise self.broken("exit", "restore: exit 3 and nothing is listed")
         found = walk(self.copy)
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         unseen = self.unseen() if snapshot == self.ids[0] else set()
-        words = (kept.of(paths) if paths else kept).compare(found, self.listed(report), self.losses, unseen,
-                                                            root=not paths)
+        words = (kept.of(paths) if paths else kept).compare(
+            found, self.listed(report), self.losses, unseen, root=not paths
+        )
         if words:
             position = self.ids.index(snapshot)
-            raise self.broken("snapshot", f"latest~{position} is not as it was{' (linked)' if link else ''}", words)
+            raise self.broken(
+                "snapshot",
+                f"latest~{position} is not as it was{' (linked)' if link else ''}",
+                words,
+            )
 
-    # --- Running ----------------------------------------------------------------------------------------------
+    # --- Running ------------------------------------------------------------------------------
 
     def listed(self, report):
         """The paths that a report lists as lost."""
         return {problem.get("path", "").encode() for problem in report.get("problems", ())}
 
     def fsync_lite(self, *arguments, kill=None):
-        told = " ".join(shlex.quote({self.source: "s", self.target: "t", self.copy: "copy"}.get(word, word))
-                        for word in arguments)
+        told = " ".join(
+            shlex.quote({self.source: "s", self.target: "t", self.copy: "copy"}.get(word, word))
+            for word in arguments
+        )
         command = [self.tool, *arguments]
         if kill:
-            call, number = kill
-            inject = f"inject={call}:signal=KILL:when={number}"
-            command = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}", "-e", inject, *command]
-            told = f"strace -f -qq -o /dev/null -e trace={call} -e {inject} F {told}"
+            call, what = killing(*kill)
+            command = traced(command, inject=[(call, what)])
+            told = f"strace -f -qq -o /dev/null -e trace={call} -e inject={call}:{what} F {told}"
         else:
             told = f"F {told}"
         self.commands += 1
         try:
-            result = subprocess.run(command, cwd=self.target_folder, env=self.environment, stdin=subprocess.DEVNULL,
-                                    capture_output=True, timeout=60)
+            run = run_command(command, seconds=60, cwd=self.target_folder, env=self.environment)
         except subprocess.TimeoutExpired:
             raise self.broken("exit", f"{arguments[0]} does not end") from None
-        code = 137 if result.returncode == -9 else result.returncode
+        code = 137 if run.was_killed else run.code
         self.tell(f"{told}  # exit {code}")
-        errors = result.stderr.decode(errors="replace")
+        errors = run.errors.decode(errors="replace")
         if code < 0 or code in (134, 139):
             raise self.broken("exit", f"{arguments[0]} crashes: {code}", errors.splitlines()[-20:])
         report = {}
-        if result.stdout.startswith(b"{") and "list" not in arguments[:1] and code != 137:
+        if run.output.startswith(b"{") and "list" not in arguments[:1] and code != 137:
             try:
-                report = json.loads(result.stdout)
+                report = json.loads(run.output)
             except ValueError:
-                raise self.broken("document", f"{' '.join(arguments[:2])}: no JSON",
-                                  [result.stdout[:300].decode(errors="replace")]) from None
+                raise self.broken(
+                    "document",
+                    f"{' '.join(arguments[:2])}: no JSON",
+                    [run.output[:300].decode(errors="replace")],
+                ) from None
         return code, report, errors
 
 

@@ -1,4 +1,5 @@
-"""Random alterations of a tree that has few names: so they meet, again and again. Each is told as a shell would."""
+"""Random alterations of a tree that has few names: so they meet, again and again. Each is told as a
+shell would."""
 
 import base64
 import os
@@ -12,17 +13,59 @@ USERS = [0, 1, 33, 65534]
 
 # What an alteration is about, for `--without`.
 KINDS = {
-    "create": "make", "directory": "make_directory", "deep": "make_deep", "symlinks": "make_symlink",
-    "fifos": "make_fifo", "devices": "make_device", "links": "link", "special-links": "link_special",
-    "append": "append", "rewrite": "rewrite", "replace": "replace", "hidden": "hidden", "move": "move",
-    "move-directory": "move_directory", "swaps": "swap", "inside-out": "inside_out", "delete": "delete",
-    "types": "change_type", "modes": "chmod", "owners": "chown", "times": "touch", "xattrs": "xattr",
-    "acls": "acl", "unlink-name": "unlink_name", "copy": "copy",
+    "create": "make",
+    "directory": "make_directory",
+    "deep": "make_deep",
+    "symlinks": "make_symlink",
+    "fifos": "make_fifo",
+    "devices": "make_device",
+    "links": "link",
+    "special-links": "link_special",
+    "append": "append",
+    "rewrite": "rewrite",
+    "replace": "replace",
+    "hidden": "hidden",
+    "move": "move",
+    "move-directory": "move_directory",
+    "swaps": "swap",
+    "inside-out": "inside_out",
+    "delete": "delete",
+    "types": "change_type",
+    "modes": "chmod",
+    "owners": "chown",
+    "times": "touch",
+    "xattrs": "xattr",
+    "acls": "acl",
+    "unlink-name": "unlink_name",
+    "copy": "copy",
 }
-WEIGHTS = {"create": 4, "directory": 2, "deep": 1, "symlinks": 1, "fifos": 0.6, "devices": 0.3, "links": 2.5,
-           "special-links": 0.8, "append": 1.5, "rewrite": 2, "replace": 1, "hidden": 2, "move": 3,
-           "move-directory": 3, "swaps": 1.5, "inside-out": 0.7, "delete": 2.5, "types": 1, "modes": 1.5,
-           "owners": 0.8, "times": 1, "xattrs": 2, "acls": 2, "unlink-name": 1, "copy": 0.5}
+WEIGHTS = {
+    "create": 4,
+    "directory": 2,
+    "deep": 1,
+    "symlinks": 1,
+    "fifos": 0.6,
+    "devices": 0.3,
+    "links": 2.5,
+    "special-links": 0.8,
+    "append": 1.5,
+    "rewrite": 2,
+    "replace": 1,
+    "hidden": 2,
+    "move": 3,
+    "move-directory": 3,
+    "swaps": 1.5,
+    "inside-out": 0.7,
+    "delete": 2.5,
+    "types": 1,
+    "modes": 1.5,
+    "owners": 0.8,
+    "times": 1,
+    "xattrs": 2,
+    "acls": 2,
+    "unlink-name": 1,
+    "copy": 0.5,
+}
 
 
 class Alterations:
@@ -42,10 +85,15 @@ class Alterations:
             # What does not fit, such as a name that is taken, is no alteration.
             try:
                 getattr(self, KINDS[kind])()
-            except (FileExistsError, NotADirectoryError, IsADirectoryError, FileNotFoundError) as error:
+            except (
+                FileExistsError,
+                NotADirectoryError,
+                IsADirectoryError,
+                FileNotFoundError,
+            ) as error:
                 self.tell(f"# {kind}: {error.strerror}")
 
-    # --- Choosing -------------------------------------------------------------------------------------------
+    # --- Choosing -----------------------------------------------------------------------------
 
     def list(self):
         self.directories, self.others = [""], []
@@ -63,7 +111,9 @@ class Alterations:
                     self.others.append(path)
         self.directories.sort()
         self.others.sort()
-        self.files = [path for path in self.others if stat.S_ISREG(os.lstat(self.path(path)).st_mode)]
+        self.files = [
+            path for path in self.others if stat.S_ISREG(os.lstat(self.path(path)).st_mode)
+        ]
 
     def path(self, relative):
         return os.path.join(self.root, relative) if relative else self.root
@@ -92,7 +142,7 @@ class Alterations:
     def content(self):
         size = self.rng.choice([0, 1, 1, 4, 12, 12, 40, 300, 5000])
         text = self.serial.encode()
-        return (text + b"." * size)[:max(size, len(text))]
+        return (text + b"." * size)[: max(size, len(text))]
 
     def write(self, path, mode="wb"):
         content = self.content()
@@ -100,13 +150,14 @@ class Alterations:
             file.write(content)
         sign = ">>" if mode == "ab" else ">"
         dots = len(content) - len(self.serial)
-        self.tell(f"(printf %s {self.serial}; head -c {dots} /dev/zero | tr '\\0' .) {sign} {self.told(path)}")
+        text = f"printf %s {self.serial}; head -c {dots} /dev/zero | tr '\\0' ."
+        self.tell(f"({text}) {sign} {self.told(path)}")
 
     def set_time(self, path, when):
         os.utime(self.path(path), ns=(when, when), follow_symlinks=False)
         self.tell(f"touch -hd @{when // 10**9}.{when % 10**9:09} {self.told(path)}")
 
-    # --- Alterations ------------------------------------------------------------------------------------------
+    # --- Alterations --------------------------------------------------------------------------
 
     def make(self):
         path = self.free()
@@ -200,8 +251,11 @@ class Alterations:
         os.rename(self.path(first), swapping)
         os.rename(self.path(second), self.path(first))
         os.rename(swapping, self.path(second))
-        self.tell(f"mv {self.told(first)} {self.name}/swapping~; mv {self.told(second)} {self.told(first)}; "
-                  f"mv {self.name}/swapping~ {self.told(second)}")
+        self.tell(
+            f"mv {self.told(first)} {self.name}/swapping~; "
+            f"mv {self.told(second)} {self.told(first)}; "
+            f"mv {self.name}/swapping~ {self.told(second)}"
+        )
 
     def inside_out(self):
         """A directory becomes one of its own directories'."""
@@ -213,7 +267,9 @@ class Alterations:
         if os.path.lexists(self.path(goal)):
             goal += "~"
         os.rename(self.path(outer), self.path(goal))
-        self.tell(f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}")
+        self.tell(
+            f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}"
+        )
         os.rename(self.path(above), self.path(outer))
         self.tell(f"mv -T {self.told(above)} {self.told(outer)}")
 
@@ -255,8 +311,11 @@ class Alterations:
         if os.path.islink(self.path(path)):
             raise FileNotFoundError(2, "a symlink has no mode")
         folder = path in self.directories
-        mode = self.rng.choice([0o700, 0o711, 0o755, 0o2750, 0o1777] if folder
-                               else [0o600, 0o640, 0o644, 0o444, 0o755, 0o4755])
+        mode = self.rng.choice(
+            [0o700, 0o711, 0o755, 0o2750, 0o1777]
+            if folder
+            else [0o600, 0o640, 0o644, 0o444, 0o755, 0o4755]
+        )
         os.chmod(self.path(path), mode)
         self.tell(f"chmod {mode:o} {self.told(path)}")
 
@@ -297,9 +356,14 @@ class Alterations:
         entries += [(8, bits(), self.rng.choice(USERS))] if self.rng.random() < 0.3 else []
         entries += [(16, bits(), none), (32, bits(), none)]
         words = {1: "u::", 2: "u:{}:", 4: "g::", 8: "g:{}:", 16: "m::", 32: "o::"}
-        os.setxattr(self.path(path), name,
-                    struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries))
-        text = ",".join(words[tag].format(who) + str(permissions) for tag, permissions, who in entries)
+        os.setxattr(
+            self.path(path),
+            name,
+            struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries),
+        )
+        text = ",".join(
+            words[tag].format(who) + str(permissions) for tag, permissions, who in entries
+        )
         self.tell(f"setfacl {'-d ' if default else ''}--set {text} {self.told(path)}")
 
     def copy(self):

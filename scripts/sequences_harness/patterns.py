@@ -5,7 +5,8 @@ import re
 
 
 class Filters:
-    """Patterns in order, `!` taking in again; the last that matches decides, and below what is out nothing is in."""
+    """Patterns in order, `!` taking in again; the last that matches decides, and below what is out
+    nothing is in."""
 
     def __init__(self, patterns=()):
         self.patterns = tuple(patterns)
@@ -33,13 +34,15 @@ class Filters:
         """The covered part, and the rest."""
         covered, rest = {}, {}
         for path in sorted(tree, key=lambda path: path.split(b"/")):
-            parent = path[:path.rindex(b"/")] if b"/" in path else b"."
-            inside = path == b"." or (parent in covered and self.covers(path, tree[path].is_directory))
+            parent = path[: path.rindex(b"/")] if b"/" in path else b"."
+            inside = path == b"." or (
+                parent in covered and self.covers(path, tree[path].is_directory)
+            )
             (covered if inside else rest)[path] = tree[path]
         return covered, rest
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def rule(pattern):
     """(whether it takes in, whether only directories, expression over whole paths)"""
     taken = pattern.startswith("!")
@@ -49,7 +52,9 @@ def rule(pattern):
     tied = "/" in pattern
     words = "" if tied else "(?:.*/)?"
     for part in re.findall(r"\*\*/|/\*\*$|\*|\?|.", pattern.lstrip("/")):
-        words += {"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}.get(part) or re.escape(part)
+        words += {"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}.get(
+            part
+        ) or re.escape(part)
     return taken, only_directories, re.compile(words.encode(), re.DOTALL)
 
 
@@ -58,9 +63,22 @@ def random_filters(rng, names):
     patterns = []
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
         name, other = rng.choice(names), rng.choice(names)
-        pattern = rng.choice(["/" + name, "/" + name, name, name, name + "/", "/" + name + "/", f"/{other}/{name}",
-                              f"{other}/{name}", "*" + rng.choice(".x .y".split()), f"**/{other}/{name}",
-                              f"{other}/**", "/*"])
+        pattern = rng.choice(
+            [
+                "/" + name,
+                "/" + name,
+                name,
+                name,
+                name + "/",
+                "/" + name + "/",
+                f"/{other}/{name}",
+                f"{other}/{name}",
+                "*" + rng.choice(".x .y".split()),
+                f"**/{other}/{name}",
+                f"{other}/**",
+                "/*",
+            ]
+        )
         patterns.append(pattern)
         if pattern == "/*" or rng.random() < 0.25:
             patterns.append("!" + rng.choice(["/" + other, other, name]))

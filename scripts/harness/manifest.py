@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from tree import brief, groups, show
+from harness.trees import brief, groups, show
 
 
 def read_manifest(path):
@@ -46,11 +46,19 @@ class Manifest:
     def record(item):
         """What a user would compare."""
         device = item.get("device")
-        xattrs = tuple(sorted((taken(x, "name"), taken(x, "value")) for x in item.get("xattrs", ())))
+        xattrs = tuple(
+            sorted((taken(x, "name"), taken(x, "value")) for x in item.get("xattrs", ()))
+        )
         return {
-            "type": item["type"], "size": item.get("size"), "modified": nanoseconds(item["modified"]),
-            "mode": None if item["type"] == "symlink" else int(item["mode"], 8), "owner": item["owner"],
-            "group": item["group"], "destination": taken(item, "destination"), "device": device, "xattrs": xattrs,
+            "type": item["type"],
+            "size": item.get("size"),
+            "modified": nanoseconds(item["modified"]),
+            "mode": None if item["type"] == "symlink" else int(item["mode"], 8),
+            "owner": item["owner"],
+            "group": item["group"],
+            "destination": taken(item, "destination"),
+            "device": device,
+            "xattrs": xattrs,
         }
 
     @staticmethod
@@ -58,14 +66,18 @@ class Manifest:
         """The same of an entry of a walk."""
         device = entry.data if entry.type.endswith("_device") else None
         return {
-            "type": entry.type, "size": len(entry.data) if entry.type == "file" else None, "modified": entry.modified,
-            "mode": None if entry.type == "symlink" else entry.mode, "owner": entry.owner, "group": entry.group,
+            "type": entry.type,
+            "size": len(entry.data) if entry.type == "file" else None,
+            "modified": entry.modified,
+            "mode": None if entry.type == "symlink" else entry.mode,
+            "owner": entry.owner,
+            "group": entry.group,
             "destination": entry.data if entry.type == "symlink" else None,
             "device": f"{os.major(device)}:{os.minor(device)}" if device is not None else None,
             "xattrs": tuple(sorted((name.encode(), value) for name, value in entry.xattrs)),
         }
 
-    def compare(self, tree, staying, unseen, extra):
+    def compare(self, tree, staying=frozenset(), unseen=frozenset(), extra=frozenset()):
         words = []
         for path in sorted(tree.keys() | self.entries.keys()):
             if path == b"." or path in unseen:
@@ -78,11 +90,16 @@ class Manifest:
                     words.append(f"{show(path)}: not recorded: {brief(entry)}")
             elif path not in staying:
                 one, other = self.record(item), self.seen(entry)
-                words += [f"{show(path)}: recorded {key}: {one[key]!r}, there {other[key]!r}"
-                          for key in one if one[key] != other[key]]
+                words += [
+                    f"{show(path)}: recorded {key}: {one[key]!r}, there {other[key]!r}"
+                    for key in one
+                    if one[key] != other[key]
+                ]
                 if item.get("target_inode", entry.inode) != entry.inode:
-                    words.append(f"{show(path)}: recorded inode in the target: {item['target_inode']}, "
-                                 f"there {entry.inode}")
+                    words.append(
+                        f"{show(path)}: recorded inode in the target: {item['target_inode']}, "
+                        f"there {entry.inode}"
+                    )
         # Names that only the target has, after `--no-delete`, count for nothing.
         for group in groups(tree, [path for path in tree if path not in unseen]):
             for path in sorted(group) if not group & extra else ():
@@ -96,10 +113,15 @@ class Manifest:
         for path in sorted(self.entries.keys() | other.entries.keys()):
             one, two = self.entries.get(path), other.entries.get(path)
             if one is None or two is None:
-                words.append(f"{show(path)}: {'not ' * (one is None)}recorded, "
-                             f"and before it was{'' if two else ' not'}")
+                words.append(
+                    f"{show(path)}: {'not ' * (one is None)}recorded, "
+                    f"and before it was{'' if two else ' not'}"
+                )
                 continue
             first, second = self.record(one), self.record(two)
-            words += [f"{show(path)}: recorded {key}: {first[key]!r}, before {second[key]!r}"
-                      for key in first if first[key] != second[key]]
+            words += [
+                f"{show(path)}: recorded {key}: {first[key]!r}, before {second[key]!r}"
+                for key in first
+                if first[key] != second[key]
+            ]
         return words

@@ -1,10 +1,12 @@
 """Random trees and random changes of every kind that a mirror follows."""
 
 import os
+import random
 import shutil
+from collections.abc import Callable
 
 
-def grow(root, files, rng):
+def grow(root: str, files: int, rng: random.Random) -> None:
     """A tree of about so many files, some with several names, some with attributes."""
     os.makedirs(root)
     directories = [root]
@@ -17,7 +19,7 @@ def grow(root, files, rng):
     _age(root, rng)
 
 
-def make(directory, number, rng):
+def make(directory: str, number: int, rng: random.Random) -> None:
     path = os.path.join(directory, f"n{number}-{rng.randrange(10**9)}")
     kind = rng.randrange(20)
     if kind == 0:
@@ -31,15 +33,25 @@ def make(directory, number, rng):
             os.setxattr(path, "user.note", rng.randbytes(6))
         if kind == 3:
             os.link(path, path + "-too")
-    return path
 
 
-def edit(root, rng, changes):
+def rewrite_in_place(path: str, change: Callable[[int], int], hides: bool) -> None:
+    """Gives each byte another value; `hides` puts the modification time back."""
+    status = os.stat(path)
+    with open(path, "r+b") as file:
+        content = file.read()
+        file.seek(0)
+        file.write(bytes(map(change, content)))
+    if hides:
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def edit(root: str, rng: random.Random, changes: int) -> None:
     for number in range(changes):
         rng.choice(EDITS)(root, rng, number)
 
 
-def _age(root, rng):
+def _age(root: str, rng: random.Random) -> None:
     """Times in the past, so that they differ."""
     for path, _, names in os.walk(root, topdown=False):
         for name in [*names, "."]:
@@ -47,45 +59,45 @@ def _age(root, rng):
             os.utime(os.path.join(path, name), ns=(when, when), follow_symlinks=False)
 
 
-def _pick(root, rng, directories):
+def _pick(root: str, rng: random.Random, directories: bool) -> str:
     """Something of the tree, by a random walk: no listing of all of it for each change."""
     path = root
     while True:
-        entries = [entry for entry in os.scandir(path)
-                   if entry.is_dir(follow_symlinks=False) or not directories]
+        entries = [
+            entry
+            for entry in os.scandir(path)
+            if entry.is_dir(follow_symlinks=False) or not directories
+        ]
         if not entries or (path != root and rng.random() < 0.4):
-            return path if directories or path == root else path
+            return path
         entry = rng.choice(sorted(entries, key=lambda entry: entry.name))
         path = entry.path
         if not entry.is_dir(follow_symlinks=False):
             return path
 
 
-def _file(root, rng):
+def _file(root: str, rng: random.Random) -> str | None:
     path = _pick(root, rng, False)
-    return path if os.path.isfile(path) and not os.path.islink(path) else None
+    return path if _is_plain(path) else None
 
 
-def _create(root, rng, number):
+def _create(root: str, rng: random.Random, number: int) -> None:
     make(_pick(root, rng, True), number, rng)
 
 
-def _rewrite(root, rng, number):
+def _rewrite(root: str, rng: random.Random, number: int) -> None:
     if path := _file(root, rng):
         with open(path, "wb") as file:
             file.write(rng.randbytes(rng.randrange(400)))
 
 
-def _replace_by_twin(root, rng, number):
+def _replace_by_twin(root: str, rng: random.Random, number: int) -> None:
     """Other content of the same size and time."""
     if path := _file(root, rng):
-        status = os.stat(path)
-        with open(path, "r+b") as file:
-            file.write(rng.randbytes(status.st_size))
-        os.utime(path, ns=(status.st_mtime_ns, status.st_mtime_ns))
+        rewrite_in_place(path, lambda _: rng.randrange(256), hides=True)
 
 
-def _delete(root, rng, number):
+def _delete(root: str, rng: random.Random, number: int) -> None:
     path = _pick(root, rng, False)
     if path == root:
         return
@@ -96,14 +108,14 @@ def _delete(root, rng, number):
         os.unlink(path)
 
 
-def _move(root, rng, number):
+def _move(root: str, rng: random.Random, number: int) -> None:
     path, directory = _pick(root, rng, number % 3 == 0), _pick(root, rng, True)
     if path != root and not (directory + "/").startswith(path + "/"):
         goal = os.path.join(directory, f"m{number}-{rng.randrange(10**9)}")
         os.rename(path, goal)
 
 
-def _swap(root, rng, number):
+def _swap(root: str, rng: random.Random, number: int) -> None:
     first, second = _pick(root, rng, number % 2 == 0), _pick(root, rng, number % 2 == 0)
     related = (first + "/").startswith(second + "/") or (second + "/").startswith(first + "/")
     if root not in (first, second) and not related:
@@ -112,7 +124,7 @@ def _swap(root, rng, number):
         os.rename(first + ".swap", second)
 
 
-def _turn_inside_out(root, rng, number):
+def _turn_inside_out(root: str, rng: random.Random, number: int) -> None:
     """A directory becomes one of its own directories'."""
     inner = _pick(root, rng, True)
     outer = os.path.dirname(inner)
@@ -122,7 +134,7 @@ def _turn_inside_out(root, rng, number):
         os.rename(outer, os.path.join(above, f"o{number}-{rng.randrange(10**9)}"))
 
 
-def _change_type(root, rng, number):
+def _change_type(root: str, rng: random.Random, number: int) -> None:
     if path := _file(root, rng):
         os.unlink(path)
         if number % 2:
@@ -132,31 +144,51 @@ def _change_type(root, rng, number):
             os.symlink("elsewhere", path)
 
 
-def _chmod(root, rng, number):
+def _chmod(root: str, rng: random.Random, number: int) -> None:
     path = _pick(root, rng, number % 2 == 0)
     if not os.path.islink(path):
-        os.chmod(path, rng.choice([0o700, 0o711, 0o755, 0o750] if os.path.isdir(path) else [0o600, 0o640, 0o444]))
+        os.chmod(
+            path,
+            rng.choice(
+                [0o700, 0o711, 0o755, 0o750] if os.path.isdir(path) else [0o600, 0o640, 0o444]
+            ),
+        )
 
 
-def _touch(root, rng, number):
+def _touch(root: str, rng: random.Random, number: int) -> None:
     when = rng.randrange(10**18)
     os.utime(_pick(root, rng, number % 2 == 0), ns=(when, when), follow_symlinks=False)
 
 
-def _annotate(root, rng, number):
+def _annotate(root: str, rng: random.Random, number: int) -> None:
     path = _pick(root, rng, number % 2 == 0)
     if os.path.isdir(path) or _is_plain(path):
         os.setxattr(path, "user.note", rng.randbytes(8))
 
 
-def _is_plain(path):
+def _is_plain(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-def _link(root, rng, number):
+def _link(root: str, rng: random.Random, number: int) -> None:
     if path := _file(root, rng):
         os.link(path, os.path.join(_pick(root, rng, True), f"l{number}-{rng.randrange(10**9)}"))
 
 
-EDITS = [_create, _create, _rewrite, _rewrite, _replace_by_twin, _delete, _move, _move, _swap, _turn_inside_out,
-         _change_type, _chmod, _touch, _annotate, _link]
+EDITS = [
+    _create,
+    _create,
+    _rewrite,
+    _rewrite,
+    _replace_by_twin,
+    _delete,
+    _move,
+    _move,
+    _swap,
+    _turn_inside_out,
+    _change_type,
+    _chmod,
+    _touch,
+    _annotate,
+    _link,
+]

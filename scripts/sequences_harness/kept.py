@@ -1,11 +1,11 @@
 """What snapshots have held, and what may be lost of them."""
 
-from tree import ATTRIBUTES, below, brief, groups, parents, show, value
+from harness.trees import ATTRIBUTES, below, brief, groups, parents, show, value
 
 
 class Losses:
-    """Contents that were edited or deleted in the target by hand. Older snapshots have lost them: that is said, and
-    the tool lists them, unless size and time were put back."""
+    """Contents that were edited or deleted in the target by hand. Older snapshots have lost them:
+    that is said, and the tool lists them, unless size and time were put back."""
 
     def __init__(self):
         self.contents = set()
@@ -67,8 +67,11 @@ class Kept:
         wanted = [path.encode() for path in paths]
 
         def part(tree):
-            return {path: entry for path, entry in tree.items()
-                    if any(path == top or below(path, top) for top in wanted)}
+            return {
+                path: entry
+                for path, entry in tree.items()
+                if any(path == top or below(path, top) for top in wanted)
+            }
 
         kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
         kept.loosened, kept.uncertain = self.loosened, self.uncertain
@@ -81,7 +84,9 @@ class Kept:
         words = []
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
-            loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
+            loose |= {path} | {
+                other for tree in [found, *self.versions] for other in tree if below(other, path)
+            }
         for filters in self.loosened:
             for tree in [found, *self.versions]:
                 loose |= set(filters.split(tree)[1])
@@ -89,7 +94,11 @@ class Kept:
             loose.add(above)
         paths = set(found).union(*self.versions)
         for path in sorted(paths):
-            if path in unseen or path in loose or (path == b"." and (not root or not self.versions[0])):
+            if (
+                path in unseen
+                or path in loose
+                or (path == b"." and (not root or not self.versions[0]))
+            ):
                 continue
             versions = [tree.get(path) for tree in self.versions]
             entry = found.get(path)
@@ -97,10 +106,15 @@ class Kept:
             if entry is None:
                 if None in versions or path in self.extra:
                     continue
-                if path in listed or any(above in listed for above in parents(path)) \
-                        or any(below(other, path) for other in listed):
+                if (
+                    path in listed
+                    or any(above in listed for above in parents(path))
+                    or any(below(other, path) for other in listed)
+                ):
                     continue
-                words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
+                words.append(
+                    f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}"
+                )
                 continue
             wanted = [version for version in versions if version]
             if not wanted:
@@ -112,21 +126,33 @@ class Kept:
                 if any(getattr(entry, name) == getattr(version, name) for version in wanted):
                     continue
                 if name in ("data", "modified", "mode", "owner", "group", "xattrs") and any(
-                        losses.concerns(version) and (name != "data" or losses.explains(entry, version))
-                        for version in wanted):
+                    losses.concerns(version) and (name != "data" or losses.explains(entry, version))
+                    for version in wanted
+                ):
                     continue
-                if path in listed or (entry.is_directory and name == "modified" and any(
-                        below(other, path) for other in listed)):
+                if path in listed or (
+                    entry.is_directory
+                    and name == "modified"
+                    and any(below(other, path) for other in listed)
+                ):
                     continue
-                words.append(f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "
-                             + " or ".join(dict.fromkeys(repr(getattr(version, name)) for version in wanted)))
-        common = {path for path in found if path not in unseen | loose | self.extra | listed
-                  and all(path in tree for tree in self.versions)
-                  and not any(losses.concerns(tree.get(path)) for tree in [found, *self.versions])}
+                words.append(
+                    f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "
+                    + " or ".join(dict.fromkeys(repr(getattr(version, name)) for version in wanted))
+                )
+        common = {
+            path
+            for path in found
+            if path not in unseen | loose | self.extra | listed
+            and all(path in tree for tree in self.versions)
+            and not any(losses.concerns(tree.get(path)) for tree in [found, *self.versions])
+        }
         here = groups(found, common)
         if all(here != groups(tree, common) for tree in self.versions):
             there = groups(self.versions[0], common)
             for group in sorted(sorted(group) for group in here ^ there):
                 place = "found" if frozenset(group) in here else "wanted"
-                words.append(f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}")
+                words.append(
+                    f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}"
+                )
         return words

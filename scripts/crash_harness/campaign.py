@@ -1,0 +1,144 @@
+"""All classes of cases over all workloads, and what came of them."""
+
+import argparse
+import contextlib
+import random
+from collections.abc import Iterator
+
+from crash_harness import ablations, workloads
+from crash_harness.devices import device_failures, full_disks, power_cuts
+from crash_harness.history import WORKLOADS as HISTORY_WORKLOADS
+from crash_harness.history import history
+from crash_harness.injection import errors, foreign_objects, kills, recovery_kills, short_counts
+from crash_harness.order import order
+from crash_harness.races import races
+from crash_harness.results import KINDS, Results
+from crash_harness.trial import SUBVOLUME, Trial
+from harness import disk
+from harness.arguments import seed
+from harness.command import built
+from harness.scratch import memory, scratch
+
+CLASSES = {
+    "order": order,
+    "race": races,
+    "short": short_counts,
+    "kill": kills,
+    "error": errors,
+    "recovery": recovery_kills,
+    "foreign": foreign_objects,
+    "history": history,
+    "full": full_disks,
+    "power": power_cuts,
+    "device": device_failures,
+}
+# Those that mean something where the target is exchanged as a whole.
+EXCHANGED = ["kill", "error", "recovery", "foreign", "full", "power"]
+# A subvolume's exchange has no journal to recover.
+OF_SUBVOLUME = ["kill", "error", "power"]
+
+HOW = {False: "", True: ", exchanged", SUBVOLUME: ", exchanged as a subvolume"}
+
+# A workload, and how its target is exchanged.
+Variant = tuple[str, bool | str]
+
+
+def succeeds(options: argparse.Namespace) -> bool:
+    classes = chosen_classes(options)
+    chosen = seed(options)
+    results, table = Results(), []
+    if options.short:
+        ablations.check(results)
+    # Thousands of cases, each with its syncs.
+    with scratch("crash", options.scratch or memory(2 << 30)) as folder:
+        named = [name for name in classes if name in CLASSES]
+        tool = built() if named else ""
+        for name in named:
+            for variant in variants(name, options):
+                run(name, variant, tool, folder, chosen, options.short, results)
+        results.demand_fired([name for name in named if variants(name, options)])
+        if "ablation" in classes:
+            table = ablations.run(CLASSES, folder, options.patches, chosen, results)
+    summarize(results, table)
+    return not results.failures
+
+
+def chosen_classes(options: argparse.Namespace) -> list[str]:
+    if options.classes:
+        return options.classes
+    if options.subvolume:
+        return OF_SUBVOLUME
+    if options.exchange:
+        return EXCHANGED
+    return [*CLASSES] + ["ablation"] * (not options.short)
+
+
+def variants(name: str, options: argparse.Namespace) -> list[Variant]:
+    """What a class goes over: of two classes one workload is exchanged as well."""
+    names = options.workloads or [*workloads.DEFAULT, *sorted(options.compare)]
+    if name == "history":
+        names = [workload for workload in names if workload in HISTORY_WORKLOADS]
+    exchanges = SUBVOLUME if options.subvolume else options.exchange
+    found: list[Variant] = [(workload, exchanges) for workload in names]
+    if name in ("kill", "power") and not exchanges and "mixed changes" in names:
+        found += [("mixed changes", True), ("mixed changes", SUBVOLUME)]
+    return found
+
+
+def run(
+    name: str,
+    variant: Variant,
+    tool: str,
+    scratch: str,
+    seed: str,
+    short: bool,
+    results: Results,
+) -> None:
+    workload, exchanges = variant
+    before = results.cases[name]
+    rng = random.Random(f"{seed} {name} {workload}" + " exchange" * bool(exchanges))
+    with place(name, exchanges, scratch) as folder:
+        if folder:
+            CLASSES[name](Trial(tool, folder, workload, results, rng, short, exchanges))
+            cases = results.cases[name] - before
+            print(f"{name}: {workload}{HOW[exchanges]}: {cases} cases", flush=True)
+        else:
+            results.skip(name, f"a subvolume {disk.needs('btrfs')}")
+
+
+@contextlib.contextmanager
+def place(name: str, exchanges: bool | str, scratch: str) -> Iterator[str | None]:
+    """Where the trees of a class go; None where that cannot be. The power goes on file systems of
+    its own."""
+    if exchanges != SUBVOLUME:
+        yield scratch
+    elif not disk.can_mount("btrfs"):
+        yield None
+    elif name == "power":
+        yield scratch
+    else:
+        with disk.Disk(scratch, "btrfs", megabytes=512).mounted() as mounted:
+            yield mounted.mount_point
+
+
+def summarize(results: Results, table: list[ablations.Row]) -> None:
+    def line(*cells: object) -> None:
+        print("".join(f"{cell:<12}" for cell in cells))
+
+    print()
+    line("class", "cases", "fired", "mixtures", "losses", "untruthful", "leftovers", "order")
+    for name in CLASSES:
+        if results.cases[name]:
+            bad = (results.bad[name, kind] for kind in KINDS)
+            line(name, results.cases[name], results.fired[name], *bad)
+        elif name in results.skipped:
+            print(f"{name:<12}skipped: {results.skipped[name]}")
+    bad = (
+        sum(count for (_, found), count in results.bad.items() if found == kind) for kind in KINDS
+    )
+    line("all", results.cases.total(), results.fired.total(), *bad)
+    if table:
+        print()
+        ablations.summarize(table)
+    for failure in results.failures[:20]:
+        print(failure)

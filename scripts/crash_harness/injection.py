@@ -1,0 +1,181 @@
+"""Kills and errors at system calls, in the apply and in the recovery."""
+
+import functools
+import os
+import resource
+import signal
+
+from crash_harness.trial import CHANGING, READING, SYNCING, Trial
+from crash_harness.verdict import settle
+from harness import command
+from harness.trace import failing, killing, points
+
+# The ways on, in turn.
+HOWS = ("forward", "back", "apply", "displace")
+
+
+def kills(trial: Trial) -> None:
+    trial.reset()
+    counts = trial.count(trial.apply)
+    pending = 0
+    for call, number in points(counts, CHANGING, 3 if trial.short else None, trial.rng):
+        trial.reset()
+        run = trial.run(trial.apply, killing(call, number))
+        trial.results.count("kill", run.was_killed)
+        pending += trial.is_pending()
+        code = None if run.was_killed else run.code
+        settle(trial, f"kill {trial.name} {call} {number}", code, how=HOWS[pending % 3])
+
+
+ERRORS = {
+    call: names.split()
+    for call, names in {
+        "openat": "ENOSPC EIO EACCES EROFS EDQUOT",
+        "mkdirat": "ENOSPC EMLINK EROFS EDQUOT EACCES",
+        "unlinkat": "EIO EROFS EACCES",
+        "renameat2": "ENOSPC EIO EROFS EACCES EDQUOT EMLINK",
+        "renameat": "ENOSPC EIO EROFS",
+        "mkdir": "EMLINK EROFS",
+        "symlinkat": "EDQUOT EIO",
+        "mknodat": "ENOSPC EROFS",
+        "write": "ENOSPC EIO EDQUOT",
+        "pwrite64": "ENOSPC EIO EDQUOT",
+        "ftruncate": "EIO ENOSPC",
+        "fallocate": "ENOSPC EDQUOT",
+        "copy_file_range": "EIO ENOSPC EDQUOT",
+        "ioctl": "EIO",
+        "fchmod": "EIO EROFS",
+        "fchmodat2": "EIO",
+        "chmod": "EROFS",
+        "fchown": "EIO EDQUOT",
+        "fchownat": "EIO EROFS",
+        "utimensat": "EIO EROFS EACCES",
+        "fsync": "EIO ENOSPC EDQUOT",
+        "syncfs": "EIO ENOSPC",
+        "flock": "EIO",
+        "linkat": "EMLINK ENOSPC",
+        "read": "EIO",
+        "pread64": "EIO",
+        "statx": "EIO EACCES",
+        "getdents64": "EIO",
+    }.items()
+}
+
+
+def errors(trial: Trial) -> None:
+    """Each error once, and from there on for ever, which also fails the way back."""
+    trial.reset()
+    counts = trial.count(trial.apply, CHANGING + READING)
+    pending = 0
+    sample = 2 if trial.short else 24
+    for index, (call, number) in enumerate(points(counts, ERRORS, sample, trial.rng)):
+        for error, when in modes(trial, ERRORS[call], index, number):
+            trial.reset()
+            code = trial.run(trial.apply, failing(call, error, when)).code
+            injected = trial.injected()
+            if code < 0 and any('"/proc/' in line for line in injected):
+                # libdispatch gives up when it cannot read about its own threads: no more than a
+                # kill.
+                code = None
+            trial.results.count("error", injected)
+            pending += trial.is_pending()
+            sync_failed = call in SYNCING and bool(injected)
+            case = f"error {trial.name} {call} {when} {error}"
+            settle(trial, case, code, how=HOWS[pending % 4], sync_failed=sync_failed)
+
+
+def modes(trial: Trial, errors: list[str], index: int, number: int) -> list[tuple[str, str]]:
+    """The errors of a call, and when they come: by turns another one for ever, and in the short
+    form another one."""
+    turn = errors[index % len(errors)]
+    once, for_ever = [(error, str(number)) for error in errors], (turn, f"{number}+")
+    if trial.short:
+        return [for_ever if index % 2 else (turn, str(number))]
+    return [*once, for_ever]
+
+
+def recovery_kills(trial: Trial) -> None:
+    """Killed in the middle of the commit, then again in the recovery, forward and back."""
+    trial.reset()
+    renames = trial.commit_renames()
+    thirds = [renames[len(renames) // 3], renames[len(renames) * 2 // 3]]
+    for first in [trial.rng.choice(thirds)] if trial.short else sorted(set(thirds)):
+        for back in ([], ["--back"]):
+            if not killed_at_rename(trial, first):
+                continue
+            counts = trial.count(["recover", *back, trial.target])
+            for call, number in points(counts, CHANGING, 1 if trial.short else None, trial.rng):
+                killed_at_rename(trial, first)
+                run = trial.run(["recover", *back, trial.target], killing(call, number))
+                trial.results.count("recovery", run.was_killed)
+                how = " ".join(back)
+                case = f"recovery {trial.name} rename {first} {how} {call} {number}"
+                settle(trial, case, None)
+
+
+def killed_at_rename(trial: Trial, number: int) -> bool:
+    trial.reset()
+    trial.run(trial.apply, killing("renameat2", number))
+    return trial.is_pending()
+
+
+def foreign_objects(trial: Trial) -> None:
+    """Killed at each rename of the commit; then a foreign file is in the way, at any free place."""
+    trial.reset()
+    numbers = trial.commit_renames()
+    sample = sorted(trial.rng.sample(numbers, min(4, len(numbers))))
+    for number in sample if trial.short else numbers * 4:
+        trial.results.count("foreign", killed_at_rename(trial, number))
+        settle(trial, f"foreign {trial.name} rename {number}", None, how="displace")
+
+
+# --- Short counts and file size limits --------------------------------------------------------
+
+SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "short-counts.c")
+LIMITS = (0, 100, 512, 1024, 2048, 4096, 65536, 1 << 18, 1 << 20)
+
+
+def short_counts(trial: Trial) -> None:
+    """Reads and writes that do less than they were asked, or are interrupted; files that may not
+    grow."""
+    shim = os.path.join(trial.scratch, "short-counts.so")
+    if not os.path.exists(shim) and not command.compiled(SHIM, shim, "-shared", "-fPIC", "-ldl"):
+        trial.results.skip("short", "needs a C compiler")
+        return
+    for seed in range(1, 4 if trial.short else 26):
+        cut_short(trial, shim, seed)
+    for limit in (0, 4096) if trial.short else LIMITS:
+        for ignores in (False, True):
+            limited(trial, limit, ignores)
+
+
+def cut_short(trial: Trial, shim: str, seed: int) -> None:
+    trial.reset()
+    report = os.path.join(trial.scratch, "short-counts")
+    variables = {
+        "LD_PRELOAD": shim,
+        "SHORT_COUNTS_SEED": str(seed),
+        "SHORT_COUNTS_REPORT": report,
+    }
+    run = trial.run(trial.apply, env=os.environ | variables)
+    with open(report) as file:
+        trial.results.count("short", int(file.read()) > 0)
+    case = f"short {trial.name} seed {seed}"
+    if run.code != 0:
+        trial.results.fail("untruthful", case, f"exit {run.code}: {run.message}")
+    settle(trial, case, run.code)
+
+
+def limited(trial: Trial, limit: int, ignores: bool) -> None:
+    trial.reset()
+    limits = functools.partial(limit_size, limit, ignores)
+    code = trial.run(trial.apply, restore_signals=not ignores, preexec_fn=limits).code
+    trial.results.count("short", code != 0)
+    what = "error" if ignores else "signal"
+    case = f"short {trial.name} file size {limit} {what}"
+    settle(trial, case, None if code == -signal.SIGXFSZ else code)
+
+
+def limit_size(limit: int, ignores: bool) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN if ignores else signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -1,0 +1,471 @@
+"""The order of the protocol, checked in a trace of the system calls.
+
+A lost barrier shows after few power cuts, if ever; in the trace it shows at once. `violations`
+knows only names and calls. Each rule proves itself on every run: the trace is altered as if the
+rule had been broken, and the checker must say so.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+
+from crash_harness.trial import CHANGING, Trial
+from harness.trace import Call as RecordedCall
+from harness.trace import Injection, failing, killing
+
+TRACED = [*CHANGING, "close", "statx", "pread64", "read", "exit_group"]
+NAMING = {"mkdirat", "symlinkat", "mknodat", "renameat2", "unlinkat", "linkat"}
+FILLING = {"write", "pwrite64", "copy_file_range", "ftruncate", "fallocate", "ioctl"}
+SETTING = {
+    "fchmod",
+    "fchmodat2",
+    "chmod",
+    "fchown",
+    "fchownat",
+    "utimensat",
+    "fsetxattr",
+    "fremovexattr",
+}
+FD = r"(\d+|AT_FDCWD)<([^>]*)>"
+
+
+class Call:
+    """One system call: its name, the path of the descriptor it works on, the names in it, and what
+    came of it."""
+
+    def __init__(self, thread: str, name: str, arguments: str, result: str) -> None:
+        self.thread, self.name, self.arguments = thread, name, arguments
+        self.failed = result.startswith("-1")
+        descriptors = [path for _, path in re.findall(FD, arguments)]
+        names = re.findall(r'"((?:[^"\\]|\\.)*)"', arguments)
+        self.place = descriptors[0] if descriptors else ""
+        if name == "copy_file_range":
+            self.source, self.place = descriptors[0], descriptors[1]
+        elif name == "ioctl" and len(descriptors) > 1:
+            self.source = descriptors[1]
+        elif name == "symlinkat":
+            names = names[1:]
+        self.path = (
+            os.path.join(self.place, names[0])
+            if names and names[0] and name not in FILLING
+            else self.place
+        )
+        self.goal = (
+            os.path.join(descriptors[1], names[1])
+            if name == "renameat2" and len(names) > 1
+            else None
+        )
+
+    @property
+    def changes(self) -> bool:
+        if self.failed:
+            return False
+        if self.name == "openat":
+            return "O_CREAT" in self.arguments or "O_TRUNC" in self.arguments
+        if self.name == "ioctl":
+            return "FICLONE" in self.arguments or "0x94" in self.arguments
+        return self.name in NAMING or self.name in FILLING or self.name in SETTING
+
+    def __repr__(self) -> str:
+        return f"{self.name} {self.path}" + (f" -> {self.goal}" if self.goal else "")
+
+
+def read_trace(log: str) -> list[Call]:
+    calls, unfinished, opened = [], {}, {}
+    with open(log, errors="replace") as file:
+        for line in file:
+            thread, _, rest = line.rstrip("\n").partition(" ")
+            rest = rest.strip()
+            if rest.endswith("<unfinished ...>"):
+                unfinished[thread] = rest.removesuffix("<unfinished ...>").rstrip()
+                continue
+            resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", rest)
+            if resumed:
+                rest = unfinished.pop(thread, "") + resumed.group(1)
+            found = re.match(r"(\w+)\((.*)\)\s+= (.*)$", rest)
+            if not found:
+                continue
+            name, arguments, result = found.groups()
+            if name == "openat" and (descriptor := re.match(r"(\d+)<(.*)>$", result)):
+                opened[descriptor.group(1)] = descriptor.group(2)
+            # What the C library makes of a rename without flags.
+            name = "renameat2" if name == "renameat" else name
+            # By its descriptor, for want of a call that takes one that is a place only.
+            arguments = re.sub(
+                r'^"/proc/self/fd/(\d+)"',
+                lambda number: f'"{opened.get(number.group(1))}"',
+                arguments,
+            )
+            calls.append(Call(thread, name, arguments, result))
+    return calls
+
+
+# --- The rules --------------------------------------------------------------------------------
+
+
+class Trace:
+    def __init__(self, calls: list[Call], source: str, target: str, recovers: bool = False) -> None:
+        self.calls = calls
+        self.source, self.target = os.path.realpath(source), os.path.realpath(target)
+        self.state = os.path.join(self.target, ".fsync-lite")
+        self.stage = os.path.join(self.state, "stage")
+        self.journals = [os.path.join(self.state, name) for name in ("journal", "journal.back")]
+        renames = [
+            i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed
+        ]
+        # Before the first call where there is none: a recovery has its journal from the start.
+        self.commit = renames[0] if renames else -1
+        self.has_commit = bool(renames) or recovers
+        turns = [
+            i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed
+        ]
+        self.turn = turns[0] if turns else None
+        ends = [
+            i
+            for i, call in enumerate(calls)
+            if call.name == "unlinkat" and call.path in self.journals and not call.failed
+        ]
+        self.end = ends[0] if ends else None
+
+    def between(self, first: int, last: int) -> Iterator[tuple[int, Call]]:
+        return iter(enumerate(self.calls[first:last], first))
+
+    def synced(self, paths: set[str], first: int, last: int) -> bool:
+        """Whether a call between the two makes something at these paths durable."""
+        return any(
+            not call.failed
+            and (
+                call.name == "syncfs"
+                and inside(call.place, self.target)
+                or call.name == "fsync"
+                and call.place in paths
+            )
+            for _, call in self.between(first, last)
+        )
+
+    def operations(self) -> Iterator[tuple[int, Call]]:
+        """The calls of the commit that change names or attributes, with the mark and the
+        history."""
+        if not self.has_commit:
+            return
+        last = self.end if self.end is not None else len(self.calls)
+        for index, call in self.between(self.commit + 1, last):
+            if call.changes and inside(call.path, self.target) and call.goal not in self.journals:
+                yield index, call
+
+    def in_tree(self, path: str | None) -> bool:
+        return path is not None and inside(path, self.target) and not inside(path, self.state)
+
+
+Rule = Callable[[Trace], Iterator[str]]
+
+
+def inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory + "/")
+
+
+def staged_is_synced(trace: Trace) -> Iterator[str]:
+    """Barrier 1: what was staged is durable before the journal has its name."""
+    for index, call in trace.between(0, max(trace.commit, 0)):
+        place = call.goal or call.path
+        is_staged = inside(place, trace.stage) and not place.endswith("/ballast")
+        if call.changes and is_staged and not trace.synced({place}, index, trace.commit):
+            yield f"not synced before the commit: {call}"
+
+
+def journal_is_synced(trace: Trace) -> Iterator[str]:
+    if trace.commit >= 0:
+        journal = trace.calls[trace.commit].path
+        written = [
+            i
+            for i, call in trace.between(0, trace.commit)
+            if call.place == journal and call.name == "write"
+        ]
+        if not written or not trace.synced({journal}, written[-1], trace.commit):
+            yield "the journal's content is not synced before it has its name"
+
+
+def journal_name_is_synced(trace: Trace) -> Iterator[str]:
+    """Both names: the one of a commit and the one of a commit that is taken back."""
+    for named in (trace.commit, trace.turn):
+        if named is None or named < 0:
+            continue
+        operation = next((i for i, call in trace.operations() if i > named), len(trace.calls))
+        if not trace.synced({trace.state}, named, operation):
+            yield f"{trace.calls[named].goal} is not synced before the first operation"
+
+
+def operations_are_synced(trace: Trace) -> Iterator[str]:
+    """Barrier 2: the tree is durable before the journal goes."""
+    if trace.end is not None:
+        for index, call in trace.operations():
+            if not trace.synced(set(), index, trace.end):
+                yield f"not synced before the journal went: {call}"
+
+
+def end_is_synced(trace: Trace) -> Iterator[str]:
+    """What the journal needed stays until its removal is durable, and so does the process."""
+    if trace.end is not None:
+        following = next(
+            (
+                i
+                for i, call in trace.between(trace.end + 1, len(trace.calls))
+                if call.changes and inside(call.path, trace.target)
+            ),
+            len(trace.calls),
+        )
+        if not trace.synced({trace.state}, trace.end, following):
+            yield "the removal of the journal is not synced"
+
+
+def sync_error_is_final(trace: Trace) -> Iterator[str]:
+    failed = next(
+        (
+            i
+            for i, call in enumerate(trace.calls)
+            if call.name in ("fsync", "syncfs") and call.failed
+        ),
+        None,
+    )
+    if failed is None:
+        return
+    for index, call in trace.between(failed, len(trace.calls)):
+        if call.name == "unlinkat" and call.path in trace.journals:
+            yield "the journal went after a sync had failed"
+        if call.goal == trace.journals[0] and failed < index:
+            yield "a commit began after a sync had failed"
+
+
+def objects_are_checked(trace: Trace) -> Iterator[str]:
+    """Right before the commit each object that will leave its place is looked at once more."""
+    barriers = [i for i, call in trace.between(0, max(trace.commit, 0)) if call.name == "syncfs"]
+    if not barriers:
+        return
+    seen = {
+        call.path for _, call in trace.between(barriers[-1], trace.commit) if call.name == "statx"
+    }
+    moved = set()
+    for _, call in trace.operations():
+        if call.name != "renameat2":
+            continue
+        # By the names as they were then: below what has moved meanwhile they are others.
+        for path in (call.path, call.goal if "EXCHANGE" in call.arguments else None):
+            if (
+                trace.in_tree(path)
+                and not any(inside(path, other) for other in moved)
+                and path not in seen
+            ):
+                yield f"not looked at before the commit: {path}"
+        moved |= {call.path, call.goal}
+
+
+def names_are_not_overwritten(trace: Trace) -> Iterator[str]:
+    for _, call in trace.operations():
+        if (
+            call.name == "renameat2"
+            and "RENAME_NOREPLACE" not in call.arguments
+            and "EXCHANGE" not in call.arguments
+        ):
+            yield f"this may overwrite: {call}"
+
+
+def attributes_come_last(trace: Trace) -> Iterator[str]:
+    last = trace.turn if trace.turn is not None else len(trace.calls)
+    set_first = next(
+        (
+            i
+            for i, call in trace.operations()
+            if call.name == "utimensat" and trace.in_tree(call.path) and i < last
+        ),
+        None,
+    )
+    for index, call in trace.operations():
+        if (
+            set_first is not None
+            and set_first < index < last
+            and call.name == "renameat2"
+            and (trace.in_tree(call.path) or trace.in_tree(call.goal))
+        ):
+            yield f"names change after attributes were set: {call}"
+
+
+def sources_are_looked_at_again(trace: Trace) -> Iterator[str]:
+    """After a source's last byte went to the stage and before it is closed, its status is taken
+    once more."""
+    reading, copied = None, {}
+    for call in trace.calls[: max(trace.commit, 0)]:
+        source = getattr(call, "source", call.place)
+        if call.failed:
+            continue
+        if call.name in ("pread64", "read", "copy_file_range", "ioctl") and inside(
+            source, trace.source
+        ):
+            reading = source
+        if call.name in FILLING and inside(call.place, trace.stage) and reading:
+            copied[reading] = False
+        elif call.name == "statx" and source in copied and call.path == source:
+            copied[source] = True
+        elif call.name == "close" and inside(source, trace.source):
+            reading = None
+            if not copied.pop(source, True):
+                yield f"closed without another look: {source}"
+
+
+def record_is_true(trace: Trace) -> Iterator[str]:
+    """The record of a stage that was cut short lists only what a sync has covered: the next run
+    uses it unseen."""
+    for named, call in enumerate(trace.calls):
+        if not call.goal or os.path.basename(call.goal) != "record.json" or call.failed:
+            continue
+        for index, written in trace.between(0, named):
+            fills = written.name in FILLING and inside(written.place, trace.stage)
+            if not fills or written.place == call.path:
+                continue
+            if not trace.synced({written.place}, index, named):
+                yield f"in the record and not synced: {written}"
+
+
+def others_are_left_alone(trace: Trace) -> Iterator[str]:
+    for call in trace.calls:
+        place = call.goal or call.path
+        if not call.changes or call.name in ("write", "ioctl") or not place.startswith("/"):
+            continue
+        if inside(place, trace.source) or not inside(place, trace.target) and place != trace.target:
+            yield f"outside the target: {call}"
+
+
+RULES = [
+    staged_is_synced,
+    journal_is_synced,
+    journal_name_is_synced,
+    operations_are_synced,
+    end_is_synced,
+    sync_error_is_final,
+    objects_are_checked,
+    names_are_not_overwritten,
+    attributes_come_last,
+    sources_are_looked_at_again,
+    record_is_true,
+    others_are_left_alone,
+]
+
+
+def violations(trace: Trace) -> list[tuple[Rule, str]]:
+    return [(rule, message) for rule in RULES for message in list(rule(trace))[:2]]
+
+
+# --- Proof that each rule is alive ------------------------------------------------------------
+
+
+def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
+    """For each rule the trace of a tool that breaks it: the same calls but for one."""
+    calls, commit, end = trace.calls, trace.commit, trace.end
+    if commit < 0 or end is None:
+        return
+
+    def pick(first: int, last: int, test: Callable[[Call], bool]) -> list[int]:
+        return [i for i, call in trace.between(first, last) if test(call)]
+
+    def made(calls: list[Call]) -> Trace:
+        return Trace(calls, trace.source, trace.target)
+
+    def without(indices: list[int]) -> Trace:
+        return made([call for i, call in enumerate(calls) if i not in set(indices)])
+
+    def with_call(index: int, name: str, arguments: str, result: str = "0") -> Trace:
+        call = Call(calls[index - 1].thread, name, arguments, result)
+        return made([*calls[:index], call, *calls[index:]])
+
+    journal = calls[commit].path
+    yield staged_is_synced, without(pick(0, commit, lambda c: c.name == "syncfs"))
+    yield (
+        journal_is_synced,
+        without(pick(0, commit, lambda c: c.name == "fsync" and c.place == journal)),
+    )
+    yield journal_name_is_synced, without(pick(commit, end, lambda c: c.name == "fsync"))
+    yield operations_are_synced, without(pick(commit, end, lambda c: c.name == "syncfs"))
+    yield end_is_synced, without(pick(end, len(calls), lambda c: c.name in ("fsync", "syncfs")))
+    barrier = pick(0, commit, lambda c: c.name == "syncfs")[-1]
+    yield (
+        sync_error_is_final,
+        with_call(barrier, "syncfs", calls[barrier].arguments, "-1 EIO (Input/output error)"),
+    )
+    moves = [(i, call) for i, call in trace.operations() if call.name == "renameat2"]
+    moved = [call.path for _, call in moves if trace.in_tree(call.path)]
+    if moved:
+        yield (
+            objects_are_checked,
+            without(pick(barrier, commit, lambda c: c.name == "statx" and c.path == moved[0])),
+        )
+    index, move = moves[0]
+    bare = Call(move.thread, "renameat2", re.sub(r"RENAME_\w+", "0", move.arguments), "0")
+    yield names_are_not_overwritten, made([*calls[:index], bare, *calls[index + 1 :]])
+    if trace.in_tree(move.path) or trace.in_tree(move.goal):
+        yield (
+            attributes_come_last,
+            with_call(index, "utimensat", f'3<{trace.target}>, "", [], AT_EMPTY_PATH'),
+        )
+    writes = pick(1, commit, lambda c: c.name in FILLING and inside(c.place, trace.stage))
+    reads = [
+        calls[i - 1].place
+        for i in writes
+        if calls[i - 1].name in ("pread64", "read") and inside(calls[i - 1].place, trace.source)
+    ]
+    if reads:
+        yield (
+            sources_are_looked_at_again,
+            without(pick(writes[0], commit, lambda c: c.name == "statx" and c.path == reads[0])),
+        )
+    if writes:
+        stage = f"3<{trace.stage}>"
+        yield (
+            record_is_true,
+            with_call(
+                writes[0] + 1, "renameat2", f'{stage}, "record.json.new", {stage}, "record.json", 0'
+            ),
+        )
+    yield others_are_left_alone, with_call(len(calls), "mkdirat", f'3<{trace.source}>, "new", 0700')
+
+
+# --- The class --------------------------------------------------------------------------------
+
+
+def order(trial: Trial) -> None:
+    """An apply; one that is interrupted; one that turns round; one with a barrier that fails; and a
+    recovery in each direction."""
+    trace, calls = traced(trial, "apply", trial.apply)
+    if not trial.results.stops_at_first:
+        prove_rules(trial, trace)
+    renames = [call.number for call in calls if call.name == "renameat2"]
+    middle = renames[len(renames) * 2 // 3]
+    traced(trial, "turns round", trial.apply, failing("renameat2", "EIO", middle))
+    traced(trial, "interrupted", trial.apply, ("pwrite64", "signal=INT:when=2"))
+    for number in (1, 2):
+        traced(trial, f"barrier {number} fails", trial.apply, failing("syncfs", "EIO", number))
+    for back in ([], ["--back"]):
+        trial.reset()
+        trial.run(trial.apply, killing("renameat2", middle))
+        if trial.is_pending():
+            arguments = ["recover", *back, trial.target]
+            traced(trial, f"recover {' '.join(back)}", arguments, recovers=True)
+
+
+def prove_rules(trial: Trial, trace: Trace) -> None:
+    for rule, broken in broken_traces(trace):
+        trial.results.count("order", True)
+        if rule not in {found for found, _ in violations(broken)}:
+            text = f"the checker does not see a breach of {rule.__name__}"
+            trial.results.fail("order", f"order {trial.name}", text)
+
+
+def traced(
+    trial: Trial, what: str, arguments: list[str], *inject: Injection, recovers: bool = False
+) -> tuple[Trace, list[RecordedCall]]:
+    if not recovers:
+        trial.reset()
+    recorded = trial.record(arguments, TRACED, inject)
+    found = Trace(read_trace(trial.log), trial.source, trial.target, recovers=recovers)
+    trial.results.count("order", True)
+    for rule, message in violations(found):
+        trial.results.fail("order", f"order {trial.name}: {what}", f"{rule.__name__}: {message}")
+    return found, recorded

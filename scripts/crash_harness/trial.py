@@ -1,0 +1,148 @@
+"""What every class of cases works with: a workload on disk, and runs of the tool."""
+
+import contextlib
+import os
+import random
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from crash_harness.results import Results
+from crash_harness.workloads import WORKLOADS
+from harness import command, disk, trace, trees
+from harness.command import Outcome
+from harness.trace import Injection, Point
+
+# The calls that change something, or make it durable, or take the lock.
+CHANGING = """
+    openat mkdirat unlinkat renameat renameat2 symlinkat mknodat write ftruncate fallocate
+    copy_file_range ioctl fchmod fchmodat2 chmod fchown fchownat utimensat fsync syncfs flock
+    pwrite64 mkdir linkat fsetxattr fremovexattr
+""".split()
+READING = ["read", "pread64", "statx", "getdents64"]
+SYNCING = {"fsync", "syncfs", "fdatasync"}
+
+# How an exchange goes where the target is one, of btrfs.
+SUBVOLUME = "subvolume"
+
+# Of more than one step a leftover could not be told.
+KEEPING = ["--keep-last", "1"]
+
+
+class Trial:
+    """A workload: source, target and canaries, built anew for each case."""
+
+    def __init__(
+        self,
+        tool: str,
+        scratch: str,
+        workload: str,
+        results: Results,
+        rng: random.Random,
+        short: bool,
+        exchanges: bool | str = False,
+    ) -> None:
+        self.tool, self.scratch, self.name = tool, scratch, workload
+        self.results, self.rng, self.short, self.exchanges = results, rng, short, bool(exchanges)
+        self.is_subvolume = exchanges == SUBVOLUME
+        self.workload = WORKLOADS[workload]
+        self.log = os.path.join(scratch, "trace")
+        self.work = os.path.join(scratch, re.sub(r"\W", "-", workload))
+        self.source = os.path.join(self.work, "source")
+        self.target = os.path.join(self.work, "target")
+        self.outside = os.path.join(self.work, "canary")
+
+    def reset(self, target: str | None = None) -> None:
+        """Builds the trees, with a first apply where the workload changes a mirror: the manifest
+        knows the inodes."""
+        self.target = target or os.path.join(self.work, "target")
+        for path in (self.work, self.target, self.state_beside, self.trees_beside):
+            shutil.rmtree(path, ignore_errors=True)
+        os.makedirs(self.work)
+        trees.make(self.outside, {"outside": b"do not touch", "d": {"e": b"f"}})
+        self.canary = trees.walk(self.outside)
+        steps = self.workload(lambda *names: os.path.join(self.source, *names))
+        if self.is_subvolume:
+            disk.make_subvolume(self.target)
+        os.makedirs(self.target, exist_ok=True)
+        if steps is not None:
+            next(steps)
+            # The state is in the target or beside it, by turns from one workload to the next.
+            beside = ["--exchange"] * (self.exchanges and len(self.name) % 2)
+            self.run(["apply", *KEEPING, *beside, self.source, self.target], check=True)
+        self.old = trees.walk(self.target)
+        for _ in steps or ():
+            pass
+        self.new = trees.walk(self.source)
+
+    # --- Places -------------------------------------------------------------------------------
+
+    @property
+    def state_beside(self) -> str:
+        folder, name = os.path.split(self.target)
+        return os.path.join(folder, f".{name}.fsync-lite")
+
+    @property
+    def trees_beside(self) -> str:
+        return self.state_beside + "-trees"
+
+    @property
+    def state(self) -> str:
+        beside = self.state_beside
+        return beside if os.path.exists(beside) else os.path.join(self.target, ".fsync-lite")
+
+    def is_pending(self) -> bool:
+        journals = (os.path.join(self.state, name) for name in ("journal", "journal.back"))
+        return any(map(os.path.exists, journals))
+
+    def there(self) -> trees.Tree:
+        """What the target holds."""
+        return trees.walk(self.target)
+
+    # --- Running ------------------------------------------------------------------------------
+
+    @property
+    def apply(self) -> list[str]:
+        exchange = ["--exchange"] * self.exchanges
+        limits = ["--threads", "1", "--max-delete", "unlimited", *KEEPING]
+        return ["apply", *limits, *exchange, self.source, self.target]
+
+    def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
+        """Runs the tool, under strace where something is done to its calls."""
+        words = [self.tool, *arguments]
+        return command.run(
+            trace.traced(words, log=self.log, inject=inject) if inject else words, **options
+        )
+
+    def injected(self) -> list[str]:
+        """The lines of the calls that failed, but for those of the loader."""
+        with open(self.log, errors="replace") as file:
+            return [line for line in file if "(INJECTED)" in line and ".so" not in line]
+
+    def record(
+        self,
+        arguments: list[str],
+        calls: Iterable[str] = CHANGING,
+        inject: Iterable[Injection] = (),
+    ) -> list[trace.Call]:
+        """The calls of a run, descriptors with their paths."""
+        words = [self.tool, *arguments]
+        command.run(trace.traced(words, calls, self.log, inject, ["-y", "-s", "4096"]))
+        return trace.recorded(self.log)
+
+    def count(self, arguments: list[str], calls: Iterable[str] = CHANGING) -> Counter:
+        return trace.counted(self.record(arguments, calls))
+
+    def commit_renames(self) -> list[int]:
+        """The numbers of the renames from the journal's on, in an apply that nothing disturbs."""
+        renames = self.record(self.apply, ["renameat2"])
+        begin = next((i for i, call in enumerate(renames) if '"journal"' in call.line), 0)
+        return [call.number for call in renames[begin:]]
+
+    def stopped(
+        self, *points: Point, calls: Iterable[str] = ()
+    ) -> contextlib.AbstractContextManager[trace.Halt]:
+        """An apply that stops right after these calls."""
+        return trace.stopped([self.tool, *self.apply], points, self.log, calls)

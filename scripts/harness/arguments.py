@@ -1,0 +1,38 @@
+"""The options that scripts share."""
+
+import argparse
+import subprocess
+
+from harness.command import ROOT
+
+
+def parser(description: str, **options: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, **options
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed",
+        help="a number or a word (default: 1; with --short the commit, as git shortens it)",
+    )
+
+
+def seed(options: argparse.Namespace) -> str:
+    """The seed of all that is chosen at random. Samples differ from one commit to the next; it is
+    printed, so that a failure can be repeated."""
+    chosen = options.seed or (commit() if options.short else "1")
+    print(f"seed: {chosen} (again: --seed {chosen})", flush=True)
+    return chosen
+
+
+def commit() -> str:
+    """Of the clone that the script is in; "1" where it is in none."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        return "1"
+    return found.stdout.strip() or "1"
