@@ -1,0 +1,102 @@
+"""Planted objects: the state has something of a wrong kind in it, or of another owner."""
+
+import os
+import socket
+from collections.abc import Iterator
+
+from attack_harness.scene import TOKEN, Scene, remove, told, write
+from attack_harness.table import Row
+from harness.trees import content
+
+FILES = ["manifest.json", "journal", "journal.back", "mark", "last-run", "settings.json"]
+DIRECTORIES = ["stage", "stage/20260101T000000.000000Z-0000", "history", "trash"]
+KINDS = ["symlink", "dangling", "fifo", "socket", "directory", "file"]
+KINDS += ["hard link", "group-writable", "foreign"]
+COMMANDS = [["apply"], ["plan"], ["status"], ["recover"], ["manifest", "list"]]
+NOBODY = 65534
+
+
+def run(tool: str, scratch: str, short: bool, verbose: bool) -> list[Row]:
+    rows = []
+    for name in FILES + DIRECTORIES:
+        rows.append(row := Row(f"planted {name}"))
+        for kind in kinds(name):
+            for command in COMMANDS[: 1 if short else None]:
+                scene = Scene(tool, scratch, "plant")
+                scene.step()
+                plant_in_state(scene, name, kind)
+                try_command(scene, row, f"{name} as {kind}", command, verbose)
+    return rows
+
+
+def kinds(name: str) -> Iterator[str]:
+    for kind in KINDS:
+        is_possible = kind != "hard link" or name not in DIRECTORIES
+        if is_possible and (kind != "foreign" or os.geteuid() == 0):
+            yield kind
+
+
+def try_command(scene: Scene, row: Row, what: str, command: list[str], verbose: bool) -> None:
+    scene.canaries.arm()
+    applies = command == ["apply"]
+    operands = [scene.source] if command[0] in ("apply", "plan") else []
+    run = scene.run([*command, *operands, scene.target], seconds=10)
+    case = f"{what}, {' '.join(command)}"
+    row.count(run, case)
+    said = run.output + run.errors if run else b""
+    found = scene.escapes(b"" if applies else said)
+    if "hard link" in what:
+        # It is one object with the planted one, which is in the target.
+        found = [line for line in found if "in the target has content" not in line]
+    if found:
+        row.escapes.append([case, *found])
+    words = said.decode(errors="replace").replace(scene.work, "").strip()
+    if run and run.code != 0 and not run.has_crashed and not words:
+        row.failures.append(f"{case}: exit {run.code} without a word")
+    if run and run.code == 0 and applies and (why := scene.mirror_difference()):
+        row.failures.append(f"{case}, and the tree is not the source's: {why}")
+    if verbose:
+        lines = words.splitlines()[: 1 if run and run.code == 0 else None]
+        print(f"    {case}: {told(run).split(':')[0]}: {' | '.join(lines)}", flush=True)
+
+
+def plant_in_state(scene: Scene, name: str, kind: str) -> None:
+    path = os.path.join(scene.state, name)
+    outside = os.path.join(scene.outside, "state", name.split("/")[0])
+    if kind in ("group-writable", "foreign"):
+        if not os.path.exists(path):
+            if name in DIRECTORIES:
+                os.makedirs(path, 0o700)
+            else:
+                write(path, content(outside).replace(TOKEN, b""), 0o600)
+        if kind == "foreign":
+            os.chown(path, NOBODY, NOBODY)
+        else:
+            os.chmod(path, 0o770)
+        return
+    remove(path)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    if kind == "hard link":
+        os.link(outside, path)
+        return
+    plant(path, kind, outside)
+    if kind == "directory" and name in DIRECTORIES:
+        write(os.path.join(path, "not ours"), b"not ours\n", 0o600)
+
+
+def plant(path: str, kind: str, goal: str) -> None:
+    if kind == "symlink":
+        os.symlink(goal, path)
+    elif kind == "dangling":
+        os.symlink(goal + "-is-nowhere", path)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path)
+    elif kind == "directory":
+        os.mkdir(path, 0o700)
+    elif kind == "file":
+        write(path, b"not ours\n", 0o600)
+    else:
+        raise ValueError(kind)
