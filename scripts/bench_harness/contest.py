@@ -1,4 +1,5 @@
-"""A contest: several commands do the same work in turn, round after round, and each result is checked."""
+"""A contest: several commands do the same work in turn, round after round, and each result is
+checked."""
 
 import contextlib
 import datetime
@@ -7,17 +8,17 @@ import platform
 import shutil
 import statistics
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable
 
-import comparison
-import forest
-import measure
-from disk import Disk, can_mount
-from measure import Wrong
+from bench_harness import comparison, forest, measure
+from bench_harness.measure import Wrong
+from harness.disk import Disk, can_mount, needs
+from harness.scratch import remove
 
 GIGABYTE = 1 << 30
-# A larger tree is looked at as a whole only after the last round; before that, what was changed in it.
+# A larger tree is looked at as a whole only after the last round; before that, what was changed in
+# it.
 SMALL_TREE = 100_000
 
 
@@ -93,17 +94,21 @@ class Bench:
     def __init__(self, tool, scratch, options):
         self.tool, self.scratch, self.options = tool, scratch, options
         self.counter = None if options.no_calls else measure.call_counter()
-        mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
+        mounts = subprocess.check_output(
+            ["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True
+        )
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
         self._trees = {}
 
-    # What there is to work with --------------------------------------------------------------------------------
+    # What there is to work with ---------------------------------------------------------------
 
     def knows(self, verb, option=None):
         """Whether the command has a verb, and the verb an option."""
         help = subprocess.run([self.tool, "help", *verb.split()], capture_output=True, text=True)
-        return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
+        return help.returncode == 0 and (
+            option is None or option in help.stdout.replace(",", " ").split()
+        )
 
     def note(self, text):
         if text not in self.notes:
@@ -121,18 +126,25 @@ class Bench:
         return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))
 
     def real(self):
-        """The tree of --tree, the Linux source, or in its absence a generated one. Cases change it."""
+        """The tree of --tree, the Linux source, or in its absence a generated one. Cases change
+        it."""
         given, small = self.options.tree, self.options.quick
         if given and os.path.isdir(given):
-            return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
+            return self._tree(
+                "real", lambda root: subprocess.run(["cp", "-a", given, root], check=True)
+            )
         if given or not small and os.path.exists(forest.LINUX):
             return self._tree("real", lambda root: forest.unpacked(given or forest.LINUX, root))
         if not small:
-            self.note(f"{forest.LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
-        return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
+            where = f"{forest.LINUX} is not there (Debian's linux-source-6.1)"
+            self.note(f"{where}: a generated tree in its place")
+        return self._tree(
+            "real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2)
+        )
 
     def large_size(self):
-        """Of each of four large files: what memory allows, as there is a copy, and room to write it."""
+        """Of each of four large files: what memory allows, as there is a copy, and room to write
+        it."""
         if self.options.quick:
             return 32 << 20
         size = min(GIGABYTE, self.free() // (4 * 3) >> 20 << 20)
@@ -141,9 +153,12 @@ class Bench:
         return size
 
     def free(self):
-        """Bytes that trees may take: of memory, as the default scratch directory is there, and of the disk."""
+        """Bytes that trees may take: of memory, as the default scratch directory is there, and of
+        the disk."""
         with open("/proc/meminfo") as file:
-            available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
+            available = (
+                next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
+            )
         free = shutil.disk_usage(self.scratch).free
         return min(free, available) * 9 // 10 if self.kind == "tmpfs" else free * 9 // 10
 
@@ -156,20 +171,21 @@ class Bench:
         return self._trees[name]
 
     def remove(self, tree):
-        """Makes room: nobody needs it any more."""
+        """Makes room: no case needs it any more."""
         name = os.path.basename(tree.root)
-        subprocess.run(["rm", "-rf", self._trees.pop(name).root], check=True)
+        remove(self._trees.pop(name).root)
 
     @contextlib.contextmanager
     def place(self, kind=None, bytes=0):
-        """A directory on the file system of the scratch directory, or on one of its own; empty at the end."""
+        """A directory on the file system of the scratch directory, or on one of its own; empty at
+        the end."""
         if kind in (None, self.kind):
             folder = os.path.join(self.scratch, "place")
             os.makedirs(folder)
             try:
                 yield folder
             finally:
-                subprocess.run(["rm", "-rf", folder], check=True)
+                remove(folder)
         else:
             with Disk(self.scratch, kind, megabytes=max(1024, bytes >> 20)).mounted() as disk:
                 yield disk.mount_point
@@ -179,16 +195,21 @@ class Bench:
         found = [kind for kind in wanted if kind == self.kind or can_mount(kind)]
         for kind in wanted:
             if kind not in found:
-                self.note(f"{kind}: not tried; it needs root, loop devices and mkfs.{kind}")
+                self.note(f"{kind}: not tried; it {needs(kind)}")
         return found
 
-    # Running ---------------------------------------------------------------------------------------------------
+    # Running ----------------------------------------------------------------------------------
 
     def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None):
-        """All in turn, and again. Before the rounds that count is one that does not: it warms the caches, and there
-        the system calls are counted."""
+        """All in turn, and again. Before the rounds that count is one that does not: it warms the
+        caches, and there the system calls are counted."""
         print(f"{title}: {', '.join(contender.name for contender in contenders)}", flush=True)
-        table = Table(title, units, {contender.name: Result(contender.name) for contender in contenders}, contenders[0].name)
+        table = Table(
+            title,
+            units,
+            {contender.name: Result(contender.name) for contender in contenders},
+            contenders[0].name,
+        )
         for round in range(-1, rounds or self.options.rounds):
             before(round)
             for contender in contenders:
@@ -215,7 +236,9 @@ class Bench:
                 file.write("3\n")
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
-            result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
+            result.calls, _ = measure.count_calls(
+                self.counter, command, contender.directory, contender.environment
+            )
         else:
             sample = measure.run(command, contender.directory, contender.environment)
             if round >= 0:
@@ -233,34 +256,68 @@ class Bench:
     def goal(self, text, value, bound, unit=""):
         self.goals.append(Goal(text, value, bound, unit))
 
-    # The circumstances -----------------------------------------------------------------------------------------
+    # The circumstances ------------------------------------------------------------------------
 
     def circumstances(self):
         with open("/proc/cpuinfo") as file:
-            processor = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+            processor = next(
+                (line.split(":")[1].strip() for line in file if line.startswith("model name")),
+                platform.machine(),
+            )
         with open("/proc/meminfo") as file:
             memory = int(file.readline().split()[1]) / (1 << 20)
-        programs = [([self.tool, "--version"], None), (["rsync", "--version"], None), (["cp", "--version"], None),
-                    *[([name, option], name) for name, option in [
-                        ("rclone", "version"), ("unison", "-version"), ("restic", "version"), ("borg", "--version"),
-                        ("sha256sum", "--version"), ("b3sum", "--version"), ("xxhsum", "--version")]]]
+        programs = [
+            ([self.tool, "--version"], None),
+            (["rsync", "--version"], None),
+            (["cp", "--version"], None),
+            *[
+                ([name, option], name)
+                for name, option in [
+                    ("rclone", "version"),
+                    ("unison", "-version"),
+                    ("restic", "version"),
+                    ("borg", "--version"),
+                    ("sha256sum", "--version"),
+                    ("b3sum", "--version"),
+                    ("xxhsum", "--version"),
+                ]
+            ],
+        ]
         versions = []
         for command, name in programs:
             if not name or shutil.which(name):
                 done = subprocess.run(command, capture_output=True, text=True)
-                versions.append(((done.stdout or done.stderr).splitlines() or ["?"])[0].split("  protocol")[0].strip())
-        load = os.getloadavg()[0]
+                versions.append(
+                    ((done.stdout or done.stderr).splitlines() or ["?"])[0]
+                    .split("  protocol")[0]
+                    .strip()
+                )
+        cores = len(os.sched_getaffinity(0))
+        machine = f"{cores} cores, {processor}, {memory:.0f} GB"
         return [
             ("date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
-            ("machine", f"{len(os.sched_getaffinity(0))} cores, {processor}, {memory:.0f} GB; load {load:.1f} at the start"),
+            ("machine", f"{machine}; load {os.getloadavg()[0]:.1f} at the start"),
             ("system", f"Linux {platform.release()} {platform.machine()}"),
             ("scratch", f"{self.kind}; other file systems in loop-mounted images there"),
-            ("caches", "dropped before every run" if self.options.cold else "warm: one round before those that count"),
+            (
+                "caches",
+                "dropped before every run"
+                if self.options.cold
+                else "warm: one round before those that count",
+            ),
             ("rounds", f"{self.options.rounds}, in turn; medians"),
             ("user", "root" if os.geteuid() == 0 else "not root"),
-            ("system calls", f"counted by {self.counter} in the round before" if self.counter else "not counted"),
+            (
+                "system calls",
+                f"counted by {self.counter} in the round before" if self.counter else "not counted",
+            ),
             ("versions", "; ".join(versions)),
         ]
+
+
+def always(*words: str) -> Callable[[int], list]:
+    """The same command in every round."""
+    return lambda round: list(words)
 
 
 def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: ()):
@@ -268,12 +325,20 @@ def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: 
 
     def check(_):
         for path in changed():
-            mirrored = os.path.join(os.fsencode(target), os.path.relpath(path, os.fsencode(source.root)))
+            mirrored = os.path.join(
+                os.fsencode(target), os.path.relpath(path, os.fsencode(source.root))
+            )
             if not comparison.same_content(path, mirrored):
                 return f"{os.fsdecode(mirrored)} has other content than the source"
-        return comparison.difference(source.root, target, aspects, sample=0) if source.entries <= SMALL_TREE else None
+        return (
+            comparison.difference(source.root, target, aspects, sample=0)
+            if source.entries <= SMALL_TREE
+            else None
+        )
 
     def at_end():
-        return comparison.difference(source.root, target, aspects, sample=max(1, len(source.files) // 2_000))
+        return comparison.difference(
+            source.root, target, aspects, sample=max(1, len(source.files) // 2_000)
+        )
 
     return {"check": check, "at_end": at_end}

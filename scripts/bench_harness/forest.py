@@ -8,12 +8,14 @@ import subprocess
 LINUX = "/usr/src/linux-source-6.1.tar.xz"
 
 FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
-# In a tree of many files most are empty: a page each would be most of the memory, and a walk does not read them.
+# In a tree of many files most are empty: a page each would be most of the memory, and a walk does
+# not read them.
 EMPTY_OF_FOUR = 3
 
 
 def generated(root, files, seed=1):
-    """Files over directories of up to a hundred and a few levels, with names, modes and times of some variety."""
+    """Files over directories of up to a hundred and a few levels, with names, modes and times of
+    some variety."""
     rng = random.Random(seed)
     count = max(1, files // FILES_PER_DIRECTORY)
     # Sizes differ, as they do: a few directories hold many files.
@@ -23,9 +25,13 @@ def generated(root, files, seed=1):
     os.makedirs(root)
     for number in range(count):
         if number:
-            paths.append(b"%s/dir-%05d" % (paths[(number - 1) // DIRECTORIES_PER_DIRECTORY], number))
+            paths.append(
+                b"%s/dir-%05d" % (paths[(number - 1) // DIRECTORIES_PER_DIRECTORY], number)
+            )
             os.mkdir(paths[number])
-        here = min(left, max(1, round(files * shares[number] / total))) if number < count - 1 else left
+        here = (
+            min(left, max(1, round(files * shares[number] / total))) if number < count - 1 else left
+        )
         left -= here
         _fill(paths[number], here, rng)
     for path in reversed(paths):
@@ -35,7 +41,11 @@ def generated(root, files, seed=1):
 def _fill(directory, count, rng):
     here = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     for number in range(count):
-        name = b"%s-%06d.%s" % (rng.choice([b"report", b"img", b"module_test", b"x"]), number, rng.choice([b"c", b"txt", b"jpeg"]))
+        name = b"%s-%06d.%s" % (
+            rng.choice([b"report", b"img", b"module_test", b"x"]),
+            number,
+            rng.choice([b"c", b"txt", b"jpeg"]),
+        )
         if number % 100 == 99:
             os.symlink(b"../somewhere/else", name, dir_fd=here)
         else:
@@ -65,7 +75,7 @@ def large(root, count, size):
         with open(os.path.join(root, f"large-{number}"), "wb") as file:
             for offset in range(0, size, len(noise)):
                 noise[:16] = number.to_bytes(8, "little") + offset.to_bytes(8, "little")
-                file.write(noise[:size - offset])
+                file.write(noise[: size - offset])
     return Tree(root)
 
 

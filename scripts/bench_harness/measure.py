@@ -1,4 +1,5 @@
-"""What one run of a command costs: wall time, processor time, peak memory, and the number of its system calls."""
+"""What one run of a command costs: wall time, processor time, peak memory, and the number of its
+system calls."""
 
 import ctypes
 import os
@@ -11,8 +12,9 @@ from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
 
-# The second shell has the command in hand and waits for a line, so that its own start does not count; then it becomes
-# the command. It is no child of this interpreter: a process begins with its parent's peak memory as its own.
+# The second shell has the command in hand and waits for a line, so that its own start does not
+# count; then it becomes the command. It is no child of this interpreter: a process begins with its
+# parent's peak memory as its own.
 LAUNCH = """exec 3<&0
 sh -c 'read _ <&3; exec "$@" 3<&-' sh "$@" >&2 & echo $!"""
 
@@ -32,9 +34,14 @@ def run(command, directory=None, environment=None):
     """One run, to its end. Peak memory is that of the largest process, in bytes."""
     adopt_orphans()
     with tempfile.TemporaryFile() as output:
-        first = subprocess.Popen(["sh", "-c", LAUNCH, "sh", *command], cwd=directory,
-                                 env=environment and {**os.environ, **environment},
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output)
+        first = subprocess.Popen(
+            ["sh", "-c", LAUNCH, "sh", *command],
+            cwd=directory,
+            env=environment and {**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output,
+        )
         process = int(first.stdout.readline())
         first.stdout.close()
         first.wait()
@@ -52,13 +59,16 @@ def run(command, directory=None, environment=None):
         text = output.read()
     if status:
         code = os.waitstatus_to_exitcode(status)
-        raise Wrong(f"{' '.join(map(os.fsdecode, command[:4]))} ... ended with {code}: "
-                    + text.decode(errors="replace")[-400:].strip())
+        raise Wrong(
+            f"{' '.join(map(os.fsdecode, command[:4]))} ... ended with {code}: "
+            + text.decode(errors="replace")[-400:].strip()
+        )
     return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
 
 
 def adopt_orphans():
-    """The command's parent ends at once; this interpreter takes its place and gets to know what the command used."""
+    """The command's parent ends at once; this interpreter takes its place and gets to know what the
+    command used."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
@@ -68,8 +78,15 @@ def start(command, times):
     seconds = []
     for _ in range(times):
         began = time.perf_counter()
-        process = os.posix_spawnp(command[0], command, os.environ, file_actions=[
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])
+        process = os.posix_spawnp(
+            command[0],
+            command,
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+        )
         _, status = os.waitpid(process, 0)
         seconds.append(time.perf_counter() - began)
         if status:
@@ -102,9 +119,13 @@ def _count(counter, command, directory, environment):
 
 def _perf(report):
     prefix = ["perf", "stat", "-x,", "-o", report, "-e", "raw_syscalls:sys_enter", "--"]
-    return prefix, lambda text: int(next(line for line in text.splitlines() if "sys_enter" in line).split(",")[0])
+    return prefix, lambda text: int(
+        next(line for line in text.splitlines() if "sys_enter" in line).split(",")[0]
+    )
 
 
 def _strace(report):
     prefix = ["strace", "-f", "-c", "-U", "calls,name", "-o", report, "--"]
-    return prefix, lambda text: int(next(line for line in text.splitlines() if line.endswith("total")).split()[0])
+    return prefix, lambda text: int(
+        next(line for line in text.splitlines() if line.endswith("total")).split()[0]
+    )

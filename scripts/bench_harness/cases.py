@@ -1,15 +1,14 @@
 """The cases. Each sets up its trees, lets the tools work in turn, and says which figures count."""
 
+import dataclasses
 import json
 import os
 import subprocess
 
-import comparison
-import forest
-import measure
-import peers
-from contest import Contender, Result, Table, mirror_check
-from peers import OURS, RSYNC, TRUSTING, removed
+from bench_harness import comparison, forest, measure, peers
+from bench_harness.contest import Contender, Result, Table, always, mirror_check
+from bench_harness.peers import OURS, RSYNC, TRUSTING
+from harness.scratch import remove
 
 
 def sizes(bench):
@@ -27,25 +26,37 @@ def nothing_to_do(bench):
             contenders = peers.mirrors(bench, tree, folder)
             # What it costs to ask for the status of everything on both sides, and nothing else.
             mirror = os.path.join(folder, "ours")
-            contenders.append(Contender("find, both trees", lambda round: ["find", tree.root, mirror, "-links", "0"]))
+            finding = always("find", tree.root, mirror, "-links", "0")
+            contenders.append(Contender("find, both trees", finding))
             tables[files] = bench.contest(f"no-op, {files:,} files", contenders, tree.entries)
             for name in (OURS, TRUSTING):
                 result = tables[files].find(name)
-                if result and not all(b"nothing to do" in sample.output for sample in result.samples):
+                if result and not all(
+                    b"nothing to do" in sample.output for sample in result.samples
+                ):
                     bench.fault(f"{tables[files].title}: {name}", "found something to do", result)
         if files < bench.options.files:
             bench.remove(tree)
-    bench.plot = {name: {files: table.find(name) for files, table in tables.items() if table.find(name)}
-                  for name in (OURS, RSYNC)}
+    bench.plot = {
+        name: {files: table.find(name) for files, table in tables.items() if table.find(name)}
+        for name in (OURS, RSYNC)
+    }
     most, tenth = tables[sizes(bench)[-1]], tables[sizes(bench)[2]]
     text = f"no-op, {bench.options.files:,} files"
     bench.goal(f"{text}: time / rsync", most.ratio(OURS, RSYNC), 1 / 4)
     bench.goal(f"{text}, --trust-manifest: time / rsync", most.ratio(TRUSTING, RSYNC), 1 / 7)
     ours, less = most.find(OURS), tenth.find(OURS)
     bench.goal(f"{text}: peak memory", ours and ours.peak / (1 << 20), 32, "MB")
-    bench.goal(f"{text}: peak memory / that of a tenth of the files", ours and less and ours.peak / less.peak, 1.2)
-    bench.goal(f"{text}: time per file / that of a tenth of the files",
-               ours and less and ours.seconds / less.seconds / 10, 1.2)
+    bench.goal(
+        f"{text}: peak memory / that of a tenth of the files",
+        ours and less and ours.peak / less.peak,
+        1.2,
+    )
+    bench.goal(
+        f"{text}: time per file / that of a tenth of the files",
+        ours and less and ours.seconds / less.seconds / 10,
+        1.2,
+    )
 
 
 def few_changes(bench):
@@ -60,7 +71,9 @@ def few_changes(bench):
         # The same again right after, with nothing left to do.
         ours = contenders[0].command(0)
         contenders.insert(1, Contender(f"{OURS}, again", lambda round: ours))
-        table = bench.contest(f"10 changes, {bench.options.files:,} files", contenders, tree.entries, before=change)
+        table = bench.contest(
+            f"10 changes, {bench.options.files:,} files", contenders, tree.entries, before=change
+        )
     bench.goal(f"{table.title}: time / no-op right after", table.ratio(OURS, f"{OURS}, again"), 1.6)
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
@@ -71,11 +84,15 @@ def first_copy(bench):
     for kind in dict.fromkeys([bench.kind, *bench.kinds()]):
         with bench.place(kind, 3 * tree.bytes + (20 << 10) * tree.entries) as folder:
             title = f"first copy, {len(tree.files):,} files, {kind}"
-            table = bench.contest(title, peers.copies(bench, tree, folder, kind), tree.entries, place=folder)
+            table = bench.contest(
+                title, peers.copies(bench, tree, folder, kind), tree.entries, place=folder
+            )
         bench.goal(f"{title}: time / rsync", table.ratio(OURS, "rsync -a"), 1 / 3)
         bench.goal(f"{title}: time / cp -a", table.ratio(OURS, "cp -a"), 1)
         if kind != "tmpfs":
-            bench.goal(f"{title}: time / rsync --fsync", table.ratio(OURS, "rsync -a --fsync"), 1 / 5)
+            bench.goal(
+                f"{title}: time / rsync --fsync", table.ratio(OURS, "rsync -a --fsync"), 1 / 5
+            )
 
 
 def some_touched(bench):
@@ -87,7 +104,9 @@ def some_touched(bench):
 
     with bench.place() as folder:
         contenders = peers.mirrors(bench, tree, folder, lambda: changed)
-        table = bench.contest(f"1 % of {len(tree.files):,} files touched", contenders, tree.entries, before=change)
+        table = bench.contest(
+            f"1 % of {len(tree.files):,} files touched", contenders, tree.entries, before=change
+        )
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
 
@@ -103,7 +122,9 @@ def renamed(bench):
 
     with bench.place() as folder:
         contenders = peers.mirrors(bench, tree, folder, tracks_renames=True)
-        table = bench.contest(f"directory of {count:,} files renamed", contenders, tree.entries, before=change)
+        table = bench.contest(
+            f"directory of {count:,} files renamed", contenders, tree.entries, before=change
+        )
     if not os.path.exists(os.path.join(tree.root, name)):
         change(0)
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 10)
@@ -115,12 +136,20 @@ def large_files(bench):
         size = bench.large_size()
         with bench.place(kind, 4 * size * 5 // 2) as folder:
             tree = forest.large(os.path.join(folder, "large"), 4, size)
-            contenders = [contender for contender in peers.copies(bench, tree, folder, kind) if "rclone" not in contender.name]
+            contenders = [
+                contender
+                for contender in peers.copies(bench, tree, folder, kind)
+                if "rclone" not in contender.name
+            ]
             if kind in ("xfs", "btrfs"):
                 target = os.path.join(folder, "target")
-                plain = ["sh", "-c", 'cp -a --reflink=never "$0" "$1" && sync -f "$1"', tree.root, target]
-                contenders.append(Contender("cp -a --reflink=never; sync -f", lambda round: plain, contenders[2].check,
-                                            reset=contenders[2].reset))
+                copying = 'cp -a --reflink=never "$0" "$1" && sync -f "$1"'
+                plain = dataclasses.replace(
+                    contenders[2],
+                    name="cp -a --reflink=never; sync -f",
+                    command=always("sh", "-c", copying, tree.root, target),
+                )
+                contenders.append(plain)
             title = f"4 files of {tree.bytes >> 22:,} MB, {kind}"
             table = bench.contest(title, contenders, tree.entries, place=folder)
         for result in table.results.values():
@@ -136,8 +165,16 @@ def large_files(bench):
 
 def start(bench):
     """--version"""
-    commands = {"fsync-lite --version": [bench.tool, "--version"], "rsync --version": ["rsync", "--version"]}
-    for name, option in [("rclone", "version"), ("restic", "version"), ("borg", "--version"), ("unison", "-version")]:
+    commands = {
+        "fsync-lite --version": [bench.tool, "--version"],
+        "rsync --version": ["rsync", "--version"],
+    }
+    for name, option in [
+        ("rclone", "version"),
+        ("restic", "version"),
+        ("borg", "--version"),
+        ("unison", "-version"),
+    ]:
         if bench.has(name):
             commands[f"{name} {option}"] = [name, option]
     print(f"start: {', '.join(commands)}", flush=True)
@@ -161,8 +198,12 @@ def snapshot(bench):
     tree = bench.real()
     with bench.place() as folder:
         contenders = peers.snapshots(bench, tree, folder)
-        table = bench.contest(f"snapshot, 10 changes among {len(tree.files):,} files", contenders, tree.entries,
-                              before=lambda round: tree.edit(10, seed=round))
+        table = bench.contest(
+            f"snapshot, 10 changes among {len(tree.files):,} files",
+            contenders,
+            tree.entries,
+            before=lambda round: tree.edit(10, seed=round),
+        )
     for name, bound in [("rsync --link-dest", 1 / 20), ("restic backup", 1), ("borg create", 1)]:
         bench.goal(f"{table.title}: time / {name}", table.ratio(OURS, name), bound)
 
@@ -172,27 +213,52 @@ def space(bench):
     tree, days = bench.real(), 6 if bench.options.quick else 30
     with bench.place() as folder:
         contenders = peers.snapshots(bench, tree, folder)
-        table = bench.contest(f"{days} snapshots, 1 % of {len(tree.files):,} files changed in each", contenders, tree.entries,
-                              before=lambda round: tree.edit(max(1, len(tree.files) // 100), seed=round), rounds=days - 1)
+        table = bench.contest(
+            f"{days} snapshots, 1 % of {len(tree.files):,} files changed in each",
+            contenders,
+            tree.entries,
+            before=lambda round: tree.edit(max(1, len(tree.files) // 100), seed=round),
+            rounds=days - 1,
+        )
         used = {name: blocks(os.path.join(folder, name.split()[0])) for name in table.results}
         if bench.knows("snapshot restore"):
             # The oldest that counted, as both have it.
             there, oldest = os.path.join(folder, "restored"), f"latest~{days - 2}"
-            measure.run([bench.tool, "snapshot", "restore", os.path.join(folder, "fsync-lite"), oldest, "--to", there])
+            measure.run(
+                [
+                    bench.tool,
+                    "snapshot",
+                    "restore",
+                    os.path.join(folder, "fsync-lite"),
+                    oldest,
+                    "--to",
+                    there,
+                ]
+            )
             if difference := comparison.difference(os.path.join(folder, "rsync", "day-2"), there):
                 bench.fault(f"{table.title}: {oldest}", difference, table.results[OURS])
         else:
-            bench.note("snapshot restore is not there yet: of the snapshots by fsync-lite only the last was compared")
+            bench.note(
+                "snapshot restore is not there yet: of the snapshots by fsync-lite only the last "
+                "was compared"
+            )
     source = blocks(tree.root)[0]
     for name, (bytes, inodes) in used.items():
-        table.results[name].more.update({"MB on disk": f"{bytes / 1e6:,.1f}", "/ one copy": f"{bytes / source:.2f}",
-                                         "inodes": f"{inodes:,}"})
+        table.results[name].more.update(
+            {
+                "MB on disk": f"{bytes / 1e6:,.1f}",
+                "/ one copy": f"{bytes / source:.2f}",
+                "inodes": f"{inodes:,}",
+            }
+        )
 
 
 def blocks(root):
     """Bytes allocated, and inodes, each counted once."""
+
     def du(*options):
         return int(subprocess.check_output(["du", "-s", *options, root]).split()[0])
+
     return du("--block-size=1"), du("--inodes")
 
 
@@ -204,27 +270,51 @@ def manifest(bench):
         measure.run([bench.tool, "manifest", "create", tree.root, "-o", path])
 
         def totals(round):
-            shown = json.loads(measure.run([bench.tool, "manifest", "show", "--json", path]).output)["summary"]
-            return None if shown["files"] == len(tree.files) else f"shows {shown['files']} files, not {len(tree.files)}"
+            shown = json.loads(
+                measure.run([bench.tool, "manifest", "show", "--json", path]).output
+            )["summary"]
+            return (
+                None
+                if shown["files"] == len(tree.files)
+                else f"shows {shown['files']} files, not {len(tree.files)}"
+            )
 
         def complete(round):
             with open(written) as file:
                 entries = json.load(file)["entries"]
-            return None if len(entries) == tree.entries else f"{len(entries)} entries, not {tree.entries}"
+            return (
+                None
+                if len(entries) == tree.entries
+                else f"{len(entries)} entries, not {tree.entries}"
+            )
 
-        table = bench.contest(f"manifest, {tree.entries:,} entries", [
-            Contender("manifest show", lambda round: [bench.tool, "manifest", "show", path], totals),
-            Contender("manifest create", lambda round: [bench.tool, "manifest", "create", tree.root, "-o", written],
-                      complete, reset=lambda round: removed(written)),
-            Contender("find (the walk alone)", lambda round: ["find", tree.root, "-links", "0"]),
-            Contender("cat (the bytes alone)", lambda round: ["sh", "-c", 'cat "$0" >/dev/null', path]),
-            Contender("python3 json.load", lambda round: ["python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", path]),
-        ], tree.entries)
+        table = bench.contest(
+            f"manifest, {tree.entries:,} entries",
+            [
+                Contender("manifest show", always(bench.tool, "manifest", "show", path), totals),
+                Contender(
+                    "manifest create",
+                    always(bench.tool, "manifest", "create", tree.root, "-o", written),
+                    complete,
+                    reset=lambda round: remove(written),
+                ),
+                Contender("find (the walk alone)", always("find", tree.root, "-links", "0")),
+                Contender("cat (the bytes alone)", always("sh", "-c", 'cat "$0" >/dev/null', path)),
+                Contender(
+                    "python3 json.load",
+                    always("python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", path),
+                ),
+            ],
+            tree.entries,
+        )
         size = os.path.getsize(path)
     for name in ("manifest show", "manifest create"):
         if result := table.find(name):
             result.more["MB/s"] = f"{size / result.seconds / 1e6:,.0f}"
-    for name, text, bound in [("manifest show", "read", 0.5), ("manifest create", "written, with the walk", 0.7)]:
+    for name, text, bound in [
+        ("manifest show", "read", 0.5),
+        ("manifest create", "written, with the walk", 0.7),
+    ]:
         result = table.find(name)
         bench.goal(f"{table.title}: {text}", result and result.seconds, bound, "s")
     bench.remove(tree)
@@ -236,10 +326,16 @@ def digests(bench):
         tree = forest.large(os.path.join(folder, "large"), 4, bench.large_size())
         path = os.path.join(folder, "manifest.json")
         files = [os.fsdecode(name) for name in tree.files]
-        commands = {"sha256sum": ["sha256sum"], "b3sum": ["b3sum", f"--num-threads={len(os.sched_getaffinity(0))}"],
-                    "xxhsum": ["xxhsum", "-H64"]}
-        contenders = [Contender(" ".join(command), lambda round, command=command: [*command, *files])
-                      for name, command in commands.items() if bench.has(name)]
+        commands = {
+            "sha256sum": ["sha256sum"],
+            "b3sum": ["b3sum", f"--num-threads={len(os.sched_getaffinity(0))}"],
+            "xxhsum": ["xxhsum", "-H64"],
+        }
+        contenders = [
+            Contender(" ".join(command), always(*command, *files))
+            for name, command in commands.items()
+            if bench.has(name)
+        ]
 
         def recorded(_):
             lines = subprocess.check_output(["sha256sum", *files], text=True).splitlines()
@@ -248,12 +344,20 @@ def digests(bench):
             return next((f"no {line}" for line in lines if line.split()[0] not in text), None)
 
         if bench.knows("manifest create", "--digest"):
-            contenders.insert(0, Contender(
-                "manifest create --digest", lambda round: [bench.tool, "manifest", "create", "--digest", tree.root, "-o", path],
-                recorded, reset=lambda round: removed(path)))
+            contenders.insert(
+                0,
+                Contender(
+                    "manifest create --digest",
+                    always(bench.tool, "manifest", "create", "--digest", tree.root, "-o", path),
+                    recorded,
+                    reset=lambda round: remove(path),
+                ),
+            )
         else:
             bench.note("manifest create --digest is not there yet")
-        table = bench.contest(f"digests of 4 files of {tree.bytes >> 22:,} MB", contenders, tree.entries)
+        table = bench.contest(
+            f"digests of 4 files of {tree.bytes >> 22:,} MB", contenders, tree.entries
+        )
     for result in table.results.values():
         if result.counts:
             result.more["GB/s"] = f"{tree.bytes / result.seconds / 1e9:.2f}"
@@ -271,21 +375,50 @@ def exchange(bench):
         measure.run(["cp", "-a", tree.root, copy])
 
         def compared(with_tree):
-            return lambda round: comparison.difference(with_tree, new, sample=max(1, len(tree.files) // 500))
+            return lambda round: comparison.difference(
+                with_tree, new, sample=max(1, len(tree.files) // 500)
+            )
 
-        bench.contest(f"exchange, 10 changes among {len(tree.files):,} files", [
-            Contender("fsync-lite apply --exchange", lambda round: [bench.tool, "apply", "--exchange", tree.root, ours],
-                      **mirror_check(tree, ours)),
-            Contender("rsync --link-dest",
-                      lambda round: ["rsync", "-a", "--delete", "--link-dest", copy, tree.root + "/", new + "/"],
-                      compared(tree.root), reset=lambda round: removed(new)),
-            Contender("cp -al", lambda round: ["cp", "-al", copy, new], compared(copy), reset=lambda round: removed(new)),
-        ], tree.entries, before=lambda round: tree.edit(10, seed=round))
+        bench.contest(
+            f"exchange, 10 changes among {len(tree.files):,} files",
+            [
+                Contender(
+                    "fsync-lite apply --exchange",
+                    always(bench.tool, "apply", "--exchange", tree.root, ours),
+                    **mirror_check(tree, ours),
+                ),
+                Contender(
+                    "rsync --link-dest",
+                    always(
+                        "rsync", "-a", "--delete", "--link-dest", copy, tree.root + "/", new + "/"
+                    ),
+                    compared(tree.root),
+                    reset=lambda round: remove(new),
+                ),
+                Contender(
+                    "cp -al",
+                    always("cp", "-al", copy, new),
+                    compared(copy),
+                    reset=lambda round: remove(new),
+                ),
+            ],
+            tree.entries,
+            before=lambda round: tree.edit(10, seed=round),
+        )
 
 
 # Those of the generated tree first: it goes before the others need the room.
 CASES = {
-    "no-op": nothing_to_do, "changes": few_changes, "manifest": manifest, "first-copy": first_copy, "touched": some_touched,
-    "rename": renamed, "snapshot": snapshot, "exchange": exchange, "space": space, "large": large_files, "digest": digests,
+    "no-op": nothing_to_do,
+    "changes": few_changes,
+    "manifest": manifest,
+    "first-copy": first_copy,
+    "touched": some_touched,
+    "rename": renamed,
+    "snapshot": snapshot,
+    "exchange": exchange,
+    "space": space,
+    "large": large_files,
+    "digest": digests,
     "start": start,
 }
