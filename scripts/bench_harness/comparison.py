@@ -4,7 +4,7 @@ tools."""
 import os
 from collections.abc import Collection
 
-from harness.trees import Entry, show, walk
+from harness.trees import Entry, Tree, differences, show, walk
 
 # What a mirror is expected to have kept; not every tool keeps all of it.
 EVERYTHING = frozenset({"directory times", "symlink times", "modes", "owners", "nanoseconds"})
@@ -16,10 +16,8 @@ def difference(
     """The first difference in words, or None. Of the files every `sample`th is read; 0 reads
     none."""
     wanted, there = _kept(source, aspects), _kept(target, aspects)
-    for path in sorted(wanted.keys() | there.keys()) if wanted != there else ():
-        one, other = wanted.get(path), there.get(path)
-        if one != other:
-            return f"{show(path)}: {one} in the source, {other} in the target"
+    if wanted != there:
+        return differences(there, wanted, unlinked=there)[0]
     files = sorted(path for path, entry in wanted.items() if entry.is_file) if sample else []
     for path in files[:: sample or 1]:
         pair = (os.path.join(os.fsencode(root), path) for root in (source, target))
@@ -28,7 +26,7 @@ def difference(
     return None
 
 
-def _kept(root: str, aspects: Collection[str]) -> dict[bytes, Entry]:
+def _kept(root: str, aspects: Collection[str]) -> Tree:
     tree = walk(root, contents=False, xattrs=False)
     del tree[b"."]
     return {path: _asked(entry, aspects) for path, entry in tree.items()}

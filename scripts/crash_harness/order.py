@@ -360,7 +360,8 @@ def violations(trace: Trace) -> list[tuple[Rule, str]]:
 def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
     """For each rule the trace of a tool that breaks it: the same calls but for one."""
     calls, commit, end = trace.calls, trace.commit, trace.end
-    if commit < 0 or end is None:
+    barriers = [i for i, call in trace.between(0, max(commit, 0)) if call.name == "syncfs"]
+    if not barriers or end is None:
         return
 
     def pick(first: int, last: int, test: Callable[[Call], bool]) -> list[int]:
@@ -377,7 +378,7 @@ def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
         return made([*calls[:index], call, *calls[index:]])
 
     journal = calls[commit].path
-    yield staged_is_synced, without(pick(0, commit, lambda c: c.name == "syncfs"))
+    yield staged_is_synced, without(barriers)
     yield (
         journal_is_synced,
         without(pick(0, commit, lambda c: c.name == "fsync" and c.place == journal)),
@@ -385,7 +386,7 @@ def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
     yield journal_name_is_synced, without(pick(commit, end, lambda c: c.name == "fsync"))
     yield operations_are_synced, without(pick(commit, end, lambda c: c.name == "syncfs"))
     yield end_is_synced, without(pick(end, len(calls), lambda c: c.name in ("fsync", "syncfs")))
-    barrier = pick(0, commit, lambda c: c.name == "syncfs")[-1]
+    barrier = barriers[-1]
     yield (
         sync_error_is_final,
         with_call(barrier, "syncfs", calls[barrier].arguments, "-1 EIO (Input/output error)"),
