@@ -5,6 +5,8 @@ import random
 import stat
 import subprocess
 
+from harness.trees import entries
+
 LINUX = "/usr/src/linux-source-6.1.tar.xz"
 
 FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
@@ -85,13 +87,12 @@ class Tree:
     def __init__(self, root):
         self.root = root
         self.files, self.entries, self.bytes = [], 0, 0
-        for directory, names, files in os.walk(os.fsencode(root)):
-            self.entries += len(names) + len(files)
-            for name in files:
-                status = os.lstat(os.path.join(directory, name))
+        for path, relative, status in entries(root):
+            self.entries += relative != b"."
+            if not stat.S_ISDIR(status.st_mode):
                 self.bytes += status.st_size
-                if stat.S_ISREG(status.st_mode):
-                    self.files.append(os.path.join(directory, name))
+            if stat.S_ISREG(status.st_mode):
+                self.files.append(path)
         self.files.sort()
 
     def edit(self, count, seed):

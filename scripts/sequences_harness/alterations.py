@@ -8,6 +8,8 @@ import shutil
 import stat
 import struct
 
+from harness.trees import entries
+
 NAMES = ["a", "b", "c", "d", "e", "f.x", "g.y", "h"]
 USERS = [0, 1, 33, 65534]
 
@@ -96,24 +98,17 @@ class Alterations:
     # --- Choosing -----------------------------------------------------------------------------
 
     def list(self):
-        self.directories, self.others = [""], []
-        pending = [""]
-        while pending:
-            folder = pending.pop()
-            for name in os.listdir(self.path(folder)):
-                if not folder and name == ".fsync-lite":
-                    continue
-                path = f"{folder}/{name}" if folder else name
-                if os.path.isdir(self.path(path)) and not os.path.islink(self.path(path)):
-                    self.directories.append(path)
-                    pending.append(path)
-                else:
-                    self.others.append(path)
-        self.directories.sort()
-        self.others.sort()
-        self.files = [
-            path for path in self.others if stat.S_ISREG(os.lstat(self.path(path)).st_mode)
-        ]
+        self.directories, self.others, self.files = [""], [], []
+        for _, relative, status in entries(self.root):
+            path = os.fsdecode(relative)
+            if stat.S_ISDIR(status.st_mode):
+                self.directories += [path] * (path != ".")
+            else:
+                self.others.append(path)
+            if stat.S_ISREG(status.st_mode):
+                self.files.append(path)
+        for paths in (self.directories, self.others, self.files):
+            paths.sort()
 
     def path(self, relative):
         return os.path.join(self.root, relative) if relative else self.root
