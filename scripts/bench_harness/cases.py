@@ -6,18 +6,18 @@ import os
 import subprocess
 
 from bench_harness import comparison, forest, measure, peers
-from bench_harness.contest import Contender, Result, Table, always, mirror_check
+from bench_harness.contest import Bench, Contender, Result, Table, always, mirror_check
 from bench_harness.peers import OURS, RSYNC, TRUSTING
 from harness.scratch import remove
 
 
-def sizes(bench):
+def sizes(bench: Bench) -> list[int]:
     """From a hundredth to all of the files, in steps that are even on a logarithmic scale."""
     most = bench.options.files
     return [most // 100, most * 3 // 100, most // 10, most * 3 // 10, most]
 
 
-def nothing_to_do(bench):
+def nothing_to_do(bench: Bench) -> None:
     """nothing has changed; at five sizes, for the plot"""
     tables = {}
     for files in sizes(bench):
@@ -59,11 +59,11 @@ def nothing_to_do(bench):
     )
 
 
-def few_changes(bench):
+def few_changes(bench: Bench) -> None:
     """10 files have changed among all"""
     tree, changed = bench.generated(bench.options.files), []
 
-    def change(round):
+    def change(round: int) -> None:
         changed[:] = tree.edit(10, seed=round)
 
     with bench.place() as folder:
@@ -78,7 +78,7 @@ def few_changes(bench):
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
 
-def first_copy(bench):
+def first_copy(bench: Bench) -> None:
     """first copy of the Linux source, from memory, durable where it can be"""
     tree = bench.real()
     for kind in dict.fromkeys([bench.kind, *bench.kinds()]):
@@ -95,11 +95,11 @@ def first_copy(bench):
             )
 
 
-def some_touched(bench):
+def some_touched(bench: Bench) -> None:
     """1 % of the files of the Linux source are touched, every second one of them edited"""
     tree, changed = bench.real(), []
 
-    def change(round):
+    def change(round: int) -> None:
         changed[:] = tree.touch(max(2, len(tree.files) // 100), seed=round)
 
     with bench.place() as folder:
@@ -110,13 +110,13 @@ def some_touched(bench):
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
 
-def renamed(bench):
+def renamed(bench: Bench) -> None:
     """the largest directory of the Linux source is renamed"""
     tree = bench.real()
     name, count = tree.largest_directory()
     names = [os.path.join(tree.root, name), os.path.join(tree.root, name + "-renamed")]
 
-    def change(_):
+    def change(_: int) -> None:
         os.rename(*names)
         names.reverse()
 
@@ -130,7 +130,7 @@ def renamed(bench):
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 10)
 
 
-def large_files(bench):
+def large_files(bench: Bench) -> None:
     """4 files of 1 GB, source and target on one file system; cloned where it can"""
     for kind in dict.fromkeys([bench.kind, *bench.kinds()]):
         size = bench.large_size()
@@ -163,7 +163,7 @@ def large_files(bench):
             bench.goal(f"{title}: time / {other}", table.ratio(OURS, other), 1)
 
 
-def start(bench):
+def start(bench: Bench) -> None:
     """--version"""
     commands = {
         "fsync-lite --version": [bench.tool, "--version"],
@@ -193,7 +193,7 @@ def start(bench):
     bench.goal("start, --version", ours.seconds * 1e3, 3, "ms")
 
 
-def snapshot(bench):
+def snapshot(bench: Bench) -> None:
     """a snapshot of the Linux source with 10 changes"""
     tree = bench.real()
     with bench.place() as folder:
@@ -208,7 +208,7 @@ def snapshot(bench):
         bench.goal(f"{table.title}: time / {name}", table.ratio(OURS, name), bound)
 
 
-def space(bench):
+def space(bench: Bench) -> None:
     """bytes on disk after 30 snapshots of the Linux source, each with 1 % changed"""
     tree, days = bench.real(), 6 if bench.options.quick else 30
     with bench.place() as folder:
@@ -253,23 +253,23 @@ def space(bench):
         )
 
 
-def blocks(root):
+def blocks(root: str) -> tuple[int, int]:
     """Bytes allocated, and inodes, each counted once."""
 
-    def du(*options):
+    def du(*options: str) -> int:
         return int(subprocess.check_output(["du", "-s", *options, root]).split()[0])
 
     return du("--block-size=1"), du("--inodes")
 
 
-def manifest(bench):
+def manifest(bench: Bench) -> None:
     """a manifest of all files is read, and written; writing has the walk in it"""
     tree = bench.generated(bench.options.files)
     with bench.place() as folder:
         path, written = os.path.join(folder, "read.json"), os.path.join(folder, "written.json")
         measure.run([bench.tool, "manifest", "create", tree.root, "-o", path])
 
-        def totals(round):
+        def totals(round: int) -> str | None:
             shown = json.loads(
                 measure.run([bench.tool, "manifest", "show", "--json", path]).output
             )["summary"]
@@ -279,7 +279,7 @@ def manifest(bench):
                 else f"shows {shown['files']} files, not {len(tree.files)}"
             )
 
-        def complete(round):
+        def complete(round: int) -> str | None:
             with open(written) as file:
                 entries = json.load(file)["entries"]
             return (
@@ -320,7 +320,7 @@ def manifest(bench):
     bench.remove(tree)
 
 
-def digests(bench):
+def digests(bench: Bench) -> None:
     """content digests of 4 large files"""
     with bench.place() as folder:
         tree = forest.large(os.path.join(folder, "large"), 4, bench.large_size())
@@ -363,7 +363,7 @@ def digests(bench):
             result.more["GB/s"] = f"{tree.bytes / result.seconds / 1e9:.2f}"
 
 
-def exchange(bench):
+def exchange(bench: Bench) -> None:
     """apply --exchange with 10 changes in the Linux source, beside copies of hard links"""
     if not bench.knows("apply", "--exchange"):
         bench.note("apply --exchange is not there yet")

@@ -1,6 +1,7 @@
 """A contest: several commands do the same work in turn, round after round, and each result is
 checked."""
 
+import argparse
 import contextlib
 import datetime
 import os
@@ -8,7 +9,7 @@ import platform
 import shutil
 import statistics
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from bench_harness import comparison, forest, measure
@@ -45,19 +46,19 @@ class Result:
     more: dict = field(default_factory=dict)
 
     @property
-    def counts(self):
+    def counts(self) -> bool:
         return bool(self.samples) and not self.wrong
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         return statistics.median(sample.seconds for sample in self.samples)
 
     @property
-    def processor(self):
+    def processor(self) -> float:
         return statistics.median(sample.processor for sample in self.samples)
 
     @property
-    def peak(self):
+    def peak(self) -> float:
         return statistics.median(sample.peak for sample in self.samples)
 
 
@@ -68,11 +69,11 @@ class Table:
     results: dict
     first: str
 
-    def find(self, name):
+    def find(self, name: str) -> Result | None:
         result = self.results.get(name)
         return result if result and result.counts else None
 
-    def ratio(self, name, other):
+    def ratio(self, name: str, other: str) -> float | None:
         """The one's median over the other's; None where either does not count."""
         one, two = self.find(name), self.find(other)
         return one.seconds / two.seconds if one and two else None
@@ -86,12 +87,12 @@ class Goal:
     unit: str
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         return "met" if self.value <= self.bound else "missed"
 
 
 class Bench:
-    def __init__(self, tool, scratch, options):
+    def __init__(self, tool: str, scratch: str, options: argparse.Namespace) -> None:
         self.tool, self.scratch, self.options = tool, scratch, options
         self.counter = None if options.no_calls else measure.call_counter()
         mounts = subprocess.check_output(
@@ -103,29 +104,29 @@ class Bench:
 
     # What there is to work with ---------------------------------------------------------------
 
-    def knows(self, verb, option=None):
+    def knows(self, verb: str, option: str | None = None) -> bool:
         """Whether the command has a verb, and the verb an option."""
         help = subprocess.run([self.tool, "help", *verb.split()], capture_output=True, text=True)
         return help.returncode == 0 and (
             option is None or option in help.stdout.replace(",", " ").split()
         )
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
             print(f"note: {text}", flush=True)
 
-    def has(self, *programs):
+    def has(self, *programs: str) -> bool:
         for program in programs:
             if not shutil.which(program):
                 self.note(f"{program} is not installed: left out")
                 return False
         return True
 
-    def generated(self, files):
+    def generated(self, files: int) -> forest.Tree:
         return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))
 
-    def real(self):
+    def real(self) -> forest.Tree:
         """The tree of --tree, the Linux source, or in its absence a generated one. Cases change
         it."""
         given, small = self.options.tree, self.options.quick
@@ -142,7 +143,7 @@ class Bench:
             "real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2)
         )
 
-    def large_size(self):
+    def large_size(self) -> int:
         """Of each of four large files: what memory allows, as there is a copy, and room to write
         it."""
         if self.options.quick:
@@ -152,7 +153,7 @@ class Bench:
             self.note(f"not enough room for files of 1 GB: {size >> 20} MB")
         return size
 
-    def free(self):
+    def free(self) -> int:
         """Bytes that trees may take: of memory, as the default scratch directory is there, and of
         the disk."""
         with open("/proc/meminfo") as file:
@@ -162,7 +163,7 @@ class Bench:
         free = shutil.disk_usage(self.scratch).free
         return min(free, available) * 9 // 10 if self.kind == "tmpfs" else free * 9 // 10
 
-    def _tree(self, name, make):
+    def _tree(self, name: str, make: Callable[[str], None]) -> forest.Tree:
         if name not in self._trees:
             print(f"making the tree {name}", flush=True)
             root = os.path.join(self.scratch, name)
@@ -170,13 +171,13 @@ class Bench:
             self._trees[name] = forest.Tree(root)
         return self._trees[name]
 
-    def remove(self, tree):
+    def remove(self, tree: forest.Tree) -> None:
         """Makes room: no case needs it any more."""
         name = os.path.basename(tree.root)
         remove(self._trees.pop(name).root)
 
     @contextlib.contextmanager
-    def place(self, kind=None, bytes=0):
+    def place(self, kind: str | None = None, bytes: int = 0) -> Iterator[str]:
         """A directory on the file system of the scratch directory, or on one of its own; empty at
         the end."""
         if kind in (None, self.kind):
@@ -190,7 +191,7 @@ class Bench:
             with Disk(self.scratch, kind, megabytes=max(1024, bytes >> 20)).mounted() as disk:
                 yield disk.mount_point
 
-    def kinds(self):
+    def kinds(self) -> list[str]:
         wanted = self.options.file_systems
         found = [kind for kind in wanted if kind == self.kind or can_mount(kind)]
         for kind in wanted:
@@ -246,19 +247,19 @@ class Bench:
         if difference := contender.check(round):
             raise Wrong(difference)
 
-    def fault(self, what, text, result=None):
+    def fault(self, what: str, text: str, result: Result | None = None) -> None:
         """Something went wrong: a result does not count, or a case broke off."""
         if result:
             result.wrong = text
         self.faults.append(f"{what}: {text}")
         print(f"wrong: {self.faults[-1]}", flush=True)
 
-    def goal(self, text, value, bound, unit=""):
+    def goal(self, text: str, value: float | None, bound: float, unit: str = "") -> None:
         self.goals.append(Goal(text, value, bound, unit))
 
     # The circumstances ------------------------------------------------------------------------
 
-    def circumstances(self):
+    def circumstances(self) -> list[tuple[str, str]]:
         with open("/proc/cpuinfo") as file:
             processor = next(
                 (line.split(":")[1].strip() for line in file if line.startswith("model name")),

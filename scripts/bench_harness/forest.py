@@ -15,7 +15,7 @@ FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
 EMPTY_OF_FOUR = 3
 
 
-def generated(root, files, seed=1):
+def generated(root: str, files: int, seed: int = 1) -> None:
     """Files over directories of up to a hundred and a few levels, with names, modes and times of
     some variety."""
     rng = random.Random(seed)
@@ -40,7 +40,7 @@ def generated(root, files, seed=1):
         os.utime(path, ns=(0, _some_time(rng)))
 
 
-def _fill(directory, count, rng):
+def _fill(directory: bytes, count: int, rng: random.Random) -> None:
     here = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     for number in range(count):
         name = b"%s-%06d.%s" % (
@@ -60,16 +60,16 @@ def _fill(directory, count, rng):
     os.close(here)
 
 
-def _some_time(rng):
+def _some_time(rng: random.Random) -> int:
     return rng.randrange(1_400_000_000, 1_700_000_000) * 10**9 + rng.randrange(10**9)
 
 
-def unpacked(archive, root):
+def unpacked(archive: str, root: str) -> None:
     os.makedirs(root)
     subprocess.run(["tar", "-xf", archive, "-C", root, "--strip-components=1"], check=True)
 
 
-def large(root, count, size):
+def large(root: str, count: int, size: int) -> "Tree":
     """Files of noise, no two alike."""
     os.makedirs(root)
     noise = bytearray(random.Random(1).randbytes(8 << 20))
@@ -84,7 +84,7 @@ def large(root, count, size):
 class Tree:
     """A tree, and which files it has."""
 
-    def __init__(self, root):
+    def __init__(self, root: str) -> None:
         self.root = root
         self.files, self.entries, self.bytes = [], 0, 0
         for path, relative, status in entries(root):
@@ -95,7 +95,7 @@ class Tree:
                 self.files.append(path)
         self.files.sort()
 
-    def edit(self, count, seed):
+    def edit(self, count: int, seed: int) -> list[bytes]:
         """The same files for the same seed, each a line longer."""
         chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
         for path in chosen:
@@ -103,7 +103,7 @@ class Tree:
                 file.write(b"one more line\n")
         return chosen
 
-    def touch(self, count, seed):
+    def touch(self, count: int, seed: int) -> list[bytes]:
         """New times for all of these, new content for every second one."""
         chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
         for number, path in enumerate(chosen):
@@ -113,7 +113,7 @@ class Tree:
             os.utime(path)
         return chosen
 
-    def largest_directory(self):
+    def largest_directory(self) -> tuple[str, int]:
         """The one at the top with the most files below, and how many."""
         counts = {}
         start = len(os.fsencode(self.root)) + 1

@@ -30,7 +30,9 @@ class Sample(NamedTuple):
     output: bytes
 
 
-def run(command, directory=None, environment=None):
+def run(
+    command: list[str], directory: str | None = None, environment: dict[str, str] | None = None
+) -> Sample:
     """One run, to its end. Peak memory is that of the largest process, in bytes."""
     adopt_orphans()
     with tempfile.TemporaryFile() as output:
@@ -66,14 +68,14 @@ def run(command, directory=None, environment=None):
     return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
 
 
-def adopt_orphans():
+def adopt_orphans() -> None:
     """The command's parent ends at once; this interpreter takes its place and gets to know what the
     command used."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
-def start(command, times):
+def start(command: list[str], times: int) -> list[float]:
     """The seconds of many starts, each without a shell in between."""
     seconds = []
     for _ in range(times):
@@ -94,7 +96,7 @@ def start(command, times):
     return seconds
 
 
-def call_counter():
+def call_counter() -> str | None:
     """What counts system calls here: perf, which hardly slows a run, or strace, or nothing."""
     for name, counter in (("perf", _perf), ("strace", _strace)):
         try:
@@ -105,7 +107,12 @@ def call_counter():
     return None
 
 
-def count_calls(counter, command, directory=None, environment=None):
+def count_calls(
+    counter: str,
+    command: list[str],
+    directory: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> tuple[int, Sample]:
     """One run, and the number of system calls in all of its processes."""
     return _count({"perf": _perf, "strace": _strace}[counter], command, directory, environment)
 

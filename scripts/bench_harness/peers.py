@@ -2,9 +2,11 @@
 
 import os
 import subprocess
+from collections.abc import Callable, Collection
 
 from bench_harness import comparison, measure
-from bench_harness.contest import Contender, always, mirror_check
+from bench_harness.contest import Bench, Contender, always, mirror_check
+from bench_harness.forest import Tree
 from harness.scratch import remove
 
 OURS = "fsync-lite apply"
@@ -17,7 +19,13 @@ LOOSE = comparison.EVERYTHING - {"directory times", "symlink times", "modes", "o
 MANY = 150_000
 
 
-def mirrors(bench, tree, folder, changed=lambda: (), tracks_renames=False):
+def mirrors(
+    bench: Bench,
+    tree: Tree,
+    folder: str,
+    changed: Callable[[], Collection[bytes]] = lambda: (),
+    tracks_renames: bool = False,
+) -> list[Contender]:
     """Each with a target of its own, which is a mirror already."""
     source = tree.root
 
@@ -97,7 +105,7 @@ def mirrors(bench, tree, folder, changed=lambda: (), tracks_renames=False):
     return found
 
 
-def copies(bench, tree, folder, kind):
+def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
     """Each makes a first copy, at the same place."""
     source, target = tree.root, os.path.join(folder, "target")
 
@@ -146,7 +154,7 @@ def copies(bench, tree, folder, kind):
     return found
 
 
-def snapshots(bench, tree, folder):
+def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     """Each has a first snapshot and makes one more. What each fills on disk is in a directory of
     its own."""
     source = tree.root
@@ -219,7 +227,15 @@ def snapshots(bench, tree, folder):
     return found
 
 
-def repository_contender(tree, folder, name, make, command, restore, environment):
+def repository_contender(
+    tree: Tree,
+    folder: str,
+    name: str,
+    make: list[str],
+    command: Callable[[int], list[str]],
+    restore: list[str],
+    environment: dict[str, str],
+) -> Contender:
     """A tool with a repository of its own kind: at the end its last snapshot is restored and
     compared."""
     measure.run(make, environment=environment)

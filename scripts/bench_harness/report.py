@@ -2,18 +2,21 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
+from bench_harness.contest import Bench, Goal, Result, Table
 
-def seconds(value):
+
+def seconds(value: float) -> str:
     return f"{value * 1e3:.1f} ms" if value < 0.1 else f"{value:.2f} s"
 
 
-def number(value, unit=""):
+def number(value: float | None, unit: str = "") -> str:
     return "" if value is None else f"{value:.3g}{' ' + unit if unit else ''}"
 
 
-def rows(table):
+def rows(table: Table) -> list[list[str]]:
     """The heading and a row for each contender."""
     more = list(dict.fromkeys(key for result in table.results.values() for key in result.more))
     heading = [
@@ -54,8 +57,8 @@ def rows(table):
     return lines
 
 
-def goal_rows(bench):
-    def verdict(goal):
+def goal_rows(bench: Bench) -> list[list[str]]:
+    def verdict(goal: Goal) -> str:
         return (
             "not measured"
             if goal.value is None
@@ -75,7 +78,7 @@ def goal_rows(bench):
     ]
 
 
-def sections(bench):
+def sections(bench: Bench) -> Iterator[tuple[str, str, list[list[str]]]]:
     """Title, remark and rows of each table."""
     remark = (
         "smaller trees than those that the goals are for: this shows only that everything works"
@@ -88,7 +91,7 @@ def sections(bench):
         yield table.title, f"ratio: time over that of {table.first}", rows(table)
 
 
-def text(bench, circumstances):
+def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
     lines = [f"{key + ':':<14} {value}" for key, value in circumstances] + [
         f"note:          {note}" for note in bench.notes
     ]
@@ -112,7 +115,7 @@ def text(bench, circumstances):
     return "\n".join(lines)
 
 
-def markdown(bench, circumstances):
+def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
     lines = [f"- {key}: {value}" for key, value in circumstances] + [
         f"- note: {note}" for note in bench.notes
     ]
@@ -132,7 +135,7 @@ WIDTH, HEIGHT, MARGIN = 420, 300, 56
 COLOURS = ["#0969da", "#cf222e", "#6e7781"]
 
 
-def svg(series, caption):
+def svg(series: dict[str, dict[int, Result]], caption: str) -> str:
     """Time and peak memory against the number of files, both axes logarithmic, side by side."""
     panels = [
         (
@@ -166,7 +169,7 @@ def svg(series, caption):
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def panel(title, lines):
+def panel(title: str, lines: dict[str, dict[int, float]]) -> Iterator[str]:
     points = [point for line in lines.values() for point in line.items()]
     across, up = axis([x for x, _ in points]), axis([y for _, y in points])
 
@@ -198,7 +201,7 @@ def panel(title, lines):
         yield f'<text x="38" y="{20 + 18 * index}">{escape(name)}</text>'
 
 
-def axis(values):
+def axis(values: list[float]) -> range:
     """Whole powers of ten around all values."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return range(low, max(high, low + 1) + 1)

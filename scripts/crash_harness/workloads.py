@@ -7,15 +7,18 @@ apply, and then changes it. `at` makes the path of a name in the source.
 import os
 import random
 import shutil
+from collections.abc import Callable, Iterator
 
 from harness.trees import make, write
 
+At = Callable[..., str]
 
-def files(count, size=20, tag="x"):
+
+def files(count: int, size: int = 20, tag: str = "x") -> dict[str, bytes]:
     return {f"{tag}{i:03}": (f"{tag}{i}" * size).encode() for i in range(count)}
 
 
-def first_copy(at):
+def first_copy(at: At) -> None:
     make(
         at(),
         {
@@ -27,7 +30,7 @@ def first_copy(at):
     )
 
 
-def bulk(at):
+def bulk(at: At) -> Iterator[None]:
     """Files of more than one buffer, with and without holes."""
     noise = random.Random(7).randbytes
     make(
@@ -49,7 +52,7 @@ def bulk(at):
     os.rename(at("edge"), at("d", "edge"))
 
 
-def mixed_changes(at):
+def mixed_changes(at: At) -> Iterator[None]:
     make(
         at(),
         {
@@ -83,7 +86,7 @@ def mixed_changes(at):
     write(at("was"), b"a file now")
 
 
-def mass_delete(at):
+def mass_delete(at: At) -> Iterator[None]:
     make(
         at(), {"keep": files(2), "d": files(12), "e": {"f": files(6)}, "g": {"h": {"i": files(3)}}}
     )
@@ -92,7 +95,7 @@ def mass_delete(at):
         shutil.rmtree(at(name))
 
 
-def attributes(at):
+def attributes(at: At) -> Iterator[None]:
     make(at(), {"a": files(4), "b": {"c": files(2)}, "l": ("->", "x")})
     yield
     for path, _, names in os.walk(at()):
@@ -108,7 +111,7 @@ def attributes(at):
         os.chown(at("a", "x000"), 12, 34)
 
 
-def type_changes(at):
+def type_changes(at: At) -> Iterator[None]:
     make(
         at(),
         {
@@ -135,7 +138,7 @@ def type_changes(at):
     write(at("p2f"), b"pipe no more")
 
 
-def links(at):
+def links(at: At) -> Iterator[None]:
     """Groups of hard links that gain, lose and share names."""
     make(at(), {"a": files(3), "b": {}, "one": b"one", "two": b"two"})
     os.link(at("one"), at("b", "one"))
@@ -147,7 +150,7 @@ def links(at):
     os.link(at("a", "x001"), at("a", "x000"))
 
 
-def xattrs(at):
+def xattrs(at: At) -> Iterator[None]:
     make(at(), {"a": files(2), "b": {}})
     os.setxattr(at("a", "x000"), "user.stays", b"1")
     os.setxattr(at("b"), "user.goes", b"2")
