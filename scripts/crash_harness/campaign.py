@@ -10,7 +10,7 @@ from crash_harness.devices import device_failures, full_disks, power_cuts
 from crash_harness.history import WORKLOADS as HISTORY_WORKLOADS
 from crash_harness.history import history
 from crash_harness.injection import errors, foreign_objects, kills, recovery_kills, short_counts
-from crash_harness.order import order
+from crash_harness.order import demand_proofs, order
 from crash_harness.races import races
 from crash_harness.results import KINDS, Results
 from crash_harness.trial import SUBVOLUME, Trial
@@ -57,6 +57,8 @@ def succeeds(options: argparse.Namespace) -> bool:
             for variant in variants(name, options):
                 run(name, variant, tool, folder, chosen, options.short, results)
         results.demand_fired([name for name in named if variants(name, options)])
+        if "order" in named and not options.workloads:
+            demand_proofs(results)
         if "ablation" in classes:
             table = ablations.run(CLASSES, folder, options.patches, chosen, results)
     summarize(results, table)

@@ -15,6 +15,8 @@ class Results:
         # Those in which what should go wrong went wrong.
         self.fired: Counter = Counter()
         self.bad: Counter = Counter()
+        # The rules of the class order that noticed a breach, or should have.
+        self.proved: set[str] = set()
         self.failures: list[str] = []
         self.skipped: dict[str, str] = {}
         self.stops_at_first = stops_at_first
