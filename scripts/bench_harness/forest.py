@@ -115,11 +115,11 @@ class Tree:
 
     def largest_directory(self) -> tuple[str, int]:
         """The one at the top with the most files below, and how many."""
-        counts = {}
+        counts: dict[bytes, int] = {}
         start = len(os.fsencode(self.root)) + 1
         for path in self.files:
             name, slash, _ = path[start:].partition(b"/")
             if slash:
                 counts[name] = counts.get(name, 0) + 1
-        name = max(counts, key=counts.get)
+        name = max(counts, key=lambda name: counts[name])
         return os.fsdecode(name), counts[name]

@@ -71,9 +71,9 @@ def errors(trial: Trial) -> None:
     for index, (call, number) in enumerate(points(counts, ERRORS, sample, trial.rng)):
         for error, when in modes(trial, ERRORS[call], index, number):
             trial.reset()
-            code = trial.run(trial.apply, failing(call, error, when)).code
+            code: int | None = trial.run(trial.apply, failing(call, error, when)).code
             injected = trial.injected()
-            if code < 0 and any('"/proc/' in line for line in injected):
+            if code and code < 0 and any('"/proc/' in line for line in injected):
                 # libdispatch gives up when it cannot read about its own threads: no more than a
                 # kill.
                 code = None

@@ -247,7 +247,7 @@ def objects_are_checked(trace: Trace) -> Iterator[str]:
     seen = {
         call.path for _, call in trace.between(barriers[-1], trace.commit) if call.name == "statx"
     }
-    moved = set()
+    moved: set[str] = set()
     for _, call in trace.operations():
         if call.name != "renameat2":
             continue
@@ -259,7 +259,7 @@ def objects_are_checked(trace: Trace) -> Iterator[str]:
                 and path not in seen
             ):
                 yield f"not looked at before the commit: {path}"
-        moved |= {call.path, call.goal}
+        moved |= {call.path, call.goal or call.path}
 
 
 def names_are_not_overwritten(trace: Trace) -> Iterator[str]:

@@ -40,9 +40,9 @@ class Verdict:
         self._judge_code(code, was_pending, before, sync_failed)
         # Exit 6 without a journal: its removal could not be synced, so a power cut may bring it
         # back. Both trees are whole.
-        wanted, foreign = (trial.old, trial.new), b""
+        wanted, foreign = [trial.old, trial.new], b""
         if was_pending:
-            wanted = (self._recovered_tree(how),)
+            wanted = [self._recovered_tree(how)]
             if how == "displace":
                 foreign = self.plant(before)
             # After a failed barrier only a new mount may finish: where there is none, this ends

@@ -35,7 +35,7 @@ def entries(tree: str, form: str, *conditions: str) -> Aspect:
 
 
 def hard_links(tree: str) -> Aspect:
-    groups = {}
+    groups: dict[bytes, set[bytes]] = {}
     for path, inode in entries(tree, "%i", "-type", "f", "-links", "+1").items():
         groups.setdefault(inode, set()).add(path)
     return {min(group): b" ".join(sorted(group)) for group in groups.values() if len(group) > 1}

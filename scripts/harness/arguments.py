@@ -2,11 +2,12 @@
 
 import argparse
 import subprocess
+from typing import Any
 
 from harness.command import ROOT
 
 
-def parser(description: str, **options: str) -> argparse.ArgumentParser:
+def parser(description: str, **options: Any) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, **options
     )

@@ -8,6 +8,7 @@ import shutil
 import struct
 import time
 from collections.abc import Iterator
+from typing import TypeVar
 
 from harness import command
 
@@ -58,6 +59,9 @@ def _control(directory: str, request: int, argument: bytearray) -> None:
         os.close(descriptor)
 
 
+AnyDisk = TypeVar("AnyDisk", bound="Disk")
+
+
 class Disk:
     """A file system in an image; of tmpfs just the mount."""
 
@@ -72,7 +76,7 @@ class Disk:
         self.target = os.path.join(self.mount_point, "target")
 
     @contextlib.contextmanager
-    def mounted(self) -> Iterator["Disk"]:
+    def mounted(self: AnyDisk) -> Iterator[AnyDisk]:
         """A fresh one, mounted, and gone at the end."""
         os.makedirs(self.mount_point, exist_ok=True)
         if self.kind != "tmpfs":

@@ -86,7 +86,8 @@ def recorded(log: str) -> list[Call]:
         for line in file:
             if found := re.match(r"(\d+)\s+(\w+)\(", line):
                 counts[found.groups()] += 1
-                calls.append(Call(*found.groups(), counts[found.groups()], line))
+                thread, name = found.groups()
+                calls.append(Call(thread, name, counts[found.groups()], line))
     return calls
 
 
