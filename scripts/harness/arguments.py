@@ -1,10 +1,9 @@
 """The options that scripts share."""
 
 import argparse
-import subprocess
 from typing import Any
 
-from harness.command import ROOT
+from harness.command import ROOT, run
 
 
 def parser(description: str, **options: Any) -> argparse.ArgumentParser:
@@ -31,9 +30,7 @@ def seed(options: argparse.Namespace) -> str:
 def commit() -> str:
     """Of the clone that the script is in; "1" where it is in none."""
     try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
-        )
+        found = run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
     except FileNotFoundError:
         return "1"
-    return found.stdout.strip() or "1"
+    return found.output.decode().strip() or "1"
