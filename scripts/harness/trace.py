@@ -140,14 +140,14 @@ class Halt:
         return False
 
     def _count_stops(self) -> int:
-        """Every thread tells of a stop: those of the one that got the signal count."""
+        """Every thread tells of a stop. The first one is there to the end: the one that got the
+        signal may be gone by the next stop."""
+        stopped = f"{self.child} +--- stopped by SIGSTOP"
         try:
             with open(self.log, errors="replace") as file:
-                lines = file.readlines()
+                return len(re.findall(f"^{stopped}", file.read(), re.M))
         except FileNotFoundError:
             return 0
-        thread = next((line.split()[0] for line in lines if "--- SIGSTOP {" in line), None)
-        return sum("--- stopped by SIGSTOP" in line and line.split()[0] == thread for line in lines)
 
     @property
     def child(self) -> int | None:
