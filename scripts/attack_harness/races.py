@@ -105,9 +105,7 @@ def chosen(words: list[str] | None, short: bool) -> list[Race]:
     ]
 
 
-def run(
-    races: list[Race], tool: str, scratch: str, seconds: float, rng: random.Random, verbose: bool
-) -> list[Row]:
+def run(races: list[Race], tool: str, scratch: str, seconds: float, rng: random.Random, verbose: bool) -> list[Row]:
     program = os.path.join(scratch, "swapper")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "swapper.c")
     if not command.compiled(source, program):
@@ -117,9 +115,7 @@ def run(
     for race in races:
         rows.append(row := Row(race.name))
         attack.run_against_tool(race, row, seconds)
-        row.caught = Counter(
-            name for name in COPIERS if attack.catches(race, name, min(seconds / 2, 3))
-        )
+        row.caught = Counter(name for name in COPIERS if attack.catches(race, name, min(seconds / 2, 3)))
         print(f"{race.name}: {row.runs} runs", flush=True)
     return rows
 

@@ -127,9 +127,7 @@ class Scene:
         os.mkdir(os.path.join(self.outside, "empty"))
         state = os.path.join(self.outside, "state")
         os.mkdir(state, 0o700)
-        for name in (
-            *("manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back"),
-        ):
+        for name in (*("manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back"),):
             inside = os.path.join(self.state, name)
             # A state that would be believed, if it were looked at.
             data = content(inside) if os.path.exists(inside) else b"{}\n"

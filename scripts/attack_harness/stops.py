@@ -44,9 +44,7 @@ def run(tool: str, scratch: str, count: int, rng: random.Random) -> list[Row]:
     points = points_of(scene_with_changes(tool, scratch), os.path.join(scratch, "trace"))
     # Before the first directory is made there is no stage.
     late = points[points.index(("mkdirat", 1)) :]
-    cases = [
-        (point, place) for place in PLACES for point in (late if "/stage" in place else points)
-    ]
+    cases = [(point, place) for place in PLACES for point in (late if "/stage" in place else points)]
     for point, place in rng.sample(cases, count) if count < len(cases) else cases:
         Stop(scene_with_changes(tool, scratch), place, rows[place]).run(point, rng.choice((1, 2)))
     return list(rows.values())

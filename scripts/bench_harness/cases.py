@@ -31,15 +31,12 @@ def nothing_to_do(bench: Bench) -> None:
             tables[files] = bench.contest(f"no-op, {files:,} files", contenders, tree.entries)
             for name in (OURS, TRUSTING):
                 result = tables[files].find(name)
-                if result and not all(
-                    b"nothing to do" in sample.output for sample in result.samples
-                ):
+                if result and not all(b"nothing to do" in sample.output for sample in result.samples):
                     bench.fault(f"{tables[files].title}: {name}", "found something to do", result)
         if files < bench.options.files:
             bench.remove(tree)
     bench.plot = {
-        name: {files: table.find(name) for files, table in tables.items() if table.find(name)}
-        for name in (OURS, RSYNC)
+        name: {files: table.find(name) for files, table in tables.items() if table.find(name)} for name in (OURS, RSYNC)
     }
     most, tenth = tables[sizes(bench)[-1]], tables[sizes(bench)[2]]
     text = f"no-op, {bench.options.files:,} files"
@@ -71,9 +68,7 @@ def few_changes(bench: Bench) -> None:
         # The same again right after, with nothing left to do.
         ours = contenders[0].command(0)
         contenders.insert(1, Contender(f"{OURS}, again", lambda round: ours))
-        table = bench.contest(
-            f"10 changes, {bench.options.files:,} files", contenders, tree.entries, before=change
-        )
+        table = bench.contest(f"10 changes, {bench.options.files:,} files", contenders, tree.entries, before=change)
     bench.goal(f"{table.title}: time / no-op right after", table.ratio(OURS, f"{OURS}, again"), 1.6)
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
@@ -84,15 +79,11 @@ def first_copy(bench: Bench) -> None:
     for kind in dict.fromkeys([bench.kind, *bench.kinds()]):
         with bench.place(kind, 3 * tree.bytes + (20 << 10) * tree.entries) as folder:
             title = f"first copy, {len(tree.files):,} files, {kind}"
-            table = bench.contest(
-                title, peers.copies(bench, tree, folder, kind), tree.entries, place=folder
-            )
+            table = bench.contest(title, peers.copies(bench, tree, folder, kind), tree.entries, place=folder)
         bench.goal(f"{title}: time / rsync", table.ratio(OURS, "rsync -a"), 1 / 3)
         bench.goal(f"{title}: time / cp -a", table.ratio(OURS, "cp -a"), 1)
         if kind != "tmpfs":
-            bench.goal(
-                f"{title}: time / rsync --fsync", table.ratio(OURS, "rsync -a --fsync"), 1 / 5
-            )
+            bench.goal(f"{title}: time / rsync --fsync", table.ratio(OURS, "rsync -a --fsync"), 1 / 5)
 
 
 def some_touched(bench: Bench) -> None:
@@ -104,9 +95,7 @@ def some_touched(bench: Bench) -> None:
 
     with bench.place() as folder:
         contenders = peers.mirrors(bench, tree, folder, lambda: changed)
-        table = bench.contest(
-            f"1 % of {len(tree.files):,} files touched", contenders, tree.entries, before=change
-        )
+        table = bench.contest(f"1 % of {len(tree.files):,} files touched", contenders, tree.entries, before=change)
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
 
 
@@ -122,9 +111,7 @@ def renamed(bench: Bench) -> None:
 
     with bench.place() as folder:
         contenders = peers.mirrors(bench, tree, folder, tracks_renames=True)
-        table = bench.contest(
-            f"directory of {count:,} files renamed", contenders, tree.entries, before=change
-        )
+        table = bench.contest(f"directory of {count:,} files renamed", contenders, tree.entries, before=change)
     if not os.path.exists(os.path.join(tree.root, name)):
         change(0)
     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 10)
@@ -137,9 +124,7 @@ def large_files(bench: Bench) -> None:
         with bench.place(kind, 4 * size * 5 // 2) as folder:
             tree = forest.large(os.path.join(folder, "large"), 4, size)
             contenders = [
-                contender
-                for contender in peers.copies(bench, tree, folder, kind)
-                if "rclone" not in contender.name
+                contender for contender in peers.copies(bench, tree, folder, kind) if "rclone" not in contender.name
             ]
             if kind in ("xfs", "btrfs"):
                 target = os.path.join(folder, "target")
@@ -238,10 +223,7 @@ def space(bench: Bench) -> None:
             if difference := comparison.difference(os.path.join(folder, "rsync", "day-2"), there):
                 bench.fault(f"{table.title}: {oldest}", difference, table.results[OURS])
         else:
-            bench.note(
-                "snapshot restore is not there yet: of the snapshots by fsync-lite only the last "
-                "was compared"
-            )
+            bench.note("snapshot restore is not there yet: of the snapshots by fsync-lite only the last was compared")
     source = blocks(tree.root)[0]
     for name, (bytes, inodes) in used.items():
         table.results[name].more.update(
@@ -270,23 +252,13 @@ def manifest(bench: Bench) -> None:
         measure.run([bench.tool, "manifest", "create", tree.root, "-o", path])
 
         def totals(round: int) -> str | None:
-            shown = json.loads(
-                measure.run([bench.tool, "manifest", "show", "--json", path]).output
-            )["summary"]
-            return (
-                None
-                if shown["files"] == len(tree.files)
-                else f"shows {shown['files']} files, not {len(tree.files)}"
-            )
+            shown = json.loads(measure.run([bench.tool, "manifest", "show", "--json", path]).output)["summary"]
+            return None if shown["files"] == len(tree.files) else f"shows {shown['files']} files, not {len(tree.files)}"
 
         def complete(round: int) -> str | None:
             with open(written) as file:
                 entries = json.load(file)["entries"]
-            return (
-                None
-                if len(entries) == tree.entries
-                else f"{len(entries)} entries, not {tree.entries}"
-            )
+            return None if len(entries) == tree.entries else f"{len(entries)} entries, not {tree.entries}"
 
         table = bench.contest(
             f"manifest, {tree.entries:,} entries",
@@ -355,9 +327,7 @@ def digests(bench: Bench) -> None:
             )
         else:
             bench.note("manifest create --digest is not there yet")
-        table = bench.contest(
-            f"digests of 4 files of {tree.bytes >> 22:,} MB", contenders, tree.entries
-        )
+        table = bench.contest(f"digests of 4 files of {tree.bytes >> 22:,} MB", contenders, tree.entries)
     for result in table.results.values():
         if result.counts:
             result.more["GB/s"] = f"{tree.bytes / result.seconds / 1e9:.2f}"
@@ -375,9 +345,7 @@ def exchange(bench: Bench) -> None:
         measure.run(["cp", "-a", tree.root, copy])
 
         def compared(with_tree):
-            return lambda round: comparison.difference(
-                with_tree, new, sample=max(1, len(tree.files) // 500)
-            )
+            return lambda round: comparison.difference(with_tree, new, sample=max(1, len(tree.files) // 500))
 
         bench.contest(
             f"exchange, 10 changes among {len(tree.files):,} files",
@@ -389,9 +357,7 @@ def exchange(bench: Bench) -> None:
                 ),
                 Contender(
                     "rsync --link-dest",
-                    always(
-                        "rsync", "-a", "--delete", "--link-dest", copy, tree.root + "/", new + "/"
-                    ),
+                    always("rsync", "-a", "--delete", "--link-dest", copy, tree.root + "/", new + "/"),
                     compared(tree.root),
                     reset=lambda round: remove(new),
                 ),

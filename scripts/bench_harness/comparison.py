@@ -10,9 +10,7 @@ from harness.trees import Entry, Tree, differences, show, walk
 EVERYTHING = frozenset({"directory times", "symlink times", "modes", "owners", "nanoseconds"})
 
 
-def difference(
-    source: str, target: str, aspects: Collection[str] = EVERYTHING, sample: int = 1
-) -> str | None:
+def difference(source: str, target: str, aspects: Collection[str] = EVERYTHING, sample: int = 1) -> str | None:
     """The first difference in words, or None. Of the files every `sample`th is read; 0 reads
     none."""
     wanted, there = _kept(source, aspects), _kept(target, aspects)

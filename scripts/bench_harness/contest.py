@@ -95,9 +95,7 @@ class Bench:
     def __init__(self, tool: str, scratch: str, options: argparse.Namespace) -> None:
         self.tool, self.scratch, self.options = tool, scratch, options
         self.counter = None if options.no_calls else measure.call_counter()
-        mounts = subprocess.check_output(
-            ["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True
-        )
+        mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
         self._trees = {}
@@ -107,9 +105,7 @@ class Bench:
     def knows(self, verb: str, option: str | None = None) -> bool:
         """Whether the command has a verb, and the verb an option."""
         help = subprocess.run([self.tool, "help", *verb.split()], capture_output=True, text=True)
-        return help.returncode == 0 and (
-            option is None or option in help.stdout.replace(",", " ").split()
-        )
+        return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -131,17 +127,13 @@ class Bench:
         it."""
         given, small = self.options.tree, self.options.quick
         if given and os.path.isdir(given):
-            return self._tree(
-                "real", lambda root: subprocess.run(["cp", "-a", given, root], check=True)
-            )
+            return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
         if given or not small and os.path.exists(forest.LINUX):
             return self._tree("real", lambda root: forest.unpacked(given or forest.LINUX, root))
         if not small:
             where = f"{forest.LINUX} is not there (Debian's linux-source-6.1)"
             self.note(f"{where}: a generated tree in its place")
-        return self._tree(
-            "real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2)
-        )
+        return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
     def large_size(self) -> int:
         """Of each of four large files: what memory allows, as there is a copy, and room to write
@@ -157,9 +149,7 @@ class Bench:
         """Bytes that trees may take: of memory, as the default scratch directory is there, and of
         the disk."""
         with open("/proc/meminfo") as file:
-            available = (
-                next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
-            )
+            available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
         free = shutil.disk_usage(self.scratch).free
         return min(free, available) * 9 // 10 if self.kind == "tmpfs" else free * 9 // 10
 
@@ -237,9 +227,7 @@ class Bench:
                 file.write("3\n")
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
-            result.calls, _ = measure.count_calls(
-                self.counter, command, contender.directory, contender.environment
-            )
+            result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
         else:
             sample = measure.run(command, contender.directory, contender.environment)
             if round >= 0:
@@ -288,11 +276,7 @@ class Bench:
         for command, name in programs:
             if not name or shutil.which(name):
                 done = subprocess.run(command, capture_output=True, text=True)
-                versions.append(
-                    ((done.stdout or done.stderr).splitlines() or ["?"])[0]
-                    .split("  protocol")[0]
-                    .strip()
-                )
+                versions.append(((done.stdout or done.stderr).splitlines() or ["?"])[0].split("  protocol")[0].strip())
         cores = len(os.sched_getaffinity(0))
         machine = f"{cores} cores, {processor}, {memory:.0f} GB"
         return [
@@ -302,9 +286,7 @@ class Bench:
             ("scratch", f"{self.kind}; other file systems in loop-mounted images there"),
             (
                 "caches",
-                "dropped before every run"
-                if self.options.cold
-                else "warm: one round before those that count",
+                "dropped before every run" if self.options.cold else "warm: one round before those that count",
             ),
             ("rounds", f"{self.options.rounds}, in turn; medians"),
             ("user", "root" if os.geteuid() == 0 else "not root"),
@@ -326,20 +308,12 @@ def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: 
 
     def check(_):
         for path in changed():
-            mirrored = os.path.join(
-                os.fsencode(target), os.path.relpath(path, os.fsencode(source.root))
-            )
+            mirrored = os.path.join(os.fsencode(target), os.path.relpath(path, os.fsencode(source.root)))
             if not comparison.same_content(path, mirrored):
                 return f"{os.fsdecode(mirrored)} has other content than the source"
-        return (
-            comparison.difference(source.root, target, aspects, sample=0)
-            if source.entries <= SMALL_TREE
-            else None
-        )
+        return comparison.difference(source.root, target, aspects, sample=0) if source.entries <= SMALL_TREE else None
 
     def at_end():
-        return comparison.difference(
-            source.root, target, aspects, sample=max(1, len(source.files) // 2_000)
-        )
+        return comparison.difference(source.root, target, aspects, sample=max(1, len(source.files) // 2_000))
 
     return {"check": check, "at_end": at_end}

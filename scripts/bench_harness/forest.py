@@ -27,13 +27,9 @@ def generated(root: str, files: int, seed: int = 1) -> None:
     os.makedirs(root)
     for number in range(count):
         if number:
-            paths.append(
-                b"%s/dir-%05d" % (paths[(number - 1) // DIRECTORIES_PER_DIRECTORY], number)
-            )
+            paths.append(b"%s/dir-%05d" % (paths[(number - 1) // DIRECTORIES_PER_DIRECTORY], number))
             os.mkdir(paths[number])
-        here = (
-            min(left, max(1, round(files * shares[number] / total))) if number < count - 1 else left
-        )
+        here = min(left, max(1, round(files * shares[number] / total))) if number < count - 1 else left
         left -= here
         _fill(paths[number], here, rng)
     for path in reversed(paths):

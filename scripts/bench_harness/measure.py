@@ -30,9 +30,7 @@ class Sample(NamedTuple):
     output: bytes
 
 
-def run(
-    command: list[str], directory: str | None = None, environment: dict[str, str] | None = None
-) -> Sample:
+def run(command: list[str], directory: str | None = None, environment: dict[str, str] | None = None) -> Sample:
     """One run, to its end. Peak memory is that of the largest process, in bytes."""
     adopt_orphans()
     with tempfile.TemporaryFile() as output:
@@ -126,13 +124,9 @@ def _count(counter, command, directory, environment):
 
 def _perf(report):
     prefix = ["perf", "stat", "-x,", "-o", report, "-e", "raw_syscalls:sys_enter", "--"]
-    return prefix, lambda text: int(
-        next(line for line in text.splitlines() if "sys_enter" in line).split(",")[0]
-    )
+    return prefix, lambda text: int(next(line for line in text.splitlines() if "sys_enter" in line).split(",")[0])
 
 
 def _strace(report):
     prefix = ["strace", "-f", "-c", "-U", "calls,name", "-o", report, "--"]
-    return prefix, lambda text: int(
-        next(line for line in text.splitlines() if line.endswith("total")).split()[0]
-    )
+    return prefix, lambda text: int(next(line for line in text.splitlines() if line.endswith("total")).split()[0])

@@ -45,23 +45,15 @@ def mirrors(
     if bench.knows("apply", "--trust-manifest"):
         place = target("trusting")
         measure.run([bench.tool, "apply", source, place])
-        found.append(
-            mirror(TRUSTING, [bench.tool, "apply", "--trust-manifest", source, place], place)
-        )
+        found.append(mirror(TRUSTING, [bench.tool, "apply", "--trust-manifest", source, place], place))
     else:
         bench.note("apply --trust-manifest is not there yet")
-    found.append(
-        mirror(
-            RSYNC, ["rsync", "-a", "--delete", source + "/", target("rsync") + "/"], target("rsync")
-        )
-    )
+    found.append(mirror(RSYNC, ["rsync", "-a", "--delete", source + "/", target("rsync") + "/"], target("rsync")))
     if tree.entries > MANY:
         bench.note(f"rclone and unison take part up to {MANY:,} entries")
         return found
     if bench.has("rclone"):
-        renames = (
-            ["--track-renames", "--track-renames-strategy", "modtime"] if tracks_renames else []
-        )
+        renames = ["--track-renames", "--track-renames-strategy", "modtime"] if tracks_renames else []
         found.append(
             mirror(
                 "rclone sync" + (" --track-renames" if renames else ""),
@@ -112,9 +104,7 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
     def copy(name, command, aspects=comparison.EVERYTHING):
         def content(_):
             # A seventh of the files each round, another seventh the next time.
-            return comparison.difference(
-                source, target, aspects, sample=max(1, min(7, len(tree.files) // 100))
-            )
+            return comparison.difference(source, target, aspects, sample=max(1, min(7, len(tree.files) // 100)))
 
         return Contender(name, always(*command), content, reset=lambda round: remove(target))
 
@@ -125,14 +115,10 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
     ]
     if kind != "tmpfs":
         if "--fsync" in subprocess.run(["rsync", "--help"], capture_output=True, text=True).stdout:
-            found.append(
-                copy("rsync -a --fsync", ["rsync", "-a", "--fsync", source + "/", target + "/"])
-            )
+            found.append(copy("rsync -a --fsync", ["rsync", "-a", "--fsync", source + "/", target + "/"]))
         else:
             bench.note("this rsync does not know --fsync")
-        found.append(
-            copy("cp -a; sync -f", ["sh", "-c", 'cp -a "$0" "$1" && sync -f "$1"', source, target])
-        )
+        found.append(copy("cp -a; sync -f", ["sh", "-c", 'cp -a "$0" "$1" && sync -f "$1"', source, target]))
     elif bench.has("rclone"):
         found.append(
             copy(
@@ -160,9 +146,7 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     source = tree.root
     ours, dated = os.path.join(folder, "fsync-lite"), os.path.join(folder, "rsync")
     measure.run([bench.tool, "apply", source, ours])
-    settings = os.open(
-        os.path.join(ours, ".fsync-lite", "settings.json"), os.O_CREAT | os.O_WRONLY, 0o600
-    )
+    settings = os.open(os.path.join(ours, ".fsync-lite", "settings.json"), os.O_CREAT | os.O_WRONLY, 0o600)
     os.write(settings, b'{"keep_last": 1000}\n')
     os.close(settings)
     found = [Contender(OURS, always(bench.tool, "apply", source, ours), **mirror_check(tree, ours))]
@@ -184,9 +168,7 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
                 source + "/",
                 day(round) + "/",
             ],
-            lambda round: comparison.difference(
-                source, day(round), sample=max(1, len(tree.files) // 500)
-            ),
+            lambda round: comparison.difference(source, day(round), sample=max(1, len(tree.files) // 500)),
         )
     )
 
@@ -251,9 +233,7 @@ def repository_contender(
         there = os.path.join(folder, "restored")
         os.makedirs(there)
         measure.run([word.replace("{last}", str(last + 2)) for word in restore], there, environment)
-        found = comparison.difference(
-            tree.root, there + tree.root, sample=max(1, len(tree.files) // 500)
-        )
+        found = comparison.difference(tree.root, there + tree.root, sample=max(1, len(tree.files) // 500))
         remove(there)
         return found
 

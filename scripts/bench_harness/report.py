@@ -59,13 +59,7 @@ def rows(table: Table) -> list[list[str]]:
 
 def goal_rows(bench: Bench) -> list[list[str]]:
     def verdict(goal: Goal) -> str:
-        return (
-            "not measured"
-            if goal.value is None
-            else "small"
-            if bench.options.quick
-            else goal.verdict
-        )
+        return "not measured" if goal.value is None else "small" if bench.options.quick else goal.verdict
 
     return [["", "goal", "value", ""]] + [
         [
@@ -98,11 +92,7 @@ def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
     lines += [f"wrong:         {fault}" for fault in bench.faults]
     for title, remark, table in sections(bench):
         widths = [
-            max(
-                len(row[column])
-                for row in table
-                if column != 1 or not row[1].startswith("does not")
-            )
+            max(len(row[column]) for row in table if column != 1 or not row[1].startswith("does not"))
             for column in range(len(table[0]))
         ]
         lines += ["", f"{title} ({remark})"]
@@ -116,9 +106,7 @@ def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
 
 
 def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
-    lines = [f"- {key}: {value}" for key, value in circumstances] + [
-        f"- note: {note}" for note in bench.notes
-    ]
+    lines = [f"- {key}: {value}" for key, value in circumstances] + [f"- note: {note}" for note in bench.notes]
     lines += [f"- wrong: {fault}" for fault in bench.faults]
     for title, remark, table in sections(bench):
         lines += ["", f"### {title}", "", remark[0].upper() + remark[1:] + ".", ""]
@@ -140,10 +128,7 @@ def svg(series: dict[str, dict[int, Result]], caption: str) -> str:
     panels = [
         (
             "time for a no-op, s",
-            {
-                name: {files: result.seconds for files, result in points.items()}
-                for name, points in series.items()
-            },
+            {name: {files: result.seconds for files, result in points.items()} for name, points in series.items()},
         ),
         (
             "peak memory, MB",
@@ -163,9 +148,7 @@ def svg(series: dict[str, dict[int, Result]], caption: str) -> str:
         parts.append(f'<g transform="translate({MARGIN + index * (WIDTH + 2 * MARGIN)},{MARGIN})">')
         parts += panel(title, lines)
         parts.append("</g>")
-    parts.append(
-        f'<text x="{MARGIN}" y="{HEIGHT + 2 * MARGIN + 12}" fill="#57606a">{escape(caption)}</text>'
-    )
+    parts.append(f'<text x="{MARGIN}" y="{HEIGHT + 2 * MARGIN + 12}" fill="#57606a">{escape(caption)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -83,9 +83,7 @@ class Builds:
         return f"not in {results.cases.total()}"
 
 
-def run(
-    classes: dict[str, Callable], scratch: str, names: list[str] | None, seed: str, results: Results
-) -> list[Row]:
+def run(classes: dict[str, Callable], scratch: str, names: list[str] | None, seed: str, results: Results) -> list[Row]:
     wanted = [path for path in patches() if not names or stem(path) in names]
     if not wanted:
         raise SystemExit("no such ablation")

@@ -135,9 +135,7 @@ def summarize(results: Results, table: list[ablations.Row]) -> None:
             line(name, results.cases[name], results.fired[name], *bad)
         elif name in results.skipped:
             print(f"{name:<12}skipped: {results.skipped[name]}")
-    bad = (
-        sum(count for (_, found), count in results.bad.items() if found == kind) for kind in KINDS
-    )
+    bad = (sum(count for (_, found), count in results.bad.items() if found == kind) for kind in KINDS)
     line("all", results.cases.total(), results.fired.total(), *bad)
     if table:
         print()

@@ -84,9 +84,7 @@ def power_cuts(trial: Trial, cuts: int = 0) -> None:
         points = [call.point for call in calls]
         staging, commit = points[:begin], points[begin:]
         for number in range(cuts or 24):
-            choices = (
-                [AT_END] if number % 9 == 8 else commit if number % 4 or not staging else staging
-            )
+            choices = [AT_END] if number % 9 == 8 else commit if number % 4 or not staging else staging
             place = trial.rng.choice(choices)
             disturbance = trial.rng.choice(DISTURBANCES)
             earlier = None
@@ -103,9 +101,7 @@ def recorded(trial: Trial, disk: Disk) -> list[trace.Call]:
         return trial.record(trial.apply, POWER_CALLS)
 
 
-def power_cut(
-    trial: Trial, disk: Disk, place: Point, earlier: Point | None, disturbance: str, copies: bool
-) -> None:
+def power_cut(trial: Trial, disk: Disk, place: Point, earlier: Point | None, disturbance: str, copies: bool) -> None:
     where = " ".join(map(str, place))
     case = f"power {trial.name} {disk.kind} at {where}, {disturbance} {earlier or ''}"
     with disk.mounted():
@@ -271,9 +267,7 @@ def failed_barrier(trial: Trial, disk: Disk, first: str, verb: str) -> None:
     second = trial.run(arguments)
     if second.code != 6 or not trial.is_pending():
         said = second.output.decode() + second.message
-        trial.results.fail(
-            "untruthful", case, f"exit {second.code} under the same mount: {said.strip()}"
-        )
+        trial.results.fail("untruthful", case, f"exit {second.code} under the same mount: {said.strip()}")
         return
     disk.remount()
     settle(trial, case, code, is_rebooted=True)

@@ -48,16 +48,8 @@ class Call:
             self.source = descriptors[1]
         elif name == "symlinkat":
             names = names[1:]
-        self.path = (
-            os.path.join(self.place, names[0])
-            if names and names[0] and name not in FILLING
-            else self.place
-        )
-        self.goal = (
-            os.path.join(descriptors[1], names[1])
-            if name == "renameat2" and len(names) > 1
-            else None
-        )
+        self.path = os.path.join(self.place, names[0]) if names and names[0] and name not in FILLING else self.place
+        self.goal = os.path.join(descriptors[1], names[1]) if name == "renameat2" and len(names) > 1 else None
 
     @property
     def changes(self) -> bool:
@@ -113,15 +105,11 @@ class Trace:
         self.state = os.path.join(self.target, ".fsync-lite")
         self.stage = os.path.join(self.state, "stage")
         self.journals = [os.path.join(self.state, name) for name in ("journal", "journal.back")]
-        renames = [
-            i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed
-        ]
+        renames = [i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed]
         # Before the first call where there is none: a recovery has its journal from the start.
         self.commit = renames[0] if renames else -1
         self.has_commit = bool(renames) or recovers
-        turns = [
-            i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed
-        ]
+        turns = [i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed]
         self.turn = turns[0] if turns else None
         ends = [
             i
@@ -179,11 +167,7 @@ def staged_is_synced(trace: Trace) -> Iterator[str]:
 def journal_is_synced(trace: Trace) -> Iterator[str]:
     if trace.commit >= 0:
         journal = trace.calls[trace.commit].path
-        written = [
-            i
-            for i, call in trace.between(0, trace.commit)
-            if call.place == journal and call.name == "write"
-        ]
+        written = [i for i, call in trace.between(0, trace.commit) if call.place == journal and call.name == "write"]
         if not written or not trace.synced({journal}, written[-1], trace.commit):
             yield "the journal's content is not synced before it has its name"
 
@@ -223,11 +207,7 @@ def end_is_synced(trace: Trace) -> Iterator[str]:
 
 def sync_error_is_final(trace: Trace) -> Iterator[str]:
     failed = next(
-        (
-            i
-            for i, call in enumerate(trace.calls)
-            if call.name in ("fsync", "syncfs") and call.failed
-        ),
+        (i for i, call in enumerate(trace.calls) if call.name in ("fsync", "syncfs") and call.failed),
         None,
     )
     if failed is None:
@@ -244,42 +224,28 @@ def objects_are_checked(trace: Trace) -> Iterator[str]:
     barriers = [i for i, call in trace.between(0, max(trace.commit, 0)) if call.name == "syncfs"]
     if not barriers:
         return
-    seen = {
-        call.path for _, call in trace.between(barriers[-1], trace.commit) if call.name == "statx"
-    }
+    seen = {call.path for _, call in trace.between(barriers[-1], trace.commit) if call.name == "statx"}
     moved: set[str] = set()
     for _, call in trace.operations():
         if call.name != "renameat2":
             continue
         # By the names as they were then: below what has moved meanwhile they are others.
         for path in (call.path, call.goal if "EXCHANGE" in call.arguments else None):
-            if (
-                trace.in_tree(path)
-                and not any(inside(path, other) for other in moved)
-                and path not in seen
-            ):
+            if trace.in_tree(path) and not any(inside(path, other) for other in moved) and path not in seen:
                 yield f"not looked at before the commit: {path}"
         moved |= {call.path, call.goal or call.path}
 
 
 def names_are_not_overwritten(trace: Trace) -> Iterator[str]:
     for _, call in trace.operations():
-        if (
-            call.name == "renameat2"
-            and "RENAME_NOREPLACE" not in call.arguments
-            and "EXCHANGE" not in call.arguments
-        ):
+        if call.name == "renameat2" and "RENAME_NOREPLACE" not in call.arguments and "EXCHANGE" not in call.arguments:
             yield f"this may overwrite: {call}"
 
 
 def attributes_come_last(trace: Trace) -> Iterator[str]:
     last = trace.turn if trace.turn is not None else len(trace.calls)
     set_first = next(
-        (
-            i
-            for i, call in trace.operations()
-            if call.name == "utimensat" and trace.in_tree(call.path) and i < last
-        ),
+        (i for i, call in trace.operations() if call.name == "utimensat" and trace.in_tree(call.path) and i < last),
         None,
     )
     for index, call in trace.operations():
@@ -300,9 +266,7 @@ def sources_are_looked_at_again(trace: Trace) -> Iterator[str]:
         source = getattr(call, "source", call.place)
         if call.failed:
             continue
-        if call.name in ("pread64", "read", "copy_file_range", "ioctl") and inside(
-            source, trace.source
-        ):
+        if call.name in ("pread64", "read", "copy_file_range", "ioctl") and inside(source, trace.source):
             reading = source
         if call.name in FILLING and inside(call.place, trace.stage) and reading:
             copied[reading] = False

@@ -59,10 +59,7 @@ def expect_tree(trial: Trial, case: str, wanted: trees.Tree) -> None:
     """But for the times of directories, which the edit and the apply both moved."""
 
     def timeless(tree: trees.Tree) -> trees.Tree:
-        return {
-            path: entry._replace(modified=0) if entry.is_directory else entry
-            for path, entry in tree.items()
-        }
+        return {path: entry._replace(modified=0) if entry.is_directory else entry for path, entry in tree.items()}
 
     found, wanted = timeless(trial.there()), timeless(wanted)
     if not same(found, wanted, ()):
@@ -91,9 +88,7 @@ def judge_arrival(trial: Trial, verdict: Verdict, code: int, path: bytes) -> Non
     tree = verdict.without_foreign(trial.there(), path)
     wanted = {0: trial.new, 1: trial.old}.get(code)
     if wanted is not None and not trial.is_pending():
-        found, wanted = (
-            select(tree, lambda entry: not entry.is_directory) for tree in (tree, wanted)
-        )
+        found, wanted = (select(tree, lambda entry: not entry.is_directory) for tree in (tree, wanted))
         if not same(found, wanted):
             verdict.fail("mixture", f"exit {code}: {difference(found, wanted)}")
     elif code != 6:

@@ -112,9 +112,7 @@ class Trial:
     def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
         """Runs the tool, under strace where something is done to its calls."""
         words = [self.tool, *arguments]
-        return command.run(
-            trace.traced(words, log=self.log, inject=inject) if inject else words, **options
-        )
+        return command.run(trace.traced(words, log=self.log, inject=inject) if inject else words, **options)
 
     def injected(self) -> list[str]:
         """The lines of the calls that failed, but for those of the loader."""
@@ -141,8 +139,6 @@ class Trial:
         begin = next((i for i, call in enumerate(renames) if '"journal"' in call.line), 0)
         return [call.number for call in renames[begin:]]
 
-    def stopped(
-        self, *points: Point, calls: Iterable[str] = ()
-    ) -> contextlib.AbstractContextManager[trace.Halt]:
+    def stopped(self, *points: Point, calls: Iterable[str] = ()) -> contextlib.AbstractContextManager[trace.Halt]:
         """An apply that stops right after these calls."""
         return trace.stopped([self.tool, *self.apply], points, self.log, calls)

@@ -57,9 +57,7 @@ class Verdict:
         self._judge_rest(after)
         self._judge_next_apply()
 
-    def _judge_code(
-        self, code: int | None, was_pending: bool, before: Tree, sync_failed: bool
-    ) -> None:
+    def _judge_code(self, code: int | None, was_pending: bool, before: Tree, sync_failed: bool) -> None:
         trial = self.trial
         if code is not None and (code < 0 or code > 128):
             self.fail("untruthful", f"ended by signal or crashed: {code}")
@@ -119,9 +117,7 @@ class Verdict:
         there = [path for path, entry in tree.items() if entry.data == FOREIGN]
         # What came into the old tree of an exchange stays in it for a while.
         kept = [os.path.join(trial.state, name) for name in ("history", "trees")]
-        is_kept = any(
-            entry.data == FOREIGN for folder in kept for entry in trees.walk(folder).values()
-        )
+        is_kept = any(entry.data == FOREIGN for folder in kept for entry in trees.walk(folder).values())
         if len(there) + is_kept != 1:
             self.fail("loss", f"the foreign object at {path!r}: there {there}, kept {is_kept}")
         for path in there:
@@ -147,9 +143,7 @@ class Verdict:
             self.fail("mixture", f"the next apply: {last.code} {last.message} {found}")
             return
         names = set(os.listdir(trial.state))
-        leftovers = names - {
-            *("manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees")
-        }
+        leftovers = names - {*("manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees")}
         if trial.is_subvolume:
             leftovers |= unfinished_trees(trial)
         # What a recovery that went back moved out of the way stays for good, without a record

@@ -87,9 +87,7 @@ def mixed_changes(at: At) -> Iterator[None]:
 
 
 def mass_delete(at: At) -> Iterator[None]:
-    make(
-        at(), {"keep": files(2), "d": files(12), "e": {"f": files(6)}, "g": {"h": {"i": files(3)}}}
-    )
+    make(at(), {"keep": files(2), "d": files(12), "e": {"f": files(6)}, "g": {"h": {"i": files(3)}}})
     yield
     for name in ("d", "e", "g"):
         shutil.rmtree(at(name))

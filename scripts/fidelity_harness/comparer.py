@@ -13,13 +13,9 @@ Aspect = dict[bytes, bytes]
 run = functools.partial(command.run, seconds=3600)
 
 
-def find(
-    tree: str, form: str, *conditions: str, left_out: Collection[str] = ("./.fsync-lite", "./level")
-) -> bytes:
+def find(tree: str, form: str, *conditions: str, left_out: Collection[str] = ("./.fsync-lite", "./level")) -> bytes:
     prune = [word for path in left_out for word in ("-path", path, "-prune", "-o")]
-    return run(
-        ["find", ".", "-mindepth", "1", *prune, *conditions, "-printf", form], cwd=tree, check=True
-    ).output
+    return run(["find", ".", "-mindepth", "1", *prune, *conditions, "-printf", form], cwd=tree, check=True).output
 
 
 def depth(tree: str) -> Aspect:
@@ -43,9 +39,7 @@ def hard_links(tree: str) -> Aspect:
 
 def digests(tree: str) -> Aspect:
     names = find(tree, "%p\\0", "-type", "f", "-size", "-300M")
-    lines = run(["xargs", "-0", "-r", "sha256sum", "-z"], cwd=tree, input=names).output.split(
-        b"\0"
-    )[:-1]
+    lines = run(["xargs", "-0", "-r", "sha256sum", "-z"], cwd=tree, input=names).output.split(b"\0")[:-1]
     return {line[66:]: line[:64] for line in lines}
 
 
@@ -120,7 +114,5 @@ def compare(source: str, target: str) -> dict[str, list[bytes]]:
         wanted, there = look(source), look(target)
         if name == "names, kinds":
             wanted = {path: kind for path, kind in wanted.items() if kind != b"s"}
-        result[name] = sorted(
-            path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path)
-        )
+        result[name] = sorted(path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path))
     return result

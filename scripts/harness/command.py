@@ -37,9 +37,7 @@ class Outcome(NamedTuple):
         return self.errors.decode(errors="replace").strip()
 
 
-def run(
-    command: Sequence[Any], *, seconds: float = 300, check: bool = False, **options: Any
-) -> Outcome:
+def run(command: Sequence[Any], *, seconds: float = 300, check: bool = False, **options: Any) -> Outcome:
     """Runs a command to its end, without input. Raises `TimeoutExpired` when it does not end in
     time; where it has to succeed, the script ends when it does not."""
     options = {"stdin": subprocess.DEVNULL, **options} if "input" not in options else options
@@ -56,9 +54,7 @@ def built(*options: str) -> str:
     scripts/build."""
     if tool := os.environ.get("FSYNC_LITE"):
         return os.path.realpath(tool)
-    build = subprocess.run(
-        [os.path.join(SCRIPTS, "build"), *options], check=True, stdout=subprocess.PIPE, text=True
-    )
+    build = subprocess.run([os.path.join(SCRIPTS, "build"), *options], check=True, stdout=subprocess.PIPE, text=True)
     return build.stdout.strip()
 
 

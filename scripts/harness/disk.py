@@ -65,9 +65,7 @@ AnyDisk = TypeVar("AnyDisk", bound="Disk")
 class Disk:
     """A file system in an image; of tmpfs just the mount."""
 
-    def __init__(
-        self, folder: str, kind: str, options: str = "", megabytes: int | None = None
-    ) -> None:
+    def __init__(self, folder: str, kind: str, options: str = "", megabytes: int | None = None) -> None:
         self.kind = kind
         self.options = ",".join(filter(None, ["" if kind == "tmpfs" else "loop", options]))
         self.megabytes = megabytes or MEGABYTES.get(kind, 0)

@@ -63,11 +63,7 @@ def _pick(root: str, rng: random.Random, directories: bool) -> str:
     """Something of the tree, by a random walk: no listing of all of it for each change."""
     path = root
     while True:
-        entries = [
-            entry
-            for entry in os.scandir(path)
-            if entry.is_dir(follow_symlinks=False) or not directories
-        ]
+        entries = [entry for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False) or not directories]
         if not entries or (path != root and rng.random() < 0.4):
             return path
         entry = rng.choice(sorted(entries, key=lambda entry: entry.name))
@@ -149,9 +145,7 @@ def _chmod(root: str, rng: random.Random, number: int) -> None:
     if not os.path.islink(path):
         os.chmod(
             path,
-            rng.choice(
-                [0o700, 0o711, 0o755, 0o750] if os.path.isdir(path) else [0o600, 0o640, 0o444]
-            ),
+            rng.choice([0o700, 0o711, 0o755, 0o750] if os.path.isdir(path) else [0o600, 0o640, 0o444]),
         )
 
 

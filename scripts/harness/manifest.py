@@ -46,9 +46,7 @@ class Manifest:
     def record(item):
         """What a user would compare."""
         device = item.get("device")
-        xattrs = tuple(
-            sorted((taken(x, "name"), taken(x, "value")) for x in item.get("xattrs", ()))
-        )
+        xattrs = tuple(sorted((taken(x, "name"), taken(x, "value")) for x in item.get("xattrs", ())))
         return {
             "type": item["type"],
             "size": item.get("size"),
@@ -97,8 +95,7 @@ class Manifest:
                 ]
                 if item.get("target_inode", entry.inode) != entry.inode:
                     words.append(
-                        f"{show(path)}: recorded inode in the target: {item['target_inode']}, "
-                        f"there {entry.inode}"
+                        f"{show(path)}: recorded inode in the target: {item['target_inode']}, there {entry.inode}"
                     )
         # Names that only the target has, after `--no-delete`, count for nothing.
         for group in groups(tree, [path for path in tree if path not in unseen]):
@@ -114,8 +111,7 @@ class Manifest:
             one, two = self.entries.get(path), other.entries.get(path)
             if one is None or two is None:
                 words.append(
-                    f"{show(path)}: {'not ' * (one is None)}recorded, "
-                    f"and before it was{'' if two else ' not'}"
+                    f"{show(path)}: {'not ' * (one is None)}recorded, and before it was{'' if two else ' not'}"
                 )
                 continue
             first, second = self.record(one), self.record(two)

@@ -99,9 +99,7 @@ def counted(calls: Iterable[Call]) -> Counter:
     return counts
 
 
-def points(
-    counts: Counter, names: Iterable[str], sample: int | None, rng: random.Random
-) -> Iterator[Point]:
+def points(counts: Counter, names: Iterable[str], sample: int | None, rng: random.Random) -> Iterator[Point]:
     """Every number of every call, or a sample of each call's."""
     for call in names:
         numbers = list(range(1, counts[call] + 1))

@@ -78,9 +78,7 @@ def write(path: str | bytes, content: bytes) -> None:
 # --- Walking ----------------------------------------------------------------------------------
 
 
-def entries(
-    root: str | bytes, *, with_state: bool = False
-) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
+def entries(root: str | bytes, *, with_state: bool = False) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
     """Path, path from the root, and status of all that is in a directory, itself included as ".".
     Follows no symlink, and leaves all access times as they are."""
     pending = [(os.fsencode(root), b".")] if os.path.lexists(root) else []
@@ -112,9 +110,7 @@ def content(path: str | bytes) -> bytes:
 
 def walk(root: str | bytes, *, contents: bool = True, xattrs: bool = True) -> Tree:
     """The entries by path; empty where there is no directory."""
-    return {
-        relative: _entry(path, status, contents, xattrs) for path, relative, status in entries(root)
-    }
+    return {relative: _entry(path, status, contents, xattrs) for path, relative, status in entries(root)}
 
 
 def _entry(path: bytes, status: os.stat_result, contents: bool, xattrs: bool) -> Entry:
@@ -140,11 +136,7 @@ def _entry(path: bytes, status: os.stat_result, contents: bool, xattrs: bool) ->
 
 def _xattrs(path: bytes) -> tuple[tuple[str, bytes], ...]:
     names = sorted(os.listxattr(path, follow_symlinks=False))
-    return tuple(
-        (name, os.getxattr(path, name, follow_symlinks=False))
-        for name in names
-        if name not in SECOND_VIEWS
-    )
+    return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in names if name not in SECOND_VIEWS)
 
 
 # --- Comparing --------------------------------------------------------------------------------
@@ -187,15 +179,12 @@ def differences(
         one, other = found.get(path), wanted.get(path)
         if one is None or other is None:
             words.append(
-                f"{show(path)}: {'missing' if one is None else 'there'}, "
-                f"wanted {brief(other) if other else 'nothing'}"
+                f"{show(path)}: {'missing' if one is None else 'there'}, wanted {brief(other) if other else 'nothing'}"
             )
             continue
         for name in ATTRIBUTES:
             if getattr(one, name) != getattr(other, name):
-                words.append(
-                    f"{show(path)}: {name}: {getattr(one, name)!r}, wanted {getattr(other, name)!r}"
-                )
+                words.append(f"{show(path)}: {name}: {getattr(one, name)!r}, wanted {getattr(other, name)!r}")
     common = (found.keys() & wanted.keys()) - set(ignored) - set(unlinked)
     first, second = groups(found, common), groups(wanted, common)
     for group in sorted(sorted(group) for group in first ^ second):

@@ -262,9 +262,7 @@ class Alterations:
         if os.path.lexists(self.path(goal)):
             goal += "~"
         os.rename(self.path(outer), self.path(goal))
-        self.tell(
-            f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}"
-        )
+        self.tell(f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}")
         os.rename(self.path(above), self.path(outer))
         self.tell(f"mv -T {self.told(above)} {self.told(outer)}")
 
@@ -307,9 +305,7 @@ class Alterations:
             raise FileNotFoundError(2, "a symlink has no mode")
         folder = path in self.directories
         mode = self.rng.choice(
-            [0o700, 0o711, 0o755, 0o2750, 0o1777]
-            if folder
-            else [0o600, 0o640, 0o644, 0o444, 0o755, 0o4755]
+            [0o700, 0o711, 0o755, 0o2750, 0o1777] if folder else [0o600, 0o640, 0o644, 0o444, 0o755, 0o4755]
         )
         os.chmod(self.path(path), mode)
         self.tell(f"chmod {mode:o} {self.told(path)}")
@@ -356,9 +352,7 @@ class Alterations:
             name,
             struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries),
         )
-        text = ",".join(
-            words[tag].format(who) + str(permissions) for tag, permissions, who in entries
-        )
+        text = ",".join(words[tag].format(who) + str(permissions) for tag, permissions, who in entries)
         self.tell(f"setfacl {'-d ' if default else ''}--set {text} {self.told(path)}")
 
     def copy(self):

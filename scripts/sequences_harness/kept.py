@@ -68,9 +68,7 @@ class Kept:
 
         def part(tree):
             return {
-                path: entry
-                for path, entry in tree.items()
-                if any(path == top or below(path, top) for top in wanted)
+                path: entry for path, entry in tree.items() if any(path == top or below(path, top) for top in wanted)
             }
 
         kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
@@ -84,9 +82,7 @@ class Kept:
         words = []
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
-            loose |= {path} | {
-                other for tree in [found, *self.versions] for other in tree if below(other, path)
-            }
+            loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
         for filters in self.loosened:
             for tree in [found, *self.versions]:
                 loose |= set(filters.split(tree)[1])
@@ -94,11 +90,7 @@ class Kept:
             loose.add(above)
         paths = set(found).union(*self.versions)
         for path in sorted(paths):
-            if (
-                path in unseen
-                or path in loose
-                or (path == b"." and (not root or not self.versions[0]))
-            ):
+            if path in unseen or path in loose or (path == b"." and (not root or not self.versions[0])):
                 continue
             versions = [tree.get(path) for tree in self.versions]
             entry = found.get(path)
@@ -112,9 +104,7 @@ class Kept:
                     or any(below(other, path) for other in listed)
                 ):
                     continue
-                words.append(
-                    f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}"
-                )
+                words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
                 continue
             wanted = [version for version in versions if version]
             if not wanted:
@@ -131,9 +121,7 @@ class Kept:
                 ):
                     continue
                 if path in listed or (
-                    entry.is_directory
-                    and name == "modified"
-                    and any(below(other, path) for other in listed)
+                    entry.is_directory and name == "modified" and any(below(other, path) for other in listed)
                 ):
                     continue
                 words.append(
@@ -152,7 +140,5 @@ class Kept:
             there = groups(self.versions[0], common)
             for group in sorted(sorted(group) for group in here ^ there):
                 place = "found" if frozenset(group) in here else "wanted"
-                words.append(
-                    f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}"
-                )
+                words.append(f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}")
         return words

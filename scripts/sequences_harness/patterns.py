@@ -35,9 +35,7 @@ class Filters:
         covered, rest = {}, {}
         for path in sorted(tree, key=lambda path: path.split(b"/")):
             parent = path[: path.rindex(b"/")] if b"/" in path else b"."
-            inside = path == b"." or (
-                parent in covered and self.covers(path, tree[path].is_directory)
-            )
+            inside = path == b"." or (parent in covered and self.covers(path, tree[path].is_directory))
             (covered if inside else rest)[path] = tree[path]
         return covered, rest
 
@@ -52,9 +50,7 @@ def rule(pattern):
     tied = "/" in pattern
     words = "" if tied else "(?:.*/)?"
     for part in re.findall(r"\*\*/|/\*\*$|\*|\?|.", pattern.lstrip("/")):
-        words += {"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}.get(
-            part
-        ) or re.escape(part)
+        words += {"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}.get(part) or re.escape(part)
     return taken, only_directories, re.compile(words.encode(), re.DOTALL)
 
 

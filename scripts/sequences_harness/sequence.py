@@ -155,9 +155,7 @@ class Sequence:
             shutil.rmtree(self.copy, ignore_errors=True)
             code, report, _ = self.fsync_lite("snapshot", "list", "--json", self.target)
             self.before_ids = self.ids
-            self.ids = (
-                [item["id"] for item in report["snapshots"]] if code == 0 and report else self.ids
-            )
+            self.ids = [item["id"] for item in report["snapshots"]] if code == 0 and report else self.ids
             for snapshot in self.ids:
                 self.kept[snapshot] = Kept(self.filters, [walk(self.target)], set(), anything=True)
             self.drift |= set(walk(self.target))
@@ -205,9 +203,7 @@ class Sequence:
         text = json.dumps({"keep_last": self.number_kept})
         with open(os.path.join(state, "settings.json"), "w") as file:
             file.write(text)
-        self.tell(
-            f"echo {shlex.quote(text)} > {os.path.relpath(state, self.target_folder)}/settings.json"
-        )
+        self.tell(f"echo {shlex.quote(text)} > {os.path.relpath(state, self.target_folder)}/settings.json")
 
     def state(self):
         beside = os.path.join(self.target_folder, ".t.fsync-lite")
@@ -244,9 +240,7 @@ class Sequence:
         before = walk(self.target)
         self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}")
         after = walk(self.target)
-        touched = {
-            path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
-        }
+        touched = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         self.losses.note(before, after, touched)
         self.drift |= touched
         if touched:
@@ -287,9 +281,7 @@ class Sequence:
     def shell(self, line):
         self.tell(line)
         # Links of what is read-only or odd may fail; what comes of it is a tree like any other.
-        subprocess.run(
-            line, shell=True, cwd=self.source_folder, check=False, stderr=subprocess.DEVNULL
-        )
+        subprocess.run(line, shell=True, cwd=self.source_folder, check=False, stderr=subprocess.DEVNULL)
 
     # --- Commands -----------------------------------------------------------------------------
 
@@ -358,22 +350,16 @@ class Sequence:
         reason = first_line(errors)
         others = [word for word in words if word not in ("--exchange", "--reflink")]
         if not set(ALL_GUARDS_OFF) <= set(words):
-            self.run_apply(
-                [word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters
-            )
+            self.run_apply([word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters)
         elif "clone" in reason or "reflink" in reason or "FICLONE" in errors:
             self.run_apply(others, filters)
         elif "left out" in errors or "exclude" in errors:
             self.run_apply(
-                [*others, "--delete-excluded"]
-                if "--no-delete" not in others
-                else ALL_GUARDS_OFF + self.keep(words),
+                [*others, "--delete-excluded"] if "--no-delete" not in others else ALL_GUARDS_OFF + self.keep(words),
                 filters if "--no-delete" not in others else Filters(),
             )
         else:
-            raise self.broken(
-                "exit", f"apply: exit 4 with all guards off: {reason}", errors.splitlines()
-            )
+            raise self.broken("exit", f"apply: exit 4 with all guards off: {reason}", errors.splitlines())
 
     def keep(self, words):
         return ["--keep-last", str(self.number_kept)] if "--keep-last" in words else []
@@ -416,8 +402,7 @@ class Sequence:
         if len(self.ids) < wanted and self.can("vanishing"):
             raise self.broken(
                 "vanished",
-                f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, "
-                f"{wanted} were to stay",
+                f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, {wanted} were to stay",
             )
 
     def extra(self, after, wanted):
@@ -464,9 +449,7 @@ class Sequence:
 
     def lost(self, snapshot):
         """What a restore would list; one that is killed lists nothing."""
-        _, report, _ = self.fsync_lite(
-            "snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json"
-        )
+        _, report, _ = self.fsync_lite("snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json")
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         return self.listed(report)
@@ -492,43 +475,27 @@ class Sequence:
             for path, entry in kept.versions[0].items()
             if path not in kept.extra and value(before.get(path)) == value(entry)
         }
-        if code not in (0, 3) or (
-            code == 3 and not self.drifted and not self.can_forget and not strangers
-        ):
-            raise self.broken(
-                "exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines()
-            )
+        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
+            raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
         carried |= {above for path in carried for above in parents(path)} - {b"."}
-        excused = (
-            strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
-        )
+        excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.drift |= self.moved_drift(before, after)
         recorded = self.manifest_if_there()
         # What is left out no longer and no apply brought counts as brought by hand.
-        self.drift |= (
-            set(kept.filters.split(after)[0])
-            - recorded.entries.keys()
-            - recorded.uncovered
-            - {b"."}
-        )
+        self.drift |= set(kept.filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
         filters = self.filters if self.old else kept.filters
         changed = self.old and filters != kept.filters
         # What `--no-delete` left counts for no name of a file.
-        extra = (
-            strangers
-            | kept.extra
-            | self.kept[self.ids[0]].extra
-            | self.manifest_if_there().uncovered
-        )
+        extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
         if self.drift or changed:
             extra |= self.extra(after, kept.versions[0])
         self.note_step(
@@ -551,12 +518,7 @@ class Sequence:
             and all(path in version for version in kept.versions)
         }
         resting = self.manifest_if_there().uncovered - as_it_was
-        unknown = (
-            strangers
-            | resting
-            | self.unseen(before)
-            | (set(after) if changed or code == 3 else set())
-        )
+        unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
         self.check_manifest(after, filters, unknown, undone=True)
 
     def check_back(self, what, kept, before, after, listed):
@@ -592,21 +554,15 @@ class Sequence:
         if kill and code == 137:
             return self.after_a_kill(before, None, None, None)
         if code != 0:
-            raise self.broken(
-                "exit", f"prune: exit {code}: {first_line(errors)}", errors.splitlines()
-            )
+            raise self.broken("exit", f"prune: exit {code}: {first_line(errors)}", errors.splitlines())
         self.expect_unchanged(before, "prune")
         self.list_snapshots(may_vanish=True)
 
     def label(self, rng):
         before = walk(self.target)
-        code, _, errors = self.fsync_lite(
-            "snapshot", "create", "--label", f"step-{self.step}", self.target
-        )
+        code, _, errors = self.fsync_lite("snapshot", "create", "--label", f"step-{self.step}", self.target)
         if code != 0:
-            raise self.broken(
-                "exit", f"label: exit {code}: {first_line(errors)}", errors.splitlines()
-            )
+            raise self.broken("exit", f"label: exit {code}: {first_line(errors)}", errors.splitlines())
         self.expect_unchanged(before, "a label")
         self.list_snapshots(may_vanish=False)
 
@@ -635,9 +591,7 @@ class Sequence:
             self.run_apply(words, filters, kill=kill)
         else:
             self.after_kill = rng.choice([["recover"], ["recover", "--back"]])
-            {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](
-                rng, kill=kill
-            )
+            {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](rng, kill=kill)
 
     def after_a_kill(self, before, words, filters, kept=None, lost=()):
         """Old or new, and all documents can be read."""
@@ -647,9 +601,7 @@ class Sequence:
             self.after_kill = ["recover"]
         code, _, errors = self.fsync_lite(*self.after_kill, self.target)
         if code != 0:
-            raise self.broken(
-                "stuck", f"recover: exit {code}: {first_line(errors)}", errors.splitlines()
-            )
+            raise self.broken("stuck", f"recover: exit {code}: {first_line(errors)}", errors.splitlines())
         after = walk(self.target)
         self.last = None
         # A state that is moved into the target moves the root's time, which the next apply puts
@@ -660,9 +612,7 @@ class Sequence:
             and after[b"."]._replace(modified=0) == before[b"."]._replace(modified=0)
         ):
             self.drift.add(b".")
-        old = not differences(
-            {**after, b".": before[b"."]} if b"." in self.drift else after, before
-        )
+        old = not differences({**after, b".": before[b"."]} if b"." in self.drift else after, before)
         if words is not None:
             try:
                 self.check_mirror(before, after, words, filters, set())
@@ -681,8 +631,7 @@ class Sequence:
             raise self.broken(
                 "mixture",
                 "neither the old tree nor the new one",
-                ["old: " + line for line in differences(after, before)]
-                + ["new: " + line for line in why],
+                ["old: " + line for line in differences(after, before)] + ["new: " + line for line in why],
             )
         present = self.ids[:1]
         self.list_snapshots(may_vanish=words is not None or kept is None, check=False)
@@ -694,9 +643,7 @@ class Sequence:
             elif kept and not self.old:
                 self.filters = kept.filters
             uncovered = self.manifest_if_there().uncovered
-            self.remember(
-                after, self.filters, [], uncovered | (set(after) if self.drift else set())
-            )
+            self.remember(after, self.filters, [], uncovered | (set(after) if self.drift else set()))
             self.drift = set() if words is not None else self.drift
         elif words is not None and new and self.old:
             # Perhaps only the filters are others, which is no step there.
@@ -706,9 +653,7 @@ class Sequence:
     def recorded_filters(self):
         recorded = (self.manifest_if_there() or {}).get("filters", [])
         return tuple(
-            word.removeprefix("--exclude=")
-            if word.startswith("--exclude=")
-            else "!" + word.removeprefix("--include=")
+            word.removeprefix("--exclude=") if word.startswith("--exclude=") else "!" + word.removeprefix("--include=")
             for word in recorded
         )
 
@@ -720,18 +665,14 @@ class Sequence:
         _, before_rest = filters.split(before)
         staying = {path for path in self.staying(covered, rest) if path not in wanted}
         if "--no-delete" in words:
-            known = {value(entry) for entry in before.values()} | {
-                entry.inode for entry in before.values()
-            }
+            known = {value(entry) for entry in before.values()} | {entry.inode for entry in before.values()}
             staying |= {
                 path
                 for path, entry in covered.items()
                 if path not in wanted and (value(entry) in known or entry.inode in known)
             }
         if "--delete-excluded" in words and rest:
-            raise self.broken(
-                "mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest))
-            )
+            raise self.broken("mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest)))
         found = differences(covered, wanted, ignored=staying | unseen)
         if found:
             raise self.broken("mirror", "the target is not the mirror", found)
@@ -744,16 +685,12 @@ class Sequence:
         """At its place, or where the directory that holds it has gone."""
 
         def tops(part):
-            return sorted(
-                path for path in part if not any(above in part for above in parents(path))
-            )
+            return sorted(path for path in part if not any(above in part for above in parents(path)))
 
         def image(tree, top):
             return tuple(
                 sorted(
-                    (path[len(top) :], value(entry))
-                    for path, entry in tree.items()
-                    if path == top or below(path, top)
+                    (path[len(top) :], value(entry)) for path, entry in tree.items() if path == top or below(path, top)
                 )
             )
 
@@ -783,9 +720,7 @@ class Sequence:
         if words:
             raise self.broken("unchanged", f"{what} has changed the target", words)
 
-    def note_step(
-        self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False
-    ):
+    def note_step(self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False):
         """`looked`: the run has looked at all of the target, and found what was edited there."""
         present = self.ids[:1]
         uncertain = self.unseen(before)
@@ -809,9 +744,7 @@ class Sequence:
             return
         self.remember(after, filters, versions, extra)
         self.kept[self.ids[0]].uncertain |= uncertain
-        self.last = (
-            None if drifted else {"before": before, "manifest": manifest, "filters": old_filters}
-        )
+        self.last = None if drifted else {"before": before, "manifest": manifest, "filters": old_filters}
         if self.old and filters != old_filters:
             self.forget_uncovered(filters)
 
@@ -836,9 +769,7 @@ class Sequence:
         self.before_ids = self.ids
         gone = [snapshot for snapshot in self.ids if snapshot not in ids]
         if gone and not may_vanish and self.can("vanishing"):
-            raise self.broken(
-                "vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone
-            )
+            raise self.broken("vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone)
         if "initial" in ids and "initial" not in self.kept:
             self.kept["initial"] = Kept(Filters(), [{}], set())
         if check:
@@ -856,9 +787,7 @@ class Sequence:
         if manifest is None:
             raise self.broken("manifest", "there is none")
         covered, rest = filters.split(after)
-        words = manifest.compare(
-            covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra
-        )
+        words = manifest.compare(covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra)
         if words:
             raise self.broken("manifest", "it is not what the target holds", words)
         if undone and self.undone_manifest:
@@ -873,11 +802,7 @@ class Sequence:
             self.plan(rng)
         if not self.ids:
             return
-        ids = (
-            self.ids
-            if everything
-            else rng.sample(self.ids, min(len(self.ids), rng.choice([0, 1, 1, 2])))
-        )
+        ids = self.ids if everything else rng.sample(self.ids, min(len(self.ids), rng.choice([0, 1, 1, 2])))
         for snapshot in ids:
             self.restore_copy(rng, snapshot)
 
@@ -939,11 +864,7 @@ class Sequence:
         link = ["--link"] * (rng.random() < 0.15 and self.can("restore-link"))
         paths = []
         if self.can("paths") and rng.random() < 0.2:
-            tops = sorted(
-                path
-                for path in kept.versions[0].keys() - kept.extra
-                if b"/" not in path and path != b"."
-            )
+            tops = sorted(path for path in kept.versions[0].keys() - kept.extra if b"/" not in path and path != b".")
             paths = [show(rng.choice(tops))] if tops else []
         code, report, errors = self.fsync_lite(
             "snapshot",
@@ -992,8 +913,7 @@ class Sequence:
 
     def fsync_lite(self, *arguments, kill=None):
         told = " ".join(
-            shlex.quote({self.source: "s", self.target: "t", self.copy: "copy"}.get(word, word))
-            for word in arguments
+            shlex.quote({self.source: "s", self.target: "t", self.copy: "copy"}.get(word, word)) for word in arguments
         )
         command = [self.tool, *arguments]
         if kill:
