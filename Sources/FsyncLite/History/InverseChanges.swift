@@ -125,10 +125,12 @@ package struct InverseChanges: Hashable, Sendable {
         }
         var unnamed: [RelativePath: Entry] = [:]
         for (path, entry) in entries {
-            guard let before = older.pathBefore(of: path) else { continue }
-            if let known = result.entries[before] {
-                // What took no part may have come to the path of something else, and no record tells of that.
-                if known.place != entry.place { leave(path, entry.file) }
+            let before = older.pathBefore(of: path)
+            let known = before.flatMap { result.entries[$0] }
+            guard let before, known == nil else {
+                // No record tells of what took no part and came to the path of something else, nor of what came along
+                // with a directory, and may have left it since.
+                if known?.place != entry.place { leave(path, entry.file) }
                 continue
             }
             let entry = Entry(

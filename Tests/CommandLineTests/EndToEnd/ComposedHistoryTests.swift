@@ -358,6 +358,25 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("copy/d"))
     }
 
+    /// A joined record says of a directory that came back only that it was not there; then another takes its path.
+    @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
+        try scene.mirror("--keep-last", "1")
+        let before = try AttributeSnapshot(scene.source)
+        try scene.move("source/d", to: "aside")
+        try scene.mirror()
+        let wanted = try AttributeSnapshot(scene.target)
+        #expect(try scene.run("snapshot", "create", "--label", "without", "target").code == 0)
+        try expectTree(scene, "latest~1", before, inPlace: true)
+        try scene.move("aside", to: "source/d")
+        try scene.mirror()
+        try scene.move("source/d/e", to: "source/e")
+        try scene.move("source/d", to: "source/e/d")
+        try scene.move("source/e", to: "source/d")
+        try scene.mirror()
+        try expectTree(scene, "latest~2", wanted)
+    }
+
     /// Somebody swaps two files of one size and time, or the whole target is a copy.
     @Test(arguments: [false, true], [false, true])
     func aCopyTellsWhatMayHaveBeenSwapped(withDigest: Bool, isLeftOut: Bool) throws {
