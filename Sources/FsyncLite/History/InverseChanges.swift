@@ -124,20 +124,25 @@ package struct InverseChanges: Hashable, Sendable {
             result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
         }
         var unnamed: [RelativePath: Entry] = [:]
+        // What took no part and is not in that tree, and what lies below.
+        var absent: Set<RelativePath> = []
         for (path, entry) in entries {
             let before = older.pathBefore(of: path)
             let known = before.flatMap { result.entries[$0] }
             guard let before, known == nil else {
                 // No record tells of what took no part and came to the path of something else, nor of what came along
                 // with a directory, and may have left it since.
-                if known?.place != entry.place { leave(path, entry.file) }
+                if known?.place != entry.place {
+                    leave(path, entry.file)
+                    if let before { absent.insert(before) }
+                }
                 continue
             }
             let entry = Entry(
                 file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered)
             if entry.isCovered || before.isInState { result.set(entry) } else { unnamed[before] = entry }
         }
-        let absent = Set(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
+        absent.formUnion(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
         for (path, entry) in unnamed {
             if absent.contains(path) || path.isBelow(anyOf: absent) {
                 result.gone[entry.place] = entry.file.moved(to: entry.place)

@@ -377,6 +377,23 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
+    /// The same of what lies in such a directory, whether that tree has a file at its path or another directory.
+    @Test(arguments: ["1", ["y": "1"]] as [TreeLiteral])
+    func whatLiesInWhatCameLaterIsNotInThatTree(_ node: TreeLiteral) throws {
+        let scene = try MirrorScene(["c": node, "z": "z"])
+        let wanted = try TreeSnapshot(scene.source)
+        #expect(try scene.apply("--keep-last", "9", "--exclude", "/c/x").code == 0)
+        try scene.remove("source/c")
+        #expect(try scene.apply("--exclude", "/c/x").code == 0)
+        #expect(try scene.apply("--exclude", "/c").code == 0)
+        try scene.build(["c": ["x": "2"]], at: "target")
+        #expect(try scene.apply("--max-delete", "unlimited").code == 0)
+        #expect(!scene.exists("target/c"))
+        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
+    }
+
     /// Somebody swaps two files of one size and time, or the whole target is a copy.
     @Test(arguments: [false, true], [false, true])
     func aCopyTellsWhatMayHaveBeenSwapped(withDigest: Bool, isLeftOut: Bool) throws {
