@@ -115,13 +115,14 @@ package final class RunningCommand {
     }
 }
 
-/// Where the build put the command: beside the test bundle.
+/// What `FSYNC_LITE` names, such as the release binary; else what the build put beside the test bundle.
 package enum BuiltCommand {
     private struct Missing: Error, CustomStringConvertible {
         let description = "no fsync-lite beside the test bundle: run swift build first"
     }
 
     package static func path() throws -> String {
+        if let chosen = ProcessInfo.processInfo.environment["FSYNC_LITE"] { return chosen }
         let starts = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]),
             URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath(),

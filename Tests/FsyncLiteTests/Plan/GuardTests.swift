@@ -44,6 +44,13 @@ struct GuardTests {
             // A half is no more than half.
             try $0.setPlan(deleted: 11, of: 22)
         },
+        Row("11 of the target's 20 entries would be deleted", option: "--max-delete 11") {
+            try $0.setPlan(deleted: 11, of: 20)
+            $0.record(files: 20)
+        } butNot: {
+            // Ten are never many.
+            try $0.setPlan(deleted: 10, of: 10)
+        },
         Row("3 of the target's 11 entries would be deleted", option: "--max-delete 3") {
             try $0.setPlan(deleted: 3, of: 11)
             $0.record(files: 11)
