@@ -81,7 +81,11 @@ package final class ScratchDocument {
     package func files(_ bytes: [UInt8]) throws -> [RecordList.Entry] {
         let reader = try manifest(bytes)
         var files: [RecordList.Entry] = []
-        while try reader.advance() { files.append(.init(file: reader.file, targetInode: reader.targetInode)) }
+        while try reader.advance() {
+            var entry = RecordList.Entry(file: reader.file, targetInode: reader.targetInode)
+            (entry.targetChanged, entry.marks) = (reader.targetChanged, reader.marks)
+            files.append(entry)
+        }
         return files
     }
 }

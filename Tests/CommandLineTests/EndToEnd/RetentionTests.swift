@@ -50,6 +50,41 @@ struct RetentionTests {
         #expect(try count(scene) == 2)
     }
 
+    /// Whatever is listed after a kill is what it was: the chain gets shorter from its old end only.
+    @Test(.needs(.strace), arguments: 1...4) func pruneThatIsKilledLeavesWhatIsTrue(renames: Int) throws {
+        let scene = try scene(1, "--keep-last", "30")
+        func ids() throws -> [String] { try list(scene).objects("snapshots").compactMap { $0.text("id") } }
+        var trees: [String: TreeSnapshot] = [:]
+        for _ in 0..<4 {
+            try change(scene)
+            trees[try #require(try ids().first)] = try TreeSnapshot(scene.target)
+        }
+        let command = try PausedCommand(
+            ["snapshot", "prune", "target", "--keep-last", "0"], in: scene.directory.path,
+            at: .after("renameat2", number: renames))
+        if try command.waitForPause() { command.kill() } else { _ = try command.finish() }
+        for (number, id) in try ids().enumerated() {
+            guard let tree = trees[id] else { continue }
+            let run = try scene.run("snapshot", "restore", "target", id, "--to", "copy\(number)")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try TreeSnapshot(scene.path("copy\(number)")).differences(from: tree) == [])
+        }
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        #expect(try count(scene) == 1)
+    }
+
+    /// What it still needs nobody can tell.
+    @Test func besideARecordThatIsDamagedNothingGoes() throws {
+        let scene = try scene(5, "--keep-last", "30")
+        let history = scene.path("target/.fsync-lite/history")
+        let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
+        #expect(names.count == 5)
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(history)/\(names[2])/header.json"))
+        _ = try scene.run("snapshot", "prune", "target", "--keep-last", "0")
+        try change(scene, ["--keep-last", "1"])
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: history)).isSuperset(of: names))
+    }
+
     @Test func aRepairPrunesNothing() throws {
         let scene = try scene(4, "--digest")
         try settings("{\"keep_last\": 1}", scene)

@@ -67,6 +67,11 @@ struct TrustManifestTests {
         Hazard(testDescription: "a directory to be deleted holds what nobody knows of") {
             try $0.build(["theirs": "theirs"], at: "target/gone")
         },
+        Hazard(testDescription: "the same, and its time was put back") {
+            let time = try TreeTime($0.status("target/gone").st_mtim)
+            try $0.build(["theirs": "theirs"], at: "target/gone")
+            try $0.setTime(time, of: "target/gone")
+        },
         Hazard(testDescription: "a directory to be moved holds what nobody knows of") {
             try $0.build(["theirs": "theirs"], at: "target/was/in")
         },
@@ -99,7 +104,7 @@ struct TrustManifestTests {
     /// What is mounted or locked where a plan would write is refused as by a run that scans.
     @Test(
         .needs(.mounts, .immutableFiles),
-        arguments: ["mount on gone", "mount on was/in", "i edited", "a edited", "i gone"])
+        arguments: ["tmpfs on gone", "bind on gone", "tmpfs on was/in", "i edited", "a edited", "i gone"])
     func whatIsMountedOrLockedIsSeen(obstacle: String) throws {
         let scene = try changedScene()
         let words = obstacle.split(separator: " ")
@@ -112,8 +117,11 @@ struct TrustManifestTests {
             }
             #expect(try scene.wholeTarget().differences(from: before) == [])
         }
-        if words[0] == "mount" {
-            try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path(place)) { try expectRefusal() }
+        if words[1] == "on" {
+            // One of the two is of the same file system.
+            let disk: TestDisk = words[0] == "bind" ? .bind(scene.path("aside")) : .tmpfs(options: "size=1m")
+            try scene.build([:], at: "aside")
+            try disk.mounted(at: scene.path(place)) { try expectRefusal() }
         } else {
             try HostCommand.run("chattr", "+\(words[0])", scene.path(place))
             defer { _ = HostCommand.works("chattr", "-\(words[0])", scene.path(place)) }

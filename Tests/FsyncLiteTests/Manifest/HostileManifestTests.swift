@@ -79,6 +79,22 @@ struct HostileManifestTests {
         expectRefusal(ManifestText(fields: [(key, value)]).bytes, line: 3, "\(key): \(value ?? "left out")")
     }
 
+    @Test(arguments: [
+        "[]", "{}", "null", #"[{"name":"user.a"}]"#, #"[{"value":"x"}]"#, #"[{"name":"","value":"x"}]"#,
+        #"[{"name":"a\u0000b","value":"x"}]"#, #"[{"name":"user.a","value":"x","more":1}]"#,
+        #"[{"name":"user.a","name_base64":"/w==","value":"x"}]"#,
+        #"[{"name":"user.b","value":"x"},{"name":"user.a","value":"x"}]"#,
+        #"[{"name":"user.a","value":"x"},{"name":"user.a","value":"y"}]"#,
+    ])
+    func impossibleExtendedAttributes(_ value: String) {
+        expectRefusal(ManifestText(fields: [("xattrs", value)]).bytes, line: 3, value)
+    }
+
+    @Test(arguments: ["[]", #"["owner","mode"]"#, #"["mode","mode"]"#, #"["size"]"#, #""mode""#, "null"])
+    func impossibleOmissions(_ value: String) {
+        expectRefusal(ManifestText(fields: [("omitted", value)]).bytes, line: 3, value)
+    }
+
     @Test func digestOfADirectory() {
         let digest = "\"sha256:\(String(repeating: "0", count: 64))\""
         let fields: [(key: String, value: String?)] = [

@@ -54,9 +54,19 @@ struct ManifestRoundTripTests {
                     file.digest = Digest(
                         .init(numbers[index % numbers.count], 1, .max, 0xABCD_EF01_2345_6789))
                 }
-                entries.append(
-                    .init(
-                        file: file, targetInode: numbers[(index + 1) % numbers.count]))
+                if index % 5 == 1 {
+                    file.extended = ExtendedAttributes([
+                        .init(name: Array("user.a".utf8), value: name),
+                        .init(name: Array("user.b".utf8), value: []),
+                    ])
+                }
+                if index % 4 == 2 { file.omitted = [.modified, .owner, .xattrs] }
+                var entry = RecordList.Entry(
+                    file: file, targetInode: numbers[(index + 1) % numbers.count])
+                if index / 2 % 2 == 1 { entry.marks.insert(.racy) }
+                if status.type == .file, index / 6 % 2 == 1 { entry.marks.insert(.growing) }
+                if index % 2 == 1 { entry.targetChanged = times[index % times.count] }
+                entries.append(entry)
             }
         }
         return entries.sorted { $0.file < $1.file }
@@ -74,7 +84,8 @@ struct ManifestRoundTripTests {
         for entry in entries {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                targetInode: entry.targetInode, digest: entry.file.digest)
+                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
+                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest)
             try writer.drain(to: &bytes)
         }
         writer.end()
@@ -89,6 +100,9 @@ struct ManifestRoundTripTests {
         let read = try scratch.files(bytes)
         #expect(read.map(\.file) == entries.map(\.file))
         #expect(read.map(\.targetInode) == entries.map(\.targetInode))
+        #expect(read.map(\.targetChanged) == entries.map(\.targetChanged))
+        #expect(read.map(\.marks) == entries.map(\.marks))
+        #expect(Set(read.map(\.marks)).count == 4)
         #expect(try scratch.manifest(bytes).header == Self.header)
         #expect(try Self.text(Self.header, read) == bytes)
         // One entry, one line.

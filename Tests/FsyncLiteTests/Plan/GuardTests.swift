@@ -136,6 +136,20 @@ struct GuardTests {
         } butNot: {
             $0.setChanged("e/f")
         },
+        Row("d in the target is immutable; chattr -i it") {
+            // A name in it goes elsewhere.
+            $0.setRenamed("d/f", to: "g")
+            $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
+        } butNot: {
+            $0.setRenamed("e/f", to: "g")
+        },
+        Row("d in the target is immutable; chattr -i it") {
+            // A name comes into it.
+            $0.setRenamed("f", to: "d/f")
+            $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
+        } butNot: {
+            $0.setRenamed("f", to: "e/f")
+        },
         Row("other in the target is append-only; chattr -a it") {
             $0.options.exchanges = true
             $0.locked = [path("other"): with(status(.file)) { $0.isAppendOnly = true }]
@@ -253,6 +267,14 @@ extension GuardFacts {
         let file = File(path: path(name), status: status(.file), destination: [])
         var pair = Pair(source: file, target: file)
         (pair.causes, pair.replacesContent) = (.size, true)
+        plan = Plan(with(plan.difference) { $0.pairs = [pair] }, root: nil)
+    }
+
+    fileprivate mutating func setRenamed(_ name: String, to other: String) {
+        var pair = Pair(
+            source: File(path: path(other), status: status(.file), destination: []),
+            target: File(path: path(name), status: status(.file), destination: []))
+        pair.causes = .renamed
         plan = Plan(with(plan.difference) { $0.pairs = [pair] }, root: nil)
     }
 
