@@ -8,7 +8,7 @@ package struct Difference: Sendable {
     package var created: [(file: File, isDrift: Bool)] = []
     /// Entries of the target that go, in scan order.
     package var deleted: [(file: File, isDrift: Bool)] = []
-    /// Paths that only the manifest still has.
+    /// Paths that the manifest has and the target has not.
     package var forgotten: [RelativePath] = []
     /// What somebody changed in the target since the last apply.
     package private(set) var drift: [Drift] = []

@@ -14,7 +14,7 @@ package struct TreeMerge {
     package private(set) var arrivals: [(file: File, record: Record?, isListed: Bool)] = []
     /// Entries of the target without one.
     package private(set) var departures: [(file: File, record: Record?)] = []
-    /// Paths that only the manifest still has.
+    /// Paths that the manifest has and the target has not.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
     package private(set) var uncovered: [Uncovered] = []
@@ -128,6 +128,8 @@ package struct TreeMerge {
             }
             if policy.isRecordItself, order >= 0 { record = Record(of: target) }
             leaveUnsettled(path)
+            // What arrives there is recorded as what it is, if it arrives.
+            if record != nil, order < 0 { forget(path) }
 
             if isTargetExcluded {
                 if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
@@ -138,7 +140,6 @@ package struct TreeMerge {
                     uncover(target.file, record, isSeen: true)
                 }
             } else if isSourceExcluded {
-                if record != nil, order < 0 { forget(path) }
                 if order == 0 { takeDeparture(target, record) }
             } else if order == 0 {
                 takeBoth(source, target, record, isResting: isResting)

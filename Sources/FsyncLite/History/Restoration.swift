@@ -313,8 +313,6 @@ extension Difference {
             created.removeAll { file, isDrift in
                 guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
                 listed.insert(file.path)
-                // The target does not have it, and so the manifest has it no more.
-                forgotten.append(file.path)
                 return true
             }
         }

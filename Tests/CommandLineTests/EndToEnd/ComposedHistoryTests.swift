@@ -394,6 +394,22 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
+    /// Somebody replaces a directory that took no part; another comes to its path when what held it moves.
+    @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.remove("target/d/e")
+        try scene.build(["d": ["e": "file"]], at: "target")
+        try scene.move("source/d", to: "aside")
+        try scene.build(["d": ["e": ["x": "2"]]], at: "source")
+        try scene.move("aside", to: "source/d/f")
+        try scene.remove("source/d/f/e")
+        try scene.mirror()
+        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source)) == [])
+        #expect(try covered(scene) == ["d", "d/e", "d/e/x", "d/f", "z"])
+    }
+
     /// Somebody swaps two files of one size and time, or the whole target is a copy.
     @Test(arguments: [false, true], [false, true])
     func aCopyTellsWhatMayHaveBeenSwapped(withDigest: Bool, isLeftOut: Bool) throws {
