@@ -117,6 +117,22 @@ struct BadInputTests {
         close(descriptor)
         try scene.mirror()
     }
+
+    @Test(arguments: ["{", "[]", "{\"retention\":7}", "\u{0}", "nonsense"])
+    func damagedSettingsAre65(text: String) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.build(["settings.json": .file(text, mode: 0o600)], at: "target/.fsync-lite")
+        try scene.setMode(0o700, of: "target/.fsync-lite")
+        let before = try scene.wholeTarget()
+        for command in ["plan", "apply"] {
+            let run = try scene.run(command, "source", "target")
+            #expect(run.code == 65, "\(command) \(run.code) \(run.errors)")
+            #expect(run.errors.contains("settings.json"))
+        }
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
 }
 
 @Suite("A manifest that is damaged or foreign")

@@ -178,15 +178,96 @@ struct GuardTests {
         #expect(run.errors.contains("--max-delete"))
     }
 
-    @Test func stateThatOthersMayWriteTo() throws {
-        let scene = try MirrorScene(["a": "1"])
+    private func expectRefused(
+        _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], naming words: String...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try scene.exists("target") ? scene.wholeTarget() : nil
+        for command in ["plan", "apply"] {
+            let run = try scene.run([command] + arguments + ["--max-delete", "unlimited", "--adopt"])
+            #expect(run.code == 4, "\(command): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            for word in words {
+                #expect(run.errors.contains(word), "\(run.errors)", sourceLocation: sourceLocation)
+            }
+        }
+        if let before {
+            #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
+        }
+    }
+
+    // MARK: Mounts
+
+    @Test(.needs(.mounts))
+    func sourceAndTargetThatAMountPutsIntoEachOther() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         try scene.mirror()
-        try scene.append("2", to: "source/a")
-        try scene.setMode(0o777, of: "target/.fsync-lite")
-        let before = try scene.wholeTarget()
-        #expect(try scene.apply().code == 4)
-        #expect(try scene.wholeTarget().touched(since: before) == [])
-        try scene.setMode(0o700, of: "target/.fsync-lite")
+        try scene.build([:], at: "view")
+        func bound(_ name: String, at place: String, _ arguments: [String]) throws {
+            try TestDisk.bind(scene.path(name)).mounted(at: scene.path(place)) {
+                try expectRefused(scene, arguments)
+            }
+        }
+        try bound("target/d", at: "view", ["view", "target"])
+        try bound("source/d", at: "view", ["source", "view"])
+        try bound("target", at: "view", ["target", "view"])
+        try bound("target", at: "view", ["view", "target/d"])
+        try bound("target", at: "source/d", ["source", "target"])
+        try bound("source", at: "target/d", ["source", "target"])
+        try scene.mirrorAll()
+    }
+
+    @Test(.needs(.mounts))
+    func whatIsMountedInTheTargetIsNamed() throws {
+        let scene = try MirrorScene(["file": "1", "d": ["inner": [:]]])
         try scene.mirror()
+        try scene.build(["outside": "kept"], at: "other")
+        try scene.append("+", to: "source/file")
+        try TestDisk.bind(scene.path("other/outside")).mounted(at: scene.path("target/file")) {
+            try expectRefused(scene, naming: "file", "unmount")
+        }
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("target/d/inner")) {
+            try expectRefused(scene, naming: "d/inner", "unmount")
+        }
+        try TestDisk.tmpfs(options: "size=1m,mode=0700").mounted(at: scene.path("target/.fsync-lite")) {
+            try expectRefused(scene, naming: ".fsync-lite", "unmount")
+        }
+        #expect(try scene.text("other/outside") == "kept")
+        try scene.mirrorAll()
+    }
+
+    // MARK: Locked entries
+
+    @Test(
+        .needs(.immutableFiles),
+        arguments: [
+            ("i", ""), ("a", ""), ("i", "d"), ("a", "d"), ("i", "file"), ("a", "file"), ("i", "d/x"),
+        ])
+    func immutableAndAppendOnlyEntriesAreNamed(flag: String, name: String) throws {
+        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"], "calm": ["z": "z"]])
+        try scene.mirror()
+        let path = scene.path(name.isEmpty ? "target" : "target/\(name)")
+        try HostCommand.run("chattr", "+\(flag)", path)
+        defer { _ = HostCommand.works("chattr", "-ia", path) }
+        #expect(try scene.plan().code == 0)
+        try scene.append("+", to: "source/file")
+        try scene.append("+", to: "source/d/x")
+        try expectRefused(scene, naming: name.isEmpty ? "root" : name, "chattr -\(flag)")
+        try HostCommand.run("chattr", "-\(flag)", path)
+        try scene.mirrorAll()
+    }
+
+    @Test(.needs(.immutableFiles))
+    func lockedEntryThatNothingChangesIsNotInTheWay() throws {
+        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"]])
+        try scene.mirror()
+        let path = scene.path("target/d/y")
+        try HostCommand.run("chattr", "+i", path)
+        defer { _ = HostCommand.works("chattr", "-i", path) }
+        try scene.append("+", to: "source/d/x")
+        try scene.move("source/d", to: "source/moved")
+        let run = try scene.apply()
+        #expect(run.code == 0, "\(run.errors)")
+        _ = HostCommand.works("chattr", "-i", scene.path("target/moved/y"))
+        try scene.expectMirrored()
     }
 }

@@ -1,3 +1,4 @@
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -113,5 +114,29 @@ struct KillTests {
             #expect(
                 try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"], "round \(round)")
         }
+    }
+
+    @Test(.needs(.strace))
+    func displacingWithSomethingMissingIs3AndNamesIt() throws {
+        let scene = try MirrorScene(["edited": "one", "kept": "k"])
+        try scene.mirror()
+        try scene.append(" two", to: "source/edited")
+        try scene.build(["new": "n"], at: "source")
+        do {
+            let command = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("renameat2", of: "journal"))
+            #expect(try command.waitForPause())
+        }
+        try scene.remove("target/edited")
+        var run = try scene.run("recover", "target")
+        while run.code == 75 { run = try scene.run("recover", "target") }
+        #expect(run.code == 6, "\(run.errors)")
+        #expect(run.errors.contains("--displace"))
+        run = try scene.run("recover", "target", "--displace")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(run.errors.contains("edited") && run.errors.contains("missing"), "\(run.errors)")
+        #expect(try scene.text("target/new") == "n")
+        try scene.mirrorAll()
     }
 }

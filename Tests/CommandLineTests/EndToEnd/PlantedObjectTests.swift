@@ -67,4 +67,80 @@ struct PlantedObjectTests {
         #expect(run.code != 0)
         #expect(try outside(scene).touched(since: before) == [])
     }
+
+    private static let plainFiles = [
+        "manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back", "sync-failed",
+    ]
+
+    @Test(arguments: plainFiles + ["stage", "history", "trash"], ["symlink", "FIFO", "socket", "other"])
+    func anotherKindInPlaceOfStateIsRefused(name: String, kind: String) throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.build(["file": "{}\n", "dir": ["in": "it"]], at: "outside")
+        let outside = try scene.wholeState("outside")
+        let isDirectory = ["stage", "history", "trash"].contains(name)
+        let place = "target/.fsync-lite/\(name)"
+        if scene.exists(place) { try scene.remove(place) }
+        switch kind {
+        case "symlink":
+            try #require(
+                symlink(scene.path(isDirectory ? "outside/dir" : "outside/file"), scene.path(place)) == 0)
+        case "FIFO": try #require(mkfifo(scene.path(place), 0o600) == 0)
+        case "socket": try HostSocket.make(at: scene.path(place))
+        default: try scene.build(isDirectory ? "a file" : ["a": "directory"], at: place)
+        }
+        try scene.setMode(0o600, of: "outside/file")
+        if kind != "symlink" { try scene.setMode(isDirectory ? 0o600 : 0o700, of: place) }
+        let before = try scene.wholeTarget()
+        let run = try scene.apply()
+        #expect(run.code == 4, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains(name), "\(run.errors)")
+        #expect(try scene.plan().code == 4)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        let (now, then) = (try scene.wholeState("outside"), outside)
+        #expect(now.tree["dir/in"] == then.tree["dir/in"] && now.tree.paths == then.tree.paths)
+    }
+
+    @Test func foreignNamesInTheHistoryDoNotPushOutTheLastApply() throws {
+        let scene = try MirrorScene(["a": "one"])
+        try scene.mirror()
+        for name in ["99999999T999999.999999Z", "zzz", "20991231T000000.000000Z-ffff"] {
+            try scene.build(["theirs": "kept"], at: "target/.fsync-lite/history/\(name)")
+        }
+        try scene.append(" two", to: "source/a")
+        try scene.mirror()
+        #expect(try scene.historyKeeps("one"))
+        #expect(try scene.historyKeeps("kept"))
+    }
+
+    @Test func stateThatOthersMayWriteTo() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.setMode(0o777, of: "target/.fsync-lite")
+        let before = try scene.wholeTarget()
+        #expect(try scene.apply().code == 4)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        try scene.setMode(0o700, of: "target/.fsync-lite")
+        try scene.mirror()
+    }
+}
+
+enum HostSocket {
+    /// Leaves a socket at a path, bound to nobody any more.
+    static func make(at path: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        try #require(path.utf8.count < 108, "\(path)")
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound)
+    }
 }

@@ -122,4 +122,25 @@ struct ResumeTests {
             try scene.text("target/acct.h")
                 == String(contentsOfFile: "\(Self.headers)/acct.h", encoding: .utf8))
     }
+
+    @Test(.needs(.mounts, .strace))
+    func stageOfAKilledRunDoesNotFillTheDiskForTheNext() throws {
+        let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 3_000_000))])
+        try scene.build([:], at: "target")
+        try TestDisk.tmpfs(options: "size=5m").mounted(at: scene.target) {
+            for content in ["y", "z"] {
+                do {
+                    let command = try PausedCommand(
+                        ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
+                    #expect(try command.waitForPause())
+                }
+                // It is another file by now, so what is staged serves nobody.
+                try scene.editInSecret("source/large", String(repeating: content, count: 3_000_000))
+            }
+            var run = try scene.apply()
+            while run.code == 75 { run = try scene.apply() }
+            #expect(run.code == 0, "\(run.errors)")
+            try scene.expectMirrored()
+        }
+    }
 }
