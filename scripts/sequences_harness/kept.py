@@ -9,18 +9,20 @@ class Losses:
 
     def __init__(self):
         self.contents = set()
-        # What was put in the place of a content.
+        # What an object holds that held a content, and has its time.
         self.instead = {}
 
     def note(self, before, after, touched):
+        # Wherever they stand now: the history may have other names of them.
+        objects = {entry.inode: entry for entry in after.values()}
         for path in touched:
             entry = before.get(path)
             if entry is None or entry.is_directory:
                 continue
             content = (entry.type, entry.data)
             self.contents.add(content)
-            now = after.get(path)
-            if now is not None and now.type == entry.type:
+            now = objects.get(entry.inode)
+            if now is not None and (now.type, now.modified) == (entry.type, entry.modified):
                 self.instead.setdefault(content, []).append(now)
 
     def concerns(self, entry):
