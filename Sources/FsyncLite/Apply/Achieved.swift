@@ -89,7 +89,8 @@ extension ManifestUpdate {
             }
             // Another object than the recorded one is known as what it is.
             let seen = Record(
-                status: record.differs(from: file.status) ? file.status : record.status,
+                status: policy.asExamined(
+                    record.differs(from: file.status) ? file.status : record.status, record, in: file),
                 targetInode: file.status.inode,
                 targetChanged: policy.movesLater(file.status) ? nil : file.status.changed)
             resting.append((file, seen))

@@ -68,11 +68,9 @@ package struct ComparisonPolicy: Sendable {
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
         omitted.formIntersection(attributes.omittable)
         pair.source.omitted = omitted
-        // Nobody compares what may have changed here since the last look: the next apply does.
-        if identityTellsContent, !(pair.record.map { isAsLeft(target, $0.targetChanged) } ?? false) {
-            var unexamined = source
-            unexamined.changed = Trust.unexamined
-            pair.source = pair.source.with(unexamined)
+        // Nobody compares it here.
+        if identityTellsContent {
+            pair.source = pair.source.with(asExamined(source, pair.record, in: pair.target))
         }
         let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
@@ -135,9 +133,7 @@ package struct ComparisonPolicy: Sendable {
         pair.sourceStands =
             record.status.size == source.size && record.status.modified == source.modified
             && isAsRecorded(source, record.status, record.marks)
-        // A restore that moved an object which nobody compared accounts for its change time and not for its content.
-        pair.targetStands =
-            record.status.changed != Trust.unexamined && vouches(for: record, in: pair.target.status)
+        pair.targetStands = vouches(for: record, in: pair.target.status)
     }
 
     /// The source's object is the recorded one, by everything that its file system keeps.
@@ -167,13 +163,23 @@ package struct ComparisonPolicy: Sendable {
         recorded.map { $0 == target.changed } ?? trust?.accounts(for: target.changed) ?? false
     }
 
-    /// The target's object is as it was recorded, by its change time too.
+    /// The target's object is as it was recorded, by its change time too, and as it was when somebody last compared it.
     func vouches(for record: Record, in target: FileStatus) -> Bool {
-        !record.differs(from: target)
+        // That its change time is known says nothing of content which nobody compared.
+        record.status.changed != Trust.unexamined && !record.differs(from: target)
             // Nobody has looked at what takes no part: that a commit accounts for its time says nothing.
             && (record.isUncovered
                 ? record.targetChanged == target.changed : isAsLeft(target, record.targetChanged))
             && !suspects.contains(target.inode)
+    }
+
+    /// What is recorded of an object that is not compared: what nothing vouches for now, nothing does until an apply has
+    /// compared it. Commits move the change times of what the history holds, and no manifest tells of it.
+    func asExamined(_ status: FileStatus, _ record: Record?, in target: File) -> FileStatus {
+        if let record, !target.path.isInState, vouches(for: record, in: target.status) { return status }
+        var status = status
+        status.changed = Trust.unexamined
+        return status
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.

@@ -118,6 +118,8 @@ package struct Pair: Hashable, Sendable {
     /// Leaves the object as it is, but for its name, whatever the source has.
     mutating func keepTarget() {
         var status = target.status
+        // Nobody has compared it.
+        status.changed = Trust.unexamined
         // A directory has no content to be mistaken in, so it is still followed when it is renamed.
         if source.isDirectory {
             (status.inode, status.created) = (source.status.inode, source.status.created)

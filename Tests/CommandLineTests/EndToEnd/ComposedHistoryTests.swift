@@ -433,4 +433,32 @@ struct ComposedHistoryTests {
         try scene.move("moved", to: "target")
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
     }
+
+    /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
+    @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
+        let scene = try MirrorScene(["z": "z"])
+        try scene.mirror("--digest", "--keep-last", "9")
+        try scene.build(["a": "first"], at: "source")
+        try scene.mirror("--digest")
+        try scene.append("z", to: "source/z")
+        try scene.mirror("--digest")
+        try scene.editInSecret("target/a", "drift")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
+        #expect(!scene.exists("target/a"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "drift")
+        #expect(try scene.apply("--digest").code == 0)
+        #expect(try scene.text("target/a") == "first")
+    }
+
+    /// The same of what takes no part for a while: its digest is that of what was compared.
+    @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
+        let scene = try MirrorScene(["a": "first", "z": "z"])
+        try scene.mirror("--digest")
+        try scene.editInSecret("target/a", "drift")
+        #expect(try scene.apply("--digest", "--exclude", "a").code == 0)
+        #expect(try scene.apply("--digest").code == 0)
+        #expect(try scene.text("target/a") == "first")
+    }
 }
