@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// `statx`, `renameat2`, `copy_file_range`, `syncfs`, `O_PATH` and others are hidden without it.

@@ -21,6 +21,21 @@ struct ChangeTimeTests {
             .filter { $0.contains("\"file ") }
     }
 
+    /// The record vouches for the attributes of what has not changed.
+    @Test(.needs(.strace, .later)) func withoutAChangeNoAttributeIsLookedUp() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2", "link": .symlink("b")]], inMemory: true)
+        try scene.setAttribute("user.a", "1", of: "source/a")
+        try scene.mirror()
+        try scene.settle()
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path,
+            under: ["strace", "-f", "-qq", "-e", "trace=/xattr", "-o", scene.path("calls")])
+        #expect(run.output.contains("nothing to do"), "\(run.errors)")
+        for name in ["user.", "\"a\"", "\"b\"", "\"link\""] {
+            #expect(try !scene.text("calls").contains(name))
+        }
+    }
+
     @Test(.needs(.btrfs)) func sourceThatWasRolledBackIsMirrored()
         throws
     {

@@ -67,6 +67,26 @@ struct ResumeTests {
         #expect(!scene.exists("target/.fsync-lite/stage"))
     }
 
+    /// A commit is never left half way for a signal.
+    @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
+        throws
+    {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]], inMemory: true)
+        try scene.mirror()
+        try scene.build(["new": "n"], at: "source")
+        try scene.append("+", to: "source/a")
+        let command = try PausedCommand(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
+        #expect(try command.waitForPause())
+        command.send(signal)
+        let run = try command.finish()
+        #expect(
+            run.code == 128 + signal && run.errors.contains("the new tree is there"),
+            "\(run.code) \(run.errors)")
+        try scene.expectMirrored()
+        #expect(!scene.exists("target/.fsync-lite/journal"))
+    }
+
     @Test func secondSignalChangesNothing() throws {
         let scene = try MirrorScene(["d": files(1500)], inMemory: true)
         #expect(try interruptedApply(scene, SIGINT, again: true).code == 130)

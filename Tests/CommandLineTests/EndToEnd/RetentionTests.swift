@@ -33,6 +33,20 @@ struct RetentionTests {
         try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
     }
 
+    @Test(arguments: [
+        ("last", "2"), ("hourly", "3"), ("daily", "4"), ("weekly", "5"), ("monthly", "6"), ("yearly", "7"),
+        ("within", "30d"), ("label", "x"),
+    ])
+    func rulesStayWithTheTarget(rule: String, value: String) throws {
+        let scene = try scene(1, "--keep-\(rule)", value)
+        #expect(try rules(scene).hasPrefix("keep_\(rule) \(value) ("))
+        try change(scene)
+        #expect(try rules(scene).hasPrefix("keep_\(rule) \(value) ("))
+        let kept = try scene.run(
+            "snapshot", "prune", "target", "--keep-\(rule)", value, "--dry-run", "--json")
+        #expect(kept.code == 0, "\(kept.errors)")
+    }
+
     // MARK: What prunes
 
     @Test func goingBackPrunesNothing() throws {
