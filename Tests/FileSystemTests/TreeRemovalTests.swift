@@ -45,6 +45,15 @@ struct TreeRemovalTests {
         #expect(try names == ["outside"])
     }
 
+    /// Also for root, who needs no permission.
+    @Test func closedDirectoriesThatStayAreOpen() throws {
+        try #require(chmod("\(files.path)/1/d", 0o500) == 0)
+        try TreeRemoval.remove(tree, in: directory) { $0.type != .fifo }
+        var left = stat()
+        try #require(stat("\(files.path)/1/d", &left) == 0)
+        #expect(left.st_mode & 0o7777 == 0o700)
+    }
+
     @Test func whatIsDeclinedStaysWithItsDirectories() throws {
         try TreeRemoval.remove(tree, in: directory) { $0.type != .fifo }
         #expect(

@@ -104,7 +104,10 @@ struct TrustManifestTests {
     /// What is mounted or locked where a plan would write is refused as by a run that scans.
     @Test(
         .needs(.mounts, .immutableFiles),
-        arguments: ["tmpfs on gone", "bind on gone", "tmpfs on was/in", "i edited", "a edited", "i gone"])
+        arguments: [
+            "tmpfs on gone", "other on gone", "itself on gone", "tmpfs on was/in", "i edited", "a edited",
+            "i gone",
+        ])
     func whatIsMountedOrLockedIsSeen(obstacle: String) throws {
         let scene = try changedScene()
         let words = obstacle.split(separator: " ")
@@ -119,7 +122,10 @@ struct TrustManifestTests {
         }
         if words[1] == "on" {
             // One of the two is of the same file system.
-            let disk: TestDisk = words[0] == "bind" ? .bind(scene.path("aside")) : .tmpfs(options: "size=1m")
+            let disks: [Substring: TestDisk] = [
+                "other": .bind(scene.path("aside")), "itself": .bind(scene.path(place)),
+            ]
+            let disk = disks[words[0]] ?? .tmpfs(options: "size=1m")
             try scene.build([:], at: "aside")
             try disk.mounted(at: scene.path(place)) { try expectRefusal() }
         } else {

@@ -91,6 +91,18 @@ struct CommitTests {
         #expect(try String(contentsOfFile: scene.path("second"), encoding: .utf8) == "theirs")
     }
 
+    /// The last name of somebody's file is nobody's to take away.
+    @Test func aLinkThatIsTheLastNameStays() throws {
+        let scene = try CommitScene()
+        try scene.recover(.forward)
+        let commit = try Commit(
+            recovering: scene.transaction, .backward, root: scene.root, state: scene.state,
+            displacingConflicts: false)
+        try FileManager.default.removeItem(atPath: scene.path("kept"))
+        try commit.run(.backward)
+        #expect(try String(contentsOfFile: scene.path("second"), encoding: .utf8) == "kept")
+    }
+
     // MARK: Room
 
     /// The disk fills up between the first operation and the last.
