@@ -155,13 +155,7 @@ package enum OrdinaryUser {
     /// Whether there is one who can reach the temporary directory.
     package static let isAvailable: Bool = {
         guard geteuid() == 0 else { return true }
-        let probe = Process()
-        probe.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        probe.arguments = prefix + ["test", "-x", NSTemporaryDirectory()]
-        probe.standardError = FileHandle.nullDevice
-        guard (try? probe.run()) != nil else { return false }
-        probe.waitUntilExit()
-        return probe.terminationStatus == 0
+        return HostCommand.works(prefix + ["test", "-x", NSTemporaryDirectory()])
     }()
 
     /// Makes a whole tree theirs.

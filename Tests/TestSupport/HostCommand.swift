@@ -15,7 +15,9 @@ package enum HostCommand {
         }
     }
 
-    package static func works(_ words: String...) -> Bool { code(words) == 0 }
+    package static func works(_ words: String...) -> Bool { works(words) }
+
+    package static func works(_ words: [String]) -> Bool { code(words) == 0 }
 
     /// What it prints.
     package static func output(_ words: String...) throws -> String { try output(words) }
@@ -78,25 +80,30 @@ package enum TestDisk: Sendable {
         case .tmpfs(let options): try HostCommand.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
         case .bind(let other): try HostCommand.run("mount", "--bind", other, path)
         case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
-        case .ext4, .ext4With, .btrfs, .xfs:
+        default:
             // The loop device holds it once it is mounted.
             defer { unlink(image) }
-            switch self {
-            case .ext4(let megabytes): try TestDisk.makeImage(image, megabytes: megabytes)
-            case .ext4With(let feature):
-                try TestDisk.makeFile(image, megabytes: 32)
-                try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, image)
-            case .btrfs:
-                try TestDisk.makeFile(image, megabytes: 128)
-                try HostCommand.run("mkfs.btrfs", "-q", "-f", image)
-            default:
-                try TestDisk.makeFile(image, megabytes: 300)
-                try HostCommand.run("mkfs.xfs", "-q", "-f", image)
-            }
+            try makeFileSystem(in: image)
             try HostCommand.run("mount", "-o", "loop", image, path)
         }
         defer { _ = HostCommand.works("umount", "--lazy", path) }
         return try body()
+    }
+
+    private func makeFileSystem(in image: String) throws {
+        switch self {
+        case .tmpfs, .bind, .image: break
+        case .ext4(let megabytes): try TestDisk.makeImage(image, megabytes: megabytes)
+        case .ext4With(let feature):
+            try TestDisk.makeFile(image, megabytes: 32)
+            try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, image)
+        case .btrfs:
+            try TestDisk.makeFile(image, megabytes: 128)
+            try HostCommand.run("mkfs.btrfs", "-q", "-f", image)
+        case .xfs:
+            try TestDisk.makeFile(image, megabytes: 300)
+            try HostCommand.run("mkfs.xfs", "-q", "-f", image)
+        }
     }
 
     /// Makes a file that holds an empty ext4.

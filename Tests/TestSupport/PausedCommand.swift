@@ -152,13 +152,6 @@ package final class PausedCommand {
 
     // MARK: Whether it can be done here
 
-    package static let isAvailable: Bool = {
-        let probe = Process()
-        probe.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        probe.arguments = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "true"]
-        probe.standardError = FileHandle.nullDevice
-        guard (try? probe.run()) != nil else { return false }
-        probe.waitUntilExit()
-        return probe.terminationStatus == 0
-    }()
+    package static let isAvailable = HostCommand.works(
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "true")
 }

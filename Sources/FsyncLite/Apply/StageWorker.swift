@@ -328,13 +328,7 @@ final class StageWorker {
 
     /// The name still leads to the file. A log that was rotated goes on growing under another one.
     private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
-        do throws(SystemError) {
-            guard let (directory, name) = try source.place(of: file.path) else { return false }
-            return try directory.status(of: name)?.isSameObject(as: status) ?? false
-        } catch {
-            guard Errno.noDirectory.contains(error.errno) else { throw error }
-            return false
-        }
+        try source.status(of: file.path)?.isSameObject(as: status) ?? false
     }
 
     /// Whether a file that has grown still begins with what was copied. So the copy is what it held at the time

@@ -102,14 +102,7 @@ extension Filters {
         var status: FileStatus?
         for tree in [source, target] where status == nil {
             guard try LocalFile(bytes: tree).exists else { continue }
-            let tree = TreeWalker(try LocalFile(bytes: tree).directory())
-            do throws(SystemError) {
-                if let (directory, name) = try tree.place(of: path) {
-                    status = try directory.status(of: name)
-                }
-            } catch {
-                guard Errno.noDirectory.contains(error.errno) else { throw error }
-            }
+            status = try TreeWalker(LocalFile(bytes: tree).directory()).status(of: path)
         }
         return try decide(path, status?.type ?? .file, status?.size ?? 0)
     }

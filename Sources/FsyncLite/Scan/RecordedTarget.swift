@@ -52,18 +52,11 @@ extension Difference {
         /// As it is there, with nothing in the way of changing it.
         func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
             if let status = found[path] { return status }
-            do {
-                guard let (directory, name) = try walker.place(of: path),
-                    let status = try directory.status(of: name),
-                    status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
-                else { return nil }
-                found[path] = status
-                return status
-            } catch {
-                // Some directory on the way is none, or another one by now.
-                guard Errno.noDirectory.contains(error.errno) else { throw error }
-                return nil
-            }
+            guard let status = try walker.status(of: path),
+                status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
+            else { return nil }
+            found[path] = status
+            return status
         }
         func confirm(_ file: inout File) throws(SystemError) -> Bool {
             guard let status = try look(file.path),

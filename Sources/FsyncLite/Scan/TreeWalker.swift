@@ -41,7 +41,7 @@ package final class TreeWalker {
         return (try directory(parent), name)
     }
 
-    /// The status of an entry; nil where nothing is.
+    /// The status of an entry; nil where nothing is, also since some directory on the way is none by now.
     func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
             guard let (directory, name) = try place(of: path) else { return nil }

@@ -36,13 +36,6 @@ struct ComparisonTests {
             policy.compare(&pair)
             return pair
         }
-
-        /// Changes source and target alike, or the source and its record.
-        mutating func changeAll(_ change: (inout FileStatus) -> Void) {
-            change(&source)
-            change(&target)
-            change(&record)
-        }
     }
 
     struct Row: Sendable, CustomTestStringConvertible {

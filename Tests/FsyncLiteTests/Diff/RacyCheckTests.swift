@@ -43,13 +43,8 @@ struct RacyCheckTests {
     }
 
     @Test func racyEndsAWindowAfterItWasFound() {
-        func later(
-            _ milliseconds: Int64, boot: String = "now", _ change: (inout RacyCheck) -> Void = { _ in }
-        ) -> RacyCheck {
-            check {
-                $0.previous = (seconds(900), KernelClock(boot: boot, uptime: 500_000 - milliseconds))
-                change(&$0)
-            }
+        func later(_ milliseconds: Int64, boot: String = "now") -> RacyCheck {
+            check { $0.previous = (seconds(900), KernelClock(boot: boot, uptime: 500_000 - milliseconds)) }
         }
         let known = entry(changed: 899)
         #expect(marks(known, check(), racy: true) == [])
