@@ -25,7 +25,7 @@ package struct Domain: Hashable, Sendable {
     }
 }
 
-extension FileSystemFacts {
+extension FileSystemInfo {
     /// Whether there are projects or encrypted directories: nothing has to be looked up elsewhere.
     package var hasDomains: Bool { ["ext4", "xfs", "f2fs"].contains(name) }
 }

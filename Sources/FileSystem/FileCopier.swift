@@ -3,7 +3,7 @@ import Glibc
 /// Copies what one open file holds into another: by clone where the file system shares blocks, by
 /// `copy_file_range`, and else by reading and writing. Holes stay holes on every rung.
 ///
-/// It remembers which rungs the file systems at hand lack, so one copier serves one pair of trees.
+/// It remembers which rungs the file systems at hand lack, so one copier serves one match of trees.
 package struct FileCopier: ~Copyable {
     private var canClone = true
     private var canCopyRange = true

@@ -61,8 +61,8 @@ package struct SHA256: Sendable {
         pending.append(contentsOf: repeatElement(0, count: SHA256.block - 8 - pending.count))
         withUnsafeBytes(of: (length &* 8).bigEndian) { pending.append(contentsOf: $0) }
         takePending()
-        func pair(_ index: Int) -> UInt64 { UInt64(state[index]) << 32 | UInt64(state[index + 1]) }
-        return Value(pair(0), pair(2), pair(4), pair(6))
+        func match(_ index: Int) -> UInt64 { UInt64(state[index]) << 32 | UInt64(state[index + 1]) }
+        return Value(match(0), match(2), match(4), match(6))
     }
 
     private mutating func takePending() {

@@ -5,7 +5,7 @@ extension Directory {
     /// Whether this is the root of one (`BTRFS_FIRST_FREE_OBJECTID`).
     package func isSubvolume() throws(SystemError) -> Bool {
         guard try status().inode == 256 else { return false }
-        return try FileSystemFacts(of: self).name == "btrfs"
+        return try FileSystemInfo(of: self).name == "btrfs"
     }
 
     /// Makes a writable snapshot of this subvolume in another directory of the file system: in one step, with what is

@@ -4,7 +4,7 @@ import FileSystem
 /// both do just this; all that it writes is what it has compared, for `apply`.
 struct Examination {
     let plan: Plan
-    let contents: SourceContents
+    let contents: ContentSource
     /// The manifest's, where there is one.
     let header: ManifestHeader?
     let source: ManifestHeader.Source
@@ -36,7 +36,7 @@ struct Examination {
     var opened: [RelativePath: UInt16] = [:]
 
     init(
-        plan: Plan, contents: SourceContents, header: ManifestHeader?, source: ManifestHeader.Source,
+        plan: Plan, contents: ContentSource, header: ManifestHeader?, source: ManifestHeader.Source,
         isStep: Bool = false, isRecordOutdated: Bool = false, passedOver: [RelativePath] = [],
         isOfSource: Bool = true, earlier: (filters: FilterSummary, attributes: MirroredAttributes)? = nil,
         copy: [UInt8]? = nil, attributes: MirroredAttributes, projects: [RelativePath: UInt32] = [:],
@@ -83,22 +83,22 @@ struct Examination {
         let attributes = options.settableAttributes
         var passedOver: [RelativePath] = []
         let status = try sourceRoot.status()
-        let sourceFacts = try FileSystemFacts(of: sourceRoot)
+        let sourceFacts = try FileSystemInfo(of: sourceRoot)
         let source = ManifestHeader.Source(
             path: try LocalFile(bytes: path).absolute(), identity: status.identity,
             fileSystem: sourceFacts.identifier)
         let refusals = try Examination.refusals(sourceRoot, root, options)
         guard refusals.isEmpty else {
-            // A scan of such a pair makes no sense.
+            // A scan of such a match makes no sense.
             var plan = Plan(Difference(), root: nil)
             plan.refusals = refusals
             self.init(
-                plan: plan, contents: SourceContents(sourceRoot), header: nil, source: source,
+                plan: plan, contents: ContentSource(sourceRoot), header: nil, source: source,
                 attributes: attributes, scanned: scanned)
             return
         }
 
-        monitor.report(Progress(.scanning))
+        monitor.report(SyncProgress(.scanning))
         _ = try root.state?.settings()
         let manifest = try root.state?.manifest(withUncovered: true)
         let header = manifest?.header
@@ -109,13 +109,13 @@ struct Examination {
         let isRecorded = recorded.map { Examination.isKnown($0.header, policy, options) } ?? false
         policy.trustsTarget = isRecorded
         let trees = isRecorded || root.directory == nil ? 1 : 2
-        let sourceScan = try ScanAhead {
+        let sourceScan = try BackgroundScan {
             try TreeCursor(
                 own, .source.apart(from: original).helped(trees: trees),
                 filter: FilteredWalk(filters, source: own),
                 monitor: monitor)
         }
-        var targetScan: ScanAhead?
+        var targetScan: BackgroundScan?
         var merge = TreeMerge(policy)
         let decide = try filters.decisions(in: own)
         if isRecorded, let recorded {
@@ -123,7 +123,7 @@ struct Examination {
             try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
         } else if let directory = root.directory {
             let filters = options.deletesExcluded ? Filters() : filters
-            let scan = try ScanAhead {
+            let scan = try BackgroundScan {
                 try TreeCursor(
                     directory, .target.apart(from: status).helped(trees: trees),
                     filter: FilteredWalk(filters, source: own),
@@ -147,13 +147,13 @@ struct Examination {
             let racyCheck = isAsked ? nil : policy.racyCheck
             let contents = ContentComparison(
                 source: sourceRoot, target: directory, log: log,
-                key: { pair in
-                    racyCheck?.isSettled(pair.source.status) ?? false
-                        ? pair.comparisonKey(of: source) : nil
+                key: { match in
+                    racyCheck?.isSettled(match.source.status) ?? false
+                        ? match.comparisonKey(of: source) : nil
                 }, monitor: monitor)
             let inspection = AttributeInspection(
                 source: sourceRoot, target: directory, policy.attributes.extended)
-            let moved = difference.pairs.count { $0.needsContentComparison && policy.hasOnlyTimeMoved($0) }
+            let moved = difference.matches.count { $0.needsContentComparison && policy.hasOnlyTimeMoved($0) }
             do {
                 try difference.settle(
                     inspect: { try inspection.attributes(of: $0) },
@@ -164,10 +164,10 @@ struct Examination {
                 throw error
             }
             log.finish()
-            movedTimes = difference.pairs.contains { $0.causes.contains(.content) } ? 0 : moved
+            movedTimes = difference.matches.contains { $0.causes.contains(.content) } ? 0 : moved
             if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
             if !options.trustsSource {
-                rotten = try difference.pairs.filter { try $0.replacesContent && contents.hasRotted($0) }
+                rotten = try difference.matches.filter { try $0.replacesContent && contents.hasRotted($0) }
                     .map(\.source.path)
             }
             problems += contents.problems
@@ -194,7 +194,7 @@ struct Examination {
             difference,
             root: try Examination.rootPair(
                 options.repairs.isEmpty
-                    ? SourceContents(sourceRoot).rootFile(policy.attributes.extended) : nil,
+                    ? ContentSource(sourceRoot).rootFile(policy.attributes.extended) : nil,
                 root, policy, header))
         plan.problems = problems.sorted { $0.path < $1.path }
         plan.basis = Plan.Basis(
@@ -232,7 +232,7 @@ struct Examination {
             header.map {
                 $0.filters != options.filters.summary || $0.attributes != policy.attributes
             } ?? true
-        var isRecordOutdated = difference.pairs.contains { policy.isRecordStale($0) }
+        var isRecordOutdated = difference.matches.contains { policy.isRecordStale($0) }
         let kept = options.retention.kept(over: header?.retention)
         if kept != header?.retention {
             isRecordOutdated = true
@@ -257,7 +257,7 @@ struct Examination {
             }
         }
         self.init(
-            plan: plan, contents: SourceContents(sourceRoot), header: header, source: source,
+            plan: plan, contents: ContentSource(sourceRoot), header: header, source: source,
             isStep: isStep || difference.changesCoverage, isRecordOutdated: isRecordOutdated,
             passedOver: passedOver, attributes: attributes, projects: domains.projects, scanned: scanned,
             need: giveWay ? RoomNeed(bytes: guards.neededBytes, inodes: guards.neededInodes) : nil,
@@ -291,7 +291,7 @@ struct Examination {
         let domains = try TargetDomains(difference, root: root)
         guard !domains.obstacles.isEmpty, !options.keepsDeleted else { return domains }
         let moved = Set(
-            difference.pairs.lazy.filter {
+            difference.matches.lazy.filter {
                 $0.isRenamed && !$0.replacesContent
                     && (!$0.source.isDirectory || options.filters == Filters())
             }.map(\.target.path))
@@ -346,18 +346,18 @@ struct Examination {
 
     private static func policy(
         _ header: ManifestHeader?, _ source: ManifestHeader.Source, _ root: TargetRoot,
-        _ options: SyncOptions, _ scanned: ManifestHeader.Scan, sourceFacts: FileSystemFacts
+        _ options: SyncOptions, _ scanned: ManifestHeader.Scan, sourceFacts: FileSystemInfo
     ) throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.attributes = options.settableAttributes
         policy.deletesExcluded = options.deletesExcluded
         policy.suspects = options.repairs
         policy.foldsNames = try root.anchor().foldsNames()
-        policy.linkLimit = try FileSystemFacts(of: root.anchor()).linkLimit
+        policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header)
-            policy.hasOldTrees = try state.directory.status(of: TargetState.Name.trees) != nil
+            policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
         }
         policy.usesChangeTime = sourceFacts.keepsIdentity
         policy.usesIdentity = sourceFacts.keepsIdentity
@@ -390,24 +390,24 @@ struct Examination {
     /// - Parameter source: nil where the target's stays as it is.
     static func rootPair(
         _ source: File?, _ root: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
-    ) throws -> Pair? {
+    ) throws -> Match? {
         guard let target = root.directory else { return nil }
         var policy = policy
         policy.knowsExtended = true
-        let present = try SourceContents(target).rootFile(policy.attributes.extended)
-        guard let source else { return Pair(source: present, target: present) }
-        var pair = Pair(source: source, target: present)
-        policy.compare(&pair)
+        let present = try ContentSource(target).rootFile(policy.attributes.extended)
+        guard let source else { return Match(source: present, target: present) }
+        var match = Match(source: source, target: present)
+        policy.compare(&match)
         // As long as nobody has changed the source's root since.
-        let isSame = header?.rootChanged == Timestamp(pair.source.status.changed)
+        let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
         let kept: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]
-        for (omission, cause) in kept where omitted.contains(omission) { pair.causes.remove(cause) }
-        pair.source.omitted = omitted
-        return pair
+        for (omission, cause) in kept where omitted.contains(omission) { match.causes.remove(cause) }
+        match.source.omitted = omitted
+        return match
     }
 
     /// Files that an ordinary user may not read are found before anything is staged, so that the plan shows
@@ -416,10 +416,10 @@ struct Examination {
         from difference: inout Difference, in source: Directory
     ) throws -> [Problem] {
         guard !Account.isRoot else { return [] }
-        let walker = TreeWalker(source)
+        let walker = PathResolver(source)
         var problems: [Problem] = []
         let copied =
-            difference.created.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.source)
+            difference.created.map(\.file) + difference.matches.filter(\.replacesContent).map(\.source)
         for file in copied.sorted() where file.isFile {
             do throws(SystemError) {
                 guard let (directory, name) = try walker.place(of: file.path) else { continue }

@@ -163,7 +163,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// What goes by the rules of retention when the plan has been carried out.
-    private func expiring(_ examination: Examination, _ state: TargetState) throws -> [String] {
+    private func expiring(_ examination: Examination, _ state: StateDirectory) throws -> [String] {
         guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
         let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
         let plan = examination.plan
@@ -252,10 +252,10 @@ public struct Synchronizer: Sendable {
         var plan = examination.plan
         var rootPair = plan.root
 
-        func layout(_ plan: Plan, after first: Layout? = nil) throws -> Layout {
+        func layout(_ plan: Plan, after first: OperationGraph? = nil) throws -> OperationGraph {
             // As it was before the state was made in it.
             let status = try root.original ?? directory.status()
-            return Layout(
+            return OperationGraph(
                 plan.difference, root: try rootAttributes(rootPair, examination, directory, status),
                 transaction: name,
                 replacesManifest: examination.header != nil, projects: examination.projects,
@@ -284,7 +284,7 @@ public struct Synchronizer: Sendable {
         if isExact { try Synchronizer.check(stage.outcomes, of: steps) }
         // Of a root that was just made, nothing is known before it is tried.
         let ownRoot = try rootPair ?? newRoot(examination, directory)
-        let tried = try stage.tryAttributes(of: plan.difference.pairs + [ownRoot])
+        let tried = try stage.tryAttributes(of: plan.difference.matches + [ownRoot])
         if let file = tried[.root] {
             rootPair = ownRoot
             rootPair?.source = file
@@ -303,7 +303,7 @@ public struct Synchronizer: Sendable {
 
         var header = try header(id, examination, root: rootPair ?? ownRoot)
         header.commits = try commits(examination, state)
-        var manifest = try PendingFile(TargetState.Name.manifest, in: stage.directory)
+        var manifest = try PendingFile(StateDirectory.Name.manifest, in: stage.directory)
         let missing = missingDigests(examination, directory)
         var update = try ManifestUpdate(
             plan, over: state.manifest(withUncovered: true), staged: staged, layout: steps)
@@ -313,12 +313,12 @@ public struct Synchronizer: Sendable {
         if let note = missing?.note { plan.notes.append(note) }
         // The barrier makes it durable with everything else that is staged.
         try manifest.commit(durably: false)
-        var exchange: Exchange?
+        var exchange: LinkedExchange?
         if let place, !root.isSubvolume {
             // The last barrier has little left to do: the less time between copy and swap, the better.
             try directory.syncFileSystem()
             if options.verifiesCopies { try stage.reread() }
-            let copy = try Exchange(
+            let copy = try LinkedExchange(
                 of: directory, at: place, in: stage.directory, for: plan, known: try History(state).clones,
                 scanned: examination.scanned.time.fileTime, options: options, monitor: monitor)
             try copy.change(by: steps, id: id, state: state)
@@ -331,17 +331,17 @@ public struct Synchronizer: Sendable {
             originals: exchange?.originals ?? [:], opened: examination.opened
         ).write(to: stage.directory, durably: false)
 
-        monitor.report(Progress(.syncing))
+        monitor.report(SyncProgress(.syncing))
         try directory.syncFileSystem()
         if options.verifiesCopies, exchange == nil { try stage.reread() }
-        monitor.report(Progress(.committing))
+        monitor.report(SyncProgress(.committing))
         try monitor.checkCancellation()
         if let exchange {
             let attributes = try rootAttributes(
                 rootPair, examination, directory, root.original ?? directory.status())
             let transaction = try exchange.transaction(
                 id: id, name, attributes, replacesManifest: examination.header != nil, state: state)
-            try Ballast.make(for: transaction, in: stage.directory)
+            try ReservedSpace.make(for: transaction, in: stage.directory)
             try root.moveState(beside: true)
             state = try root.makeState()
             try state.markLinked(began: exchange.began)
@@ -355,7 +355,7 @@ public struct Synchronizer: Sendable {
             root.becomes(exchange.tree)
         } else {
             let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
-            try Ballast.make(for: transaction, in: stage.directory)
+            try ReservedSpace.make(for: transaction, in: stage.directory)
             try Recovery(root: directory, state: state).commit(transaction)
         }
 
@@ -375,7 +375,7 @@ public struct Synchronizer: Sendable {
     /// same, so this is no step of the history and needs no journal: one rename brings it. A disk that has no room for it
     /// costs the next run a comparison, and no more.
     private func rewriteManifest(
-        _ examination: Examination, _ root: TargetRoot, _ state: TargetState, _ report: inout Report
+        _ examination: Examination, _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
         var header = try header(old.id, examination, root: examination.plan.root)
@@ -387,7 +387,7 @@ public struct Synchronizer: Sendable {
         update.passOver(examination.passedOver)
         do {
             let missing = missingDigests(examination, directory)
-            var manifest = try PendingFile(TargetState.Name.manifest, in: state.directory)
+            var manifest = try PendingFile(StateDirectory.Name.manifest, in: state.directory)
             _ = try update.write(
                 header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
             try manifest.commit()
@@ -400,7 +400,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// When the commits were under way whose objects may have no change time in the manifest.
-    private func commits(_ examination: Examination, _ state: TargetState) throws -> [Range<Timestamp>] {
+    private func commits(_ examination: Examination, _ state: StateDirectory) throws -> [Range<Timestamp>] {
         // A run that looked at the target has found their change times.
         guard examination.trustsTarget, let header = examination.header else { return [] }
         let last = try state.lastCommit(header).map {
@@ -411,7 +411,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// The new manifest's.
-    private func header(_ id: String, _ examination: Examination, root: Pair?) throws -> ManifestHeader {
+    private func header(_ id: String, _ examination: Examination, root: Match?) throws -> ManifestHeader {
         let rootEntry = root?.held
         // Nobody has looked at the source: what the last look saw is all that is known of it.
         if !examination.isOfSource, var header = examination.header {
@@ -445,7 +445,7 @@ public struct Synchronizer: Sendable {
 
     /// RACE: somebody wrote to a file after it was planned and before it was copied. The copy is whole, but of
     /// what nobody has looked at.
-    private static func check(_ outcomes: [Stage.Outcome?], of layout: Layout) throws {
+    private static func check(_ outcomes: [Stage.Outcome?], of layout: OperationGraph) throws {
         for (arrival, outcome) in zip(layout.arrivals, outcomes) where arrival.file.isFile {
             let path = arrival.file.path.bytes
             switch outcome {
@@ -461,35 +461,35 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter status: as it was before the state was made in it.
     private func rootAttributes(
-        _ pair: Pair?, _ examination: Examination, _ target: Directory, _ status: FileStatus
+        _ match: Match?, _ examination: Examination, _ target: Directory, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
-        let (old, new) = try (pair ?? newRoot(examination, target)).attributes
+        let (old, new) = try (match ?? newRoot(examination, target)).attributes
         return (Attributes(status, extended: old.extended), new)
     }
 
     /// A root that was just made, which may have inherited ACLs, and what it shall be: all of it is set.
-    private func newRoot(_ examination: Examination, _ target: Directory) throws -> Pair {
+    private func newRoot(_ examination: Examination, _ target: Directory) throws -> Match {
         let attributes = examination.attributes
-        let present = try SourceContents(target).rootFile(attributes.extended)
+        let present = try ContentSource(target).rootFile(attributes.extended)
         var source = try examination.contents.rootFile(attributes.extended)
         if !attributes.contains(.owner) {
             var status = source.status
             status.keepOwner(of: present.status)
             source = source.with(status)
         }
-        var pair = Pair(source: source, target: present)
-        pair.causes = [.modified, .mode, .owner, .group, .xattrs, .acls]
-        return pair
+        var match = Match(source: source, target: present)
+        match.causes = [.modified, .mode, .owner, .group, .xattrs, .acls]
+        return match
     }
 
     /// After the target is as it should be: nothing that goes wrong with its state changes that, so it is a note.
     ///
     /// - Parameter id: of the commit; nil where there was none.
     private func leave(
-        _ root: TargetRoot, _ state: TargetState, _ examination: Examination, _ report: inout Report,
+        _ root: TargetRoot, _ state: StateDirectory, _ examination: Examination, _ report: inout Report,
         id: String? = nil
     ) throws {
-        guard examination.copy == nil else { return try root.leaveBare() }
+        guard examination.copy == nil else { return try root.removeState() }
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -505,12 +505,12 @@ public struct Synchronizer: Sendable {
             noting { try state.forgetComparisons() }
         }
         noting {
-            try DisplacedTree.collect(in: state)
+            try RetiredTree.collect(in: state)
             let scanned = examination.scanned.time.fileTime
             var displaced = scanned
-            displaced.seconds -= DisplacedTree.respite
+            displaced.seconds -= RetiredTree.gracePeriod
             let kept =
-                try DisplacedTree.reduce(
+                try RetiredTree.reduce(
                     in: state, displaced: displaced, looked: examination.trustsTarget ? nil : scanned)
                 + (root.directory.flatMap(SubvolumeTrees.init(of:))?.reduce(in: state, displaced: displaced)
                     ?? [])

@@ -47,7 +47,7 @@ public struct Target: Sendable {
         throw SyncError(.pending, path: path, "it is being written to; ask again")
     }
 
-    private func status(of state: TargetState) throws -> Status {
+    private func status(of state: StateDirectory) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
         status.lastRun = try state.lastRun()
         guard !status.isPending else { return status }
@@ -101,12 +101,12 @@ public struct Target: Sendable {
         guard
             let (direction, commit) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
         else { return .nothingToDo }
-        if try state.copy() != nil { try root.leaveBare() }
+        if try state.copy() != nil { try root.removeState() }
         let conflicts = Conflicts(displaced: commit.conflicts, missing: commit.lost)
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }
 
-    func open() throws -> (TargetRoot, TargetState) {
+    func open() throws -> (TargetRoot, StateDirectory) {
         let root = try TargetRoot(path)
         guard root.directory != nil else {
             throw SyncError(.inputMissing, path: path, "the target does not exist")

@@ -8,18 +8,18 @@ public struct Tree: Sendable {
 
     private enum Kind: Sendable {
         case manifest
-        case target(TargetState)
+        case target(StateDirectory)
         case snapshot(Earlier)
         case directory
     }
 
     /// A snapshot by what leads to it from the present manifest.
     private struct Earlier: Sendable {
-        let state: TargetState
+        let state: StateDirectory
         let snapshot: Snapshot
-        let changes: InverseChanges
+        let changes: ReverseDelta
         /// The inode of that manifest.
-        let manifest: TargetState.ManifestVersion?
+        let manifest: StateDirectory.ManifestVersion?
     }
 
     /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
@@ -67,8 +67,8 @@ public struct Tree: Sendable {
     }
 
     /// The state of a target in which no commit is under way; nil for any other directory.
-    private static func state(of path: [UInt8]) throws -> TargetState? {
-        guard let state = try TargetState(of: try LocalFile(bytes: path).directory()) else { return nil }
+    private static func state(of path: [UInt8]) throws -> StateDirectory? {
+        guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory()) else { return nil }
         guard try !state.hasJournal() else { throw Synchronizer.pendingCommit(path) }
         return state
     }
@@ -135,7 +135,7 @@ public struct Tree: Sendable {
         if case .snapshot = kind { true } else { false }
     }
 
-    private var state: TargetState? {
+    private var state: StateDirectory? {
         switch kind {
         case .target(let state): state
         case .snapshot(let earlier): earlier.state
@@ -157,7 +157,7 @@ public struct Tree: Sendable {
     }
 
     /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
-    func manifestVersion() throws -> TargetState.ManifestVersion? { try state?.manifestVersion() }
+    func manifestVersion() throws -> StateDirectory.ManifestVersion? { try state?.manifestVersion() }
 
     /// Writes a manifest of a live directory.
     ///
@@ -173,7 +173,7 @@ public struct Tree: Sendable {
         let root = try LocalFile(bytes: path).absolute()
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,
-            fileSystem: try FileSystemFacts(of: directory).identifier)
+            fileSystem: try FileSystemInfo(of: directory).identifier)
         let contents = DigestReader(directory, monitor: monitor)
         var problems: [Problem] = []
         var writer = ManifestWriter(
@@ -212,7 +212,7 @@ public struct Tree: Sendable {
         case .target(let state):
             return try manifest(of: state)
         case .snapshot(let earlier):
-            return try EarlierTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
+            return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
         case .directory:
             let options = TreeScan.Options(omitsSockets: true)
@@ -230,7 +230,7 @@ public struct Tree: Sendable {
     }
 
     /// - Throws: `SyncError` with code `pending` where an apply has put another manifest in its place.
-    func checkManifest(is version: TargetState.ManifestVersion?) throws {
+    func checkManifest(is version: StateDirectory.ManifestVersion?) throws {
         guard try manifestVersion() == version else { throw Tree.overtaken(path) }
     }
 
@@ -239,7 +239,7 @@ public struct Tree: Sendable {
     }
 
     private func manifest(
-        of state: TargetState, withUncovered: Bool = false
+        of state: StateDirectory, withUncovered: Bool = false
     ) throws -> ManifestReader {
         guard let manifest = try state.manifest(withUncovered: withUncovered) else {
             throw SyncError(.inputMissing, path: path, "the manifest is gone")

@@ -70,7 +70,7 @@ enum ExitCode: Int32, CaseIterable {
 
     /// The code of the signal that came.
     private static var stopped: ExitCode {
-        Interruption.signal == Interruption.terminate ? .terminated : .interrupted
+        TerminationSignal.signal == TerminationSignal.terminate ? .terminated : .interrupted
     }
 
     init(_ report: Report) {
@@ -81,7 +81,7 @@ enum ExitCode: Int32, CaseIterable {
         switch report.outcome {
         case .refused where report.error?.code == .stale, .failed where report.error?.code == .stale:
             self = .stalePlan
-        case .committed where Interruption.signal != nil: self = .stopped
+        case .committed where TerminationSignal.signal != nil: self = .stopped
         case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused
         case .failed: self = report.error?.code == .invalidDocument ? .invalidDocument : .failed

@@ -52,7 +52,7 @@ func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode 
     case "manifest verify": try ManifestVerifyCommand.run(invocation, &console)
     case "settings show": try SettingsShowCommand.run(invocation, &console)
     case "settings init": try SettingsInitCommand.run(invocation, &console)
-    default: throw UsageError("no command \(invocation.command.name)", wayOut: "run fsync-lite help")
+    default: throw UsageError("no command \(invocation.command.name)", hint: "run fsync-lite help")
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
 
     private func invocation(_ request: CommandLineRequest) throws -> Invocation {
         guard case .invocation(let invocation) = request else {
-            throw UsageError("not an invocation", wayOut: "\(request)")
+            throw UsageError("not an invocation", hint: "\(request)")
         }
         return invocation
     }
@@ -90,7 +90,7 @@ import Testing
         let plan = try invoke("plan a b --max-delete=\(value)")
         let error = #expect(throws: UsageError.self) { try plan.integer("--max-delete") }
         #expect(error?.message == "'\(value)' is not a value for --max-delete")
-        #expect(error?.wayOut == "give --max-delete a whole number, 0 or more")
+        #expect(error?.hint == "give --max-delete a whole number, 0 or more")
     }
 
     @Test(arguments: [
@@ -135,8 +135,8 @@ import Testing
         ("plan -json", "unknown option '-json' for 'plan'", "did you mean '--json'?"),
         ("plan --max-delte=3", "unknown option '--max-delte' for 'plan'", "did you mean '--max-delete'?"),
     ])
-    func suggestsACloseSpelling(line: String, message: String, wayOut: String) {
-        #expect(error(line) == UsageError(message, wayOut: wayOut))
+    func suggestsACloseSpelling(line: String, message: String, hint: String) {
+        #expect(error(line) == UsageError(message, hint: hint))
     }
 
     @Test(arguments: [
@@ -173,8 +173,8 @@ import Testing
             "usage: sample plan [OPTIONS] SOURCE TARGET"
         ),
     ])
-    func saysWhatIsWrongAndTheWayOut(line: String, message: String, wayOut: String) {
-        #expect(error(line) == UsageError(message, wayOut: wayOut))
+    func saysWhatIsWrongAndTheWayOut(line: String, message: String, hint: String) {
+        #expect(error(line) == UsageError(message, hint: hint))
     }
 
     @Test func escapesWhatATerminalShouldNotSee() {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct ProgressLineTests {
     private func line(
-        _ phase: Progress.Phase = .staging, bytes: (Int64, Int64?) = (0, nil),
+        _ phase: SyncProgress.Phase = .staging, bytes: (Int64, Int64?) = (0, nil),
         entries: (Int, Int?) = (0, nil),
         seconds: Double, width: Int
     ) -> String {
-        var progress = Progress(phase)
+        var progress = SyncProgress(phase)
         (progress.bytes, progress.totalBytes) = bytes
         (progress.entries, progress.totalEntries) = entries
         return ProgressLine(progress: progress, elapsed: .seconds(seconds)).text(width: width)

@@ -8,7 +8,7 @@ struct Desk: Sendable {
 
     let path: String
     let root: Directory
-    let state: TargetState
+    let state: StateDirectory
 
     /// Makes it below a directory that is there, or opens the one that is there.
     init(_ path: String) throws {
@@ -23,7 +23,7 @@ struct Desk: Sendable {
             }
         }
         root = try Directory.open(path: Array(path.utf8))
-        guard let state = try TargetState(of: root) else { throw Failure("open", state) }
+        guard let state = try StateDirectory(of: root) else { throw Failure("open", state) }
         self.state = state
     }
 

@@ -7,7 +7,7 @@ extension DocumentKind {
         name: "history-actions", place: ".fsync-lite/history/\(Desk.transaction)/actions.json",
         isSealed: true,
         make: { random in
-            func some() -> [InverseAction] {
+            func some() -> [UndoEntry] {
                 var seen: Set<[UInt8]> = []
                 return (0..<random.pick([0, 1, 2, 5, 9])).map { _ in action(&random) }
                     .filter { seen.insert($0.verb.rawValue.utf8 + $0.file.path.bytes).inserted }
@@ -31,14 +31,14 @@ extension DocumentKind {
                 try require(action.slot == nil || action.verb == .create || action.verb == .update, "a slot")
             }
             // Whatever they say, following them ends.
-            let changes = InverseChanges(content.actions)
-            let twice = changes.followed(by: InverseChanges(content.drift)).followed(by: changes)
+            let changes = ReverseDelta(content.actions)
+            let twice = changes.followed(by: ReverseDelta(content.drift)).followed(by: changes)
             for path in changes.entries.keys { _ = (twice.place(of: path), twice.pathBefore(of: path)) }
         }, text: { text($0) })
 
     private struct Content: Equatable {
-        var actions: [InverseAction]
-        var drift: [InverseAction]
+        var actions: [UndoEntry]
+        var drift: [UndoEntry]
     }
 
     private static func text(_ content: Content) -> [UInt8] {
@@ -48,7 +48,7 @@ extension DocumentKind {
         return bytes
     }
 
-    private static func action(_ random: inout SplitMix64) -> InverseAction {
+    private static func action(_ random: inout SplitMix64) -> UndoEntry {
         var status = FileStatus(
             type: random.pick([.file, .directory, .symlink] as [FileType]), modified: random.time())
         status.permissions = random.permissions()
@@ -57,14 +57,14 @@ extension DocumentKind {
         if status.type == .file { status.size = Int64(random.next() % 1_000_000) }
         let destination = status.type == .symlink ? random.name() : []
         if status.type == .symlink { status.size = Int64(destination.count) }
-        let verb = random.pick(InverseAction.Verb.allCases)
+        let verb = random.pick(UndoEntry.Verb.allCases)
         let name = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         let isRoot = verb == .attributes && random.oneIn(5)
         var file = File(path: isRoot ? .root : name, status: status, destination: destination)
         if random.oneIn(4) { file.extended = random.extended() }
         let mayMove = verb == .move || (random.oneIn(2) && (verb == .update || verb == .attributes))
         let mayHold = (verb == .create || verb == .update) && random.oneIn(2)
-        return InverseAction(
+        return UndoEntry(
             verb, file, from: mayMove ? RelativePath(random.name()) : nil,
             slot: mayHold ? RelativePath("\(Desk.transaction)/0/\(random.number(0...9999))") : nil,
             causes: random.oneIn(2) ? [.size, .drift] : [])

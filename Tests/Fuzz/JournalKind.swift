@@ -30,7 +30,7 @@ struct JournalContent: Equatable {
         case exchange(Int, with: Int)
         case link(Int, Place)
 
-        init(_ operation: Layout.Operation) {
+        init(_ operation: OperationGraph.Operation) {
             self =
                 switch operation {
                 case .detach(let object): .detach(object)
@@ -61,7 +61,7 @@ struct JournalContent: Equatable {
         guard let (_, transaction) = try desk.state.pendingJournal() else {
             throw Violation("the journal is not there")
         }
-        func place(_ place: Layout.Place?) -> Place? {
+        func place(_ place: OperationGraph.Place?) -> Place? {
             place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
         }
         (id, began, root) = (transaction.id, transaction.began, transaction.root)

@@ -50,7 +50,7 @@ struct Supervisor {
             let desk = "\(scratch.path)/\(kind.name)"
             try? FileManager.default.removeItem(atPath: desk)
             let ending = try work(kind, next..<numbers.upperBound, desk, huge: huge)
-            let progress = try Progress(reading: "\(desk).progress")
+            let progress = try SyncProgress(reading: "\(desk).progress")
             tally.accepted += progress.accepted
             tally.refused += progress.refused
             tally.wrong += progress.wrong

@@ -26,7 +26,7 @@ struct Worker {
         self.desk = try Desk(desk)
     }
 
-    func run(_ numbers: Range<Int>, _ progress: inout Progress) throws {
+    func run(_ numbers: Range<Int>, _ progress: inout SyncProgress) throws {
         for number in numbers {
             try progress.begin(number)
             let input = Input(kind, seed: seed, number: number)
@@ -37,7 +37,7 @@ struct Worker {
     }
 
     /// Documents of a size that no memory holds.
-    func runHuge(_ numbers: Range<Int>, _ progress: inout Progress) throws {
+    func runHuge(_ numbers: Range<Int>, _ progress: inout SyncProgress) throws {
         for number in numbers {
             try progress.begin(number)
             try HugeInput.all[number].write(kind, seed, desk.path(kind))
@@ -47,7 +47,7 @@ struct Worker {
     }
 
     private func judge(
-        _ expectation: Input.Expectation, _ number: Int, _ progress: inout Progress,
+        _ expectation: Input.Expectation, _ number: Int, _ progress: inout SyncProgress,
         patience: UInt32 = Worker.patience
     ) throws {
         // Its signal ends the process, which is how a document without end is told.
@@ -85,7 +85,7 @@ struct Worker {
 }
 
 /// What a worker has got to, in a file that outlives it.
-struct Progress {
+struct SyncProgress {
     private let path: String
     var number = 0
     var accepted = 0

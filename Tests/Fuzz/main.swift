@@ -62,7 +62,7 @@ do {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))
     let numbers = options.from..<options.from + options.inputs
     if let desk = options.worker {
-        var progress = Progress("\(desk).progress")
+        var progress = SyncProgress("\(desk).progress")
         let worker = try Worker(options.kinds[0], seed: options.seed, desk: desk)
         if options.isHuge {
             try worker.runHuge(numbers, &progress)

@@ -6,7 +6,7 @@ package struct ModelMirror {
     package var source: ModelTree
     package var target: ModelTree
     package private(set) var manifest: [RecordList.Entry]?
-    package private(set) var trust: Trust?
+    package private(set) var trust: CommitSpans?
     private var lastScan: (scanned: FileTime, clock: KernelClock)?
     package var comparesOwner = true
     /// How many names a file of the target can have.
@@ -64,23 +64,23 @@ package struct ModelMirror {
     }
 
     /// - Parameter first: by which arrivals were staged already.
-    package func layout(_ difference: Difference, after first: Layout? = nil) -> Layout {
+    package func layout(_ difference: Difference, after first: OperationGraph? = nil) -> OperationGraph {
         var wanted = Attributes(source.rootStatus)
         if !comparesOwner {
             (wanted.owner, wanted.group) = (target.rootStatus.owner, target.rootStatus.group)
         }
-        return Layout(
-            difference, root: (Attributes(target.rootStatus), wanted), transaction: LayoutRun.transaction,
+        return OperationGraph(
+            difference, root: (Attributes(target.rootStatus), wanted), transaction: OperationGraphRun.transaction,
             replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, after: first)
     }
 
     /// Stages; nothing that people see has changed.
-    package func stage(_ layout: Layout) throws -> LayoutRun {
-        try LayoutRun(staging: layout, from: source, into: target, setsOwner: comparesOwner)
+    package func stage(_ layout: OperationGraph) throws -> OperationGraphRun {
+        try OperationGraphRun(staging: layout, from: source, into: target, setsOwner: comparesOwner)
     }
 
     /// Makes the target the mirror of the source, as far as the difference says, and records it.
-    package mutating func apply(_ given: Difference? = nil, after first: Layout? = nil) throws {
+    package mutating func apply(_ given: Difference? = nil, after first: OperationGraph? = nil) throws {
         synchronizeClocks()
         let scanned = source.time
         let difference = try given ?? self.difference()
@@ -90,26 +90,26 @@ package struct ModelMirror {
         run.setAttributes()
         record(difference, layout, run.tree)
         target = run.tree
-        trust = Trust(spans: [scanned..<run.time])
+        trust = CommitSpans(spans: [scanned..<run.time])
         lastScan = (scanned, ModelMirror.clock(scanned))
         discardHistory()
     }
 
     /// The manifest after an apply: the old one with the changes laid over it.
-    private mutating func record(_ difference: Difference, _ layout: Layout, _ achieved: ModelTree) {
+    private mutating func record(_ difference: Difference, _ layout: OperationGraph, _ achieved: ModelTree) {
         let before = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
         var entries = before
         for path in difference.forgotten { entries[path] = nil }
         for (file, _) in difference.deleted { entries[file.path] = nil }
-        for pair in difference.pairs where pair.isRenamed { entries[pair.target.path] = nil }
-        for pair in difference.pairs where !pair.replacesContent {
-            entries[pair.source.path] = entry(pair.source, pair.target.status)
+        for match in difference.matches where match.isRenamed { entries[match.target.path] = nil }
+        for match in difference.matches where !match.replacesContent {
+            entries[match.source.path] = entry(match.source, match.target.status)
         }
         for arrival in layout.arrivals {
             guard let object = achieved.object(at: arrival.file.path) else { continue }
             entries[arrival.file.path] = entry(arrival.file, object.status)
         }
-        let replaced = difference.pairs.filter(\.replacesContent).map(\.source)
+        let replaced = difference.matches.filter(\.replacesContent).map(\.source)
         for file in difference.created.map(\.file) + replaced {
             guard case .kept? = difference.links[file.path], let object = achieved.object(at: file.path)
             else { continue }
@@ -119,7 +119,7 @@ package struct ModelMirror {
             var entry = distrusted(entry)
             let path = entry.file.path
             entry.targetChanged = achieved.object(at: path)?.status.changed
-            let record = before[path].map { Record(status: $0.file.status, targetInode: 0, marks: $0.marks) }
+            let record = before[path].map { BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks) }
             entry.marks = difference.policy.marks(of: entry.file.status, record: record)
             return entry
         }.sorted { $0.file < $1.file }
@@ -130,7 +130,7 @@ package struct ModelMirror {
         let file = entry.file
         guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
         var status = file.status
-        status.changed = Trust.unexamined
+        status.changed = CommitSpans.unexamined
         return RecordList.Entry(
             file: File(path: file.path, status: status, destination: file.destination),
             targetInode: entry.targetInode)

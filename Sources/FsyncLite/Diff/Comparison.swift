@@ -3,7 +3,7 @@ import FileSystem
 /// What is compared, and how far it may be believed.
 package struct ComparisonPolicy: Sendable {
     /// nil: nothing is racy (two manifests), which is decided by `alwaysComparesContent` otherwise.
-    package var trust: Trust?
+    package var trust: CommitSpans?
     /// The source keeps change times; without it size and modification time decide.
     package var usesChangeTime = true
     /// The source keeps the inodes of its objects; without it nothing is followed, and paths decide.
@@ -57,83 +57,83 @@ package struct ComparisonPolicy: Sendable {
     }
 
     /// Compares two entries of one type, whatever their paths.
-    func compare(_ pair: inout Pair) {
-        if !attributes.contains(.owner) { pair.takeOwnerOfTarget() }
-        let (source, target) = (pair.source.status, pair.target.status)
-        judge(&pair)
-        let doubts = doubts(pair)
+    func compare(_ match: inout Match) {
+        if !attributes.contains(.owner) { match.takeOwnerOfTarget() }
+        let (source, target) = (match.source.status, match.target.status)
+        judge(&match)
+        let doubts = doubts(match)
         // What the mirror could not hold last time it cannot hold now either, if neither side has changed since.
-        var omitted = stands(pair) ? pair.record?.omitted ?? [] : []
+        var omitted = stands(match) ? match.record?.omitted ?? [] : []
         // Without the owner setuid and setgid are not wanted either.
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
         omitted.formIntersection(attributes.omittable)
-        pair.source.omitted = omitted
+        match.source.omitted = omitted
         // Nobody compares it here.
         if identityTellsContent {
-            pair.source = pair.source.with(asExamined(source, pair.record, in: pair.target))
+            match.source = match.source.with(asExamined(source, match.record, in: match.target))
         }
         let isModified = source.modified != target.modified && !omitted.contains(.modified)
         switch source.type {
         case .file:
-            if source.size != target.size { pair.causes.insert(.size) }
-            if isModified { pair.causes.insert(.modified) }
-            if let own = pair.source.digest, let other = pair.target.digest, own != other {
-                pair.causes.insert(.content)
+            if source.size != target.size { match.causes.insert(.size) }
+            if isModified { match.causes.insert(.modified) }
+            if let own = match.source.digest, let other = match.target.digest, own != other {
+                match.causes.insert(.content)
             }
             if identityTellsContent {
-                pair.replacesContent = !holdsRecordedContent(pair)
-                if pair.replacesContent, pair.causes.isDisjoint(with: [.size, .modified]) {
-                    pair.causes.insert(.content)
+                match.replacesContent = !holdsRecordedContent(match)
+                if match.replacesContent, match.causes.isDisjoint(with: [.size, .modified]) {
+                    match.causes.insert(.content)
                 }
-            } else if pair.causes.isDisjoint(with: [.size, .modified, .content]) {
-                pair.needsContentComparison = doubts.content || alwaysComparesContent
+            } else if match.causes.isDisjoint(with: [.size, .modified, .content]) {
+                match.needsContentComparison = doubts.content || alwaysComparesContent
             } else {
-                pair.replacesContent = true
+                match.replacesContent = true
             }
         case .symlink:
-            if pair.source.kind != pair.target.kind { pair.causes.insert(.destination) }
+            if match.source.kind != match.target.kind { match.causes.insert(.destination) }
         case .characterDevice, .blockDevice:
-            if source.represents != target.represents { pair.causes.insert(.device) }
+            if source.represents != target.represents { match.causes.insert(.device) }
         case .directory, .fifo, .socket:
             break
         }
-        if isModified { pair.causes.insert(.modified) }
+        if isModified { match.causes.insert(.modified) }
         if source.type != .symlink, source.permissions != target.permissions, !omitted.contains(.mode) {
-            pair.causes.insert(.mode)
+            match.causes.insert(.mode)
         }
         if !omitted.contains(.owner) {
-            if source.owner != target.owner { pair.causes.insert(.owner) }
-            if source.group != target.group { pair.causes.insert(.group) }
+            if source.owner != target.owner { match.causes.insert(.owner) }
+            if source.group != target.group { match.causes.insert(.group) }
         }
-        if !pair.causes.isDisjoint(with: [.destination, .device]) { pair.replacesContent = true }
-        if pair.isMislinked, attributes.contains(.hardLinks), !omitted.contains(.links) {
-            pair.causes.insert(.links)
-            pair.replacesContent = true
+        if !match.causes.isDisjoint(with: [.destination, .device]) { match.replacesContent = true }
+        if match.isMislinked, attributes.contains(.hardLinks), !omitted.contains(.links) {
+            match.causes.insert(.links)
+            match.replacesContent = true
         }
         if knowsExtended {
-            pair.compareExtended()
+            match.compareExtended()
         } else if alwaysInspects || doubts.attributes || identityTellsContent, !attributes.extended.isEmpty {
-            pair.needsInspection = true
-        } else if let record = pair.record {
-            (pair.source.extended, pair.target.extended) = (record.extended, record.extended)
+            match.needsInspection = true
+        } else if let record = match.record {
+            (match.source.extended, match.target.extended) = (record.extended, record.extended)
         }
-        if !knowsExtended, !pair.replacesContent,
-            pair.sourceStands || pair.targetStands || (pair.needsContentComparison && pair.isDigestComparable)
+        if !knowsExtended, !match.replacesContent,
+            match.sourceStands || match.targetStands || (match.needsContentComparison && match.isDigestComparable)
         {
             // As long as no comparison finds otherwise.
-            pair.source.digest = pair.record?.digest
+            match.source.digest = match.record?.digest
         }
-        pair.noteDrift()
+        match.noteDrift()
     }
 
     /// Where the record's digest may be used again: no side has changed since, by its change time too.
-    private func judge(_ pair: inout Pair) {
-        guard let record = pair.record, record.digest != nil else { return }
-        let source = pair.source.status
-        pair.sourceStands =
+    private func judge(_ match: inout Match) {
+        guard let record = match.record, record.digest != nil else { return }
+        let source = match.source.status
+        match.sourceStands =
             record.status.size == source.size && record.status.modified == source.modified
             && isAsRecorded(source, record.status, record.marks)
-        pair.targetStands = vouches(for: record, in: pair.target.status)
+        match.targetStands = vouches(for: record, in: match.target.status)
     }
 
     /// The source's object is the recorded one, by everything that its file system keeps.
@@ -144,7 +144,7 @@ package struct ComparisonPolicy: Sendable {
 
     /// What is recorded was looked at long enough after it changed.
     private func isSettled(_ record: FileStatus, _ marks: EntryMarks) -> Bool {
-        marks.isEmpty && record.changed != Trust.unexamined
+        marks.isEmpty && record.changed != CommitSpans.unexamined
     }
 
     private func isSame(_ source: FileStatus, _ record: FileStatus) -> Bool {
@@ -164,9 +164,9 @@ package struct ComparisonPolicy: Sendable {
     }
 
     /// The target's object is as it was recorded, by its change time too, and as it was when somebody last compared it.
-    func vouches(for record: Record, in target: FileStatus) -> Bool {
+    func vouches(for record: BaseEntry, in target: FileStatus) -> Bool {
         // That its change time is known says nothing of content which nobody compared.
-        record.status.changed != Trust.unexamined && !record.differs(from: target)
+        record.status.changed != CommitSpans.unexamined && !record.differs(from: target)
             // Nobody has looked at what takes no part: that a commit accounts for its time says nothing.
             && (record.isUncovered
                 ? record.targetChanged == target.changed : isAsLeft(target, record.targetChanged))
@@ -175,54 +175,54 @@ package struct ComparisonPolicy: Sendable {
 
     /// What is recorded of an object that is not compared: what nothing vouches for now, nothing does until an apply has
     /// compared it. Commits move the change times of what the history holds, and no manifest tells of it.
-    func asExamined(_ status: FileStatus, _ record: Record?, in target: File) -> FileStatus {
+    func asExamined(_ status: FileStatus, _ record: BaseEntry?, in target: File) -> FileStatus {
         if let record, !target.path.isInState, vouches(for: record, in: target.status) { return status }
         var status = status
-        status.changed = Trust.unexamined
+        status.changed = CommitSpans.unexamined
         return status
     }
 
     /// The source is as it was recorded, and the target holds what was recorded of it.
-    private func stands(_ pair: Pair) -> Bool {
-        guard let record = pair.record else { return false }
+    private func stands(_ match: Match) -> Bool {
+        guard let record = match.record else { return false }
         // That it is racy concerns its content.
-        return !record.differs(from: pair.target.status)
-            && isAsRecorded(pair.source.status, record.status, [])
+        return !record.differs(from: match.target.status)
+            && isAsRecorded(match.source.status, record.status, [])
     }
 
     /// The target's object is the recorded one and has not been written to, and the source's is that too.
-    private func holdsRecordedContent(_ pair: Pair) -> Bool {
-        guard let record = pair.record, record.status.identity == pair.source.identity else { return false }
-        return record.isIntact(in: pair.target.status)
+    private func holdsRecordedContent(_ match: Match) -> Bool {
+        guard let record = match.record, record.status.identity == match.source.identity else { return false }
+        return record.isIntact(in: match.target.status)
     }
 
     /// What the record says is to be compared: the content, or only the attributes.
-    private func doubts(_ pair: Pair) -> (content: Bool, attributes: Bool) {
+    private func doubts(_ match: Match) -> (content: Bool, attributes: Bool) {
         guard trust != nil else { return (!knowsExtended, !knowsExtended) }
-        guard let record = pair.record, vouches(for: record, in: pair.target.status) else {
+        guard let record = match.record, vouches(for: record, in: match.target.status) else {
             return (true, true)
         }
-        if isAsRecorded(pair.source.status, record.status, record.marks) { return (false, false) }
-        return (!ignoresChangeTime || !hasOnlyTimeMoved(pair), true)
+        if isAsRecorded(match.source.status, record.status, record.marks) { return (false, false) }
+        return (!ignoresChangeTime || !hasOnlyTimeMoved(match), true)
     }
 
     /// Nothing tells of an edit but the change time of the source's object.
-    func hasOnlyTimeMoved(_ pair: Pair) -> Bool {
-        guard let record = pair.record else { return false }
-        return isSettled(record.status, record.marks) && isSame(pair.source.status, record.status)
-            && vouches(for: record, in: pair.target.status)
+    func hasOnlyTimeMoved(_ match: Match) -> Bool {
+        guard let record = match.record else { return false }
+        return isSettled(record.status, record.marks) && isSame(match.source.status, record.status)
+            && vouches(for: record, in: match.target.status)
     }
 
     /// The manifest's entry is not what a new one would say, although nothing is to be done.
-    func isRecordStale(_ pair: Pair) -> Bool {
-        guard let record = pair.record else { return true }
-        let source = pair.source.status
-        return record.differs(from: pair.target.status)
+    func isRecordStale(_ match: Match) -> Bool {
+        guard let record = match.record else { return true }
+        let source = match.source.status
+        return record.differs(from: match.target.status)
             || (source.type != .directory && record.status.links != source.links)
             || (usesIdentity && record.status.identity != source.identity)
             || (usesChangeTime && record.status.changed != source.changed)
-            || record.status.changed == Trust.unexamined
-            || (!trustsTarget && record.targetChanged.map { $0 != pair.target.status.changed } ?? false)
+            || record.status.changed == CommitSpans.unexamined
+            || (!trustsTarget && record.targetChanged.map { $0 != match.target.status.changed } ?? false)
             || marks(of: source, record: record) != record.marks
     }
 
@@ -230,12 +230,12 @@ package struct ComparisonPolicy: Sendable {
     func movesLater(_ target: FileStatus) -> Bool { hasOldTrees && target.links > 1 }
 
     /// What a new manifest says of an entry.
-    package func marks(of source: FileStatus, record: Record?) -> EntryMarks {
+    package func marks(of source: FileStatus, record: BaseEntry?) -> EntryMarks {
         racyCheck.map { $0.marks(of: source, record: record) } ?? record?.marks.subtracting(.uncovered) ?? []
     }
 }
 
-extension Pair {
+extension Match {
     /// Without the owner that cannot be set, the wanted one is the one that is there.
     fileprivate mutating func takeOwnerOfTarget() {
         var status = source.status

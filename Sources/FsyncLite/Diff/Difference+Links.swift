@@ -7,12 +7,12 @@ extension Difference {
     mutating func joinLinks() {
         // An attribute set on an object that has names outside the mirror, in the history for one, would change
         // those too.
-        for index in pairs.indices where pairs[index].changesAttributes {
-            let target = pairs[index].target.status
+        for index in matches.indices where matches[index].changesAttributes {
+            let target = matches[index].target.status
             if target.type != .directory, target.links > 1,
                 !mirrorsLinks || !census.accountsForNames(of: target)
             {
-                pairs[index].replacesContent = true
+                matches[index].replacesContent = true
             }
         }
         links = [:]
@@ -20,13 +20,13 @@ extension Difference {
 
         let arriving =
             created.lazy.map(\.file).filter(\.isMultiplyLinked)
-            + pairs.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
-        // A name of the target that no pair has stays as it is, and so does its file.
-        let paired = arriving.isEmpty ? [] : Set(pairs.lazy.map(\.target.path))
+            + matches.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
+        // A name of the target that no match has stays as it is, and so does its file.
+        let paired = arriving.isEmpty ? [] : Set(matches.lazy.map(\.target.path))
         var leaders: [LinkedFile: Leader] = [:]
-        for pair in pairs where !pair.replacesContent && pair.source.isMultiplyLinked {
-            let file = LinkedFile(pair.source.status)
-            if leaders[file] == nil { leaders[file] = Leader(kept: pair.target) }
+        for match in matches where !match.replacesContent && match.source.isMultiplyLinked {
+            let file = LinkedFile(match.source.status)
+            if leaders[file] == nil { leaders[file] = Leader(kept: match.target) }
         }
         var split: Set<RelativePath> = []
         for file in arriving.sorted() {
@@ -77,7 +77,7 @@ extension Difference {
             file.omitted.formSymmetricDifference(.links)
         }
         for index in created.indices { note(&created[index].file) }
-        for index in pairs.indices where pairs[index].replacesContent { note(&pairs[index].source) }
+        for index in matches.indices where matches[index].replacesContent { note(&matches[index].source) }
     }
 }
 

@@ -3,7 +3,7 @@ import FileSystem
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
     /// Objects of the target that stay, with what changes on them.
-    package var pairs: [Pair] = []
+    package var matches: [Match] = []
     /// Entries of the source that need a new object, in scan order.
     package var created: [(file: File, isDrift: Bool)] = []
     /// Entries of the target that go, in scan order.
@@ -35,9 +35,9 @@ package struct Difference: Sendable {
     package private(set) var kept: [RelativePath] = []
     /// Of the entries that need a new object: what has its object already, under another name.
     package var links: [RelativePath: Link] = [:]
-    var census = LinkCensus()
+    var census = HardLinkIndex()
     /// Entries that go and of whose extended attributes nothing tells, with what is recorded of them.
-    private var unexamined: [RelativePath: Record?] = [:]
+    private var unexamined: [RelativePath: BaseEntry?] = [:]
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
     var linkLimit: UInt32?
@@ -53,13 +53,13 @@ package struct Difference: Sendable {
     /// Nothing to do.
     package init() {}
 
-    /// Makes pairs of arrivals and departures that are one object, then of what is left at the same path.
+    /// Makes matches of arrivals and departures that are one object, then of what is left at the same path.
     ///
     /// - Throws: `SyncError` when a directory was moved *and* cannot be read: whether what the target has
     ///   below it should go nobody can tell.
     package init(matching merge: TreeMerge) throws {
         let policy = merge.policy
-        pairs = merge.pairs
+        matches = merge.matches
         forgotten = merge.forgotten
         (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
@@ -91,7 +91,7 @@ package struct Difference: Sendable {
         let hasLinks = merge.arrivals.contains { !$0.file.isDirectory && $0.file.linkCount > 1 }
         let carried = hasLinks ? Difference.carried(merge, byIdentity, byPath) : [:]
         for index in carried.values { isTaken[index] = true }
-        var unmatched: [(file: File, record: Record?, isListed: Bool)] = []
+        var unmatched: [(file: File, record: BaseEntry?, isListed: Bool)] = []
         for arrival in merge.arrivals {
             if let index = carried[arrival.file.path] {
                 add(arrival.file, merge.departures[index], [.renamed], policy)
@@ -130,15 +130,15 @@ package struct Difference: Sendable {
             }
         }
         wereUncovered = merge.resting
-        func wasUncovered(_ file: File, _ record: Record?) -> Bool {
+        func wasUncovered(_ file: File, _ record: BaseEntry?) -> Bool {
             // A record of something else tells nothing of what somebody put in its place.
             if let record, record.isUncovered || record.status.type == file.status.type {
                 return record.isUncovered
             }
             return policy.mayHaveBeenExcluded(file.path, file.status.type)
         }
-        for pair in pairs where wasUncovered(pair.target, pair.record) {
-            wereUncovered.insert(pair.target.path)
+        for match in matches where wasUncovered(match.target, match.record) {
+            wereUncovered.insert(match.target.path)
         }
         noteUnrecordedBelowUncovered()
         for (index, departure) in merge.departures.enumerated()
@@ -158,7 +158,7 @@ package struct Difference: Sendable {
             deleted.append((file, policy.trust != nil && departure.record == nil && !isUncovered))
         }
         noteUnrecordedBelowUncovered()
-        pairs.sort { $0.source < $1.source }
+        matches.sort { $0.source < $1.source }
         leaveDisplaced()
         collisions = merge.collisions
         withExcluded = merge.withExcluded
@@ -169,14 +169,14 @@ package struct Difference: Sendable {
     /// Nothing takes part whose directory does not.
     private mutating func noteUnrecordedBelowUncovered() {
         guard !wereUncovered.isEmpty else { return }
-        for pair in pairs where pair.record == nil && pair.target.path.isBelow(anyOf: wereUncovered) {
-            wereUncovered.insert(pair.target.path)
+        for match in matches where match.record == nil && match.target.path.isBelow(anyOf: wereUncovered) {
+            wereUncovered.insert(match.target.path)
         }
     }
 
     /// What the history holds and no entry turned out to be stays there, unless its directory leaves.
     private mutating func leaveDisplaced() {
-        let leaving = Set(pairs.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
+        let leaving = Set(matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
         deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 
@@ -213,7 +213,7 @@ package struct Difference: Sendable {
     /// These directories and those that hold them, as far as they stay where they are: what lies in one that moves goes
     /// along with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
-        let moving = Set(pairs.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
+        let moving = Set(matches.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
         var directories: Set<RelativePath> = []
         for path in paths {
             var above: RelativePath? = path
@@ -233,7 +233,7 @@ package struct Difference: Sendable {
         let directories = withAllAbove(withExcluded)
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
-        let arriving = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
+        let arriving = Set(created.map(\.file.path)).union(matches.map(\.source.path))
         let moves = MoveMap(self)
         func isTaken(_ path: RelativePath) -> Bool { arriving.contains(moves.carriedPath(of: path)) }
         kept += going.filter { !isTaken($0) }
@@ -242,15 +242,15 @@ package struct Difference: Sendable {
     }
 
     private mutating func add(
-        _ source: File, _ departure: (file: File, record: Record?), _ causes: Causes,
+        _ source: File, _ departure: (file: File, record: BaseEntry?), _ causes: Causes,
         _ policy: ComparisonPolicy
     ) {
-        var pair = Pair(source: source, target: departure.file, record: departure.record)
-        pair.isMislinked = !census.admit(
+        var match = Match(source: source, target: departure.file, record: departure.record)
+        match.isMislinked = !census.admit(
             source.status, departure.file.status, at: departure.file.path, as: departure.record)
-        policy.compare(&pair)
-        pair.causes.formUnion(causes)
-        pairs.append(pair)
+        policy.compare(&match)
+        match.causes.formUnion(causes)
+        matches.append(match)
     }
 
     /// A symlink cannot be edited in place, nor a device: another payload is another object.
@@ -265,31 +265,31 @@ package struct Difference: Sendable {
     ///   - lookUp: looks up those of an entry of the target.
     ///   - haveSameContent: reads both files.
     package mutating func settle(
-        inspect: (Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
+        inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         lookUp: (File) throws -> ExtendedAttributes,
-        haveSameContent: (Pair) throws -> Bool
+        haveSameContent: (Match) throws -> Bool
     ) rethrows {
         try settleExtended(lookUp)
         // Other names of files that have been compared.
         var same: Set<[LinkedFile]> = []
-        for index in pairs.indices {
-            if pairs[index].needsInspection {
-                pairs[index].needsInspection = false
-                (pairs[index].source.extended, pairs[index].target.extended) = try inspect(pairs[index])
-                pairs[index].compareExtended()
-                pairs[index].noteDrift()
-                if let record = pairs[index].record { noteDrift(of: pairs[index].target, record) }
+        for index in matches.indices {
+            if matches[index].needsInspection {
+                matches[index].needsInspection = false
+                (matches[index].source.extended, matches[index].target.extended) = try inspect(matches[index])
+                matches[index].compareExtended()
+                matches[index].noteDrift()
+                if let record = matches[index].record { noteDrift(of: matches[index].target, record) }
             }
-            guard pairs[index].needsContentComparison else { continue }
-            pairs[index].needsContentComparison = false
-            let files = [LinkedFile(pairs[index].source.status), LinkedFile(pairs[index].target.status)]
-            if try same.contains(files) || haveSameContent(pairs[index]) {
-                if pairs[index].source.linkCount > 1 { same.insert(files) }
+            guard matches[index].needsContentComparison else { continue }
+            matches[index].needsContentComparison = false
+            let files = [LinkedFile(matches[index].source.status), LinkedFile(matches[index].target.status)]
+            if try same.contains(files) || haveSameContent(matches[index]) {
+                if matches[index].source.linkCount > 1 { same.insert(files) }
                 continue
             }
-            pairs[index].replacesContent = true
-            pairs[index].causes.insert(.content)
-            pairs[index].source.digest = nil
+            matches[index].replacesContent = true
+            matches[index].causes.insert(.content)
+            matches[index].source.digest = nil
         }
         joinLinks()
     }
@@ -302,9 +302,9 @@ package struct Difference: Sendable {
                 deleted[index].file.extended = found
             }
         }
-        for index in pairs.indices {
-            guard let found = try extended(of: pairs[index].target, lookUp) else { continue }
-            (pairs[index].source.extended, pairs[index].target.extended) = (found, found)
+        for index in matches.indices {
+            guard let found = try extended(of: matches[index].target, lookUp) else { continue }
+            (matches[index].source.extended, matches[index].target.extended) = (found, found)
         }
         for index in uncovered.indices {
             if let found = try extended(of: uncovered[index].file, lookUp) {
@@ -326,7 +326,7 @@ package struct Difference: Sendable {
     }
 
     /// Notes that extended attributes are not as they were left, where nothing else told of a change.
-    private mutating func noteDrift(of found: File, _ record: Record) {
+    private mutating func noteDrift(of found: File, _ record: BaseEntry) {
         guard !policy.alwaysInspects, !found.path.isInState, !record.differs(from: found.status),
             record.extended != found.extended
         else { return }
@@ -340,19 +340,19 @@ package struct Difference: Sendable {
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
         let displaced = Set(deleted.lazy.map(\.file.path))
-            .union(pairs.lazy.filter(\.replacesContent).map(\.target.path))
+            .union(matches.lazy.filter(\.replacesContent).map(\.target.path))
         return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 
     /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.
     var changesCoverage: Bool {
-        !forgotten.isEmpty || !uncovered.isEmpty || pairs.contains { $0.changesRecord || isUncovering($0) }
+        !forgotten.isEmpty || !uncovered.isEmpty || matches.contains { $0.changesRecord || isUncovering($0) }
     }
 
     /// The entry takes no part in the earlier tree, and does now.
-    func isUncovering(_ pair: Pair) -> Bool {
-        let path = pair.source.path
-        return pair.record != nil && policy.uncovering.contains(path) || staying.contains(path)
+    func isUncovering(_ match: Match) -> Bool {
+        let path = match.source.path
+        return match.record != nil && policy.uncovering.contains(path) || staying.contains(path)
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place
@@ -371,27 +371,27 @@ package struct Difference: Sendable {
         if !kept.isEmpty {
             deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
         }
-        for index in pairs.indices where omitted.contains(pairs[index].source.path) {
-            pairs[index].keepTarget()
+        for index in matches.indices where omitted.contains(matches[index].source.path) {
+            matches[index].keepTarget()
         }
         joinLinks()
     }
 
     /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
     mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
-        let sources = Set(pairs.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
+        let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
         let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
-        for pair in pairs where isCopied(pair.source.path) {
-            var (source, target) = (pair.source, pair.target)
+        for match in matches where isCopied(match.source.path) {
+            var (source, target) = (match.source, match.target)
             source.omitted = []
-            if let record = pair.record {
+            if let record = match.record {
                 source.extended = record.extended
                 target.extended = record.extended
             }
             created.append((source, false))
             deleted.append((target, false))
         }
-        pairs.removeAll { isCopied($0.source.path) }
+        matches.removeAll { isCopied($0.source.path) }
         created.sort { $0.file < $1.file }
         deleted.sort { $0.file < $1.file }
         keepDirectories()
@@ -402,7 +402,7 @@ package struct Difference: Sendable {
     ///
     /// - Returns: the paths of all else that would have changed, and has not been seen to.
     mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
-        let dropped = pairs.filter {
+        let dropped = matches.filter {
             !$0.isUnchanged
                 && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
         }
@@ -410,7 +410,7 @@ package struct Difference: Sendable {
             dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
             + deleted.map(\.file.path)
         let isDropped = Set(dropped.map(\.target.path))
-        pairs.removeAll { isDropped.contains($0.target.path) }
+        matches.removeAll { isDropped.contains($0.target.path) }
         (created, deleted, forgotten, uncovered) = ([], [], [], [])
         joinLinks()
         return paths
@@ -422,16 +422,16 @@ package struct Difference: Sendable {
     /// - Returns: what stays, where it will be.
     @discardableResult
     package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
-        let taken = Set(created.map(\.file.path)).union(pairs.map(\.source.path))
+        let taken = Set(created.map(\.file.path)).union(matches.map(\.source.path))
         var going: Set<RelativePath> = []
-        var stay: [Pair] = []
+        var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
         // Files that keep names of the mirror.
         var named: [UInt64: Int] = [:]
-        for index in pairs.indices where !pairs[index].replacesContent && pairs[index].target.isMultiplyLinked
+        for index in matches.indices where !matches[index].replacesContent && matches[index].target.isMultiplyLinked
         {
-            named[pairs[index].target.status.inode] = index
+            named[matches[index].target.status.inode] = index
         }
         for (file, _) in deleted {
             let parent = file.path.parent ?? .root
@@ -446,19 +446,19 @@ package struct Difference: Sendable {
             var source = file.moved(to: newParent.appending(name))
             if file.isMultiplyLinked, let index = named[file.status.inode] {
                 // The source has fewer names of it than the target.
-                var status = pairs[index].source.status
+                var status = matches[index].source.status
                 status.links = max(status.links, 2)
-                pairs[index].source = pairs[index].source.with(status)
+                matches[index].source = matches[index].source.with(status)
                 var own = source.status
                 (own.inode, own.created, own.changed, own.links) =
                     (status.inode, status.created, status.changed, status.links)
                 source = source.with(own)
             }
-            stay.append(Pair(source: source, target: file))
+            stay.append(Match(source: source, target: file))
         }
         deleted.removeAll { !going.contains($0.file.path) }
-        pairs.append(contentsOf: stay)
-        pairs.sort { $0.source < $1.source }
+        matches.append(contentsOf: stay)
+        matches.sort { $0.source < $1.source }
         joinLinks()
         return stay.map(\.source)
     }

@@ -19,7 +19,7 @@ package struct Drift: Hashable, Sendable {
         (recorded, self.found, isIntact, wasUncovered) = (nil, found, false, false)
     }
 
-    init(recorded: File, _ record: Record, found: File) {
+    init(recorded: File, _ record: BaseEntry, found: File) {
         (self.recorded, self.found, wasUncovered) = (recorded, found, record.isUncovered)
         isIntact = found.isFile ? record.isIntact(in: found.status) : recorded.kind == found.kind
     }

@@ -4,22 +4,22 @@ import FileSystem
 ///
 /// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it
 /// is compared on the spot and kept only when there is something to do. What is not settled goes to the
-/// arrivals and departures, from which `matchMoves` makes pairs.
+/// arrivals and departures, from which `matchMoves` makes matches.
 package struct TreeMerge {
     package let policy: ComparisonPolicy
 
     /// Objects that stay where they are and need something, or whose record does.
-    package private(set) var pairs: [Pair] = []
+    package private(set) var matches: [Match] = []
     /// Entries of the source without a settled counterpart; the record is that of their path.
-    package private(set) var arrivals: [(file: File, record: Record?, isListed: Bool)] = []
+    package private(set) var arrivals: [(file: File, record: BaseEntry?, isListed: Bool)] = []
     /// Entries of the target without one.
-    package private(set) var departures: [(file: File, record: Record?)] = []
+    package private(set) var departures: [(file: File, record: BaseEntry?)] = []
     /// Paths that the manifest has and the target has not.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
     package private(set) var uncovered: [Uncovered] = []
     /// - isSeen: the file's status is that of the target's object; else the record's, since nobody looked.
-    package typealias Uncovered = (file: File, record: Record, isSeen: Bool)
+    package typealias Uncovered = (file: File, record: BaseEntry, isSeen: Bool)
 
     /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
@@ -31,7 +31,7 @@ package struct TreeMerge {
     private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
-    package private(set) var census = LinkCensus()
+    package private(set) var census = HardLinkIndex()
     /// Directories of the target that hold what is excluded.
     package private(set) var withExcluded: Set<RelativePath> = []
     /// What is excluded in directories of the target that may move.
@@ -93,14 +93,14 @@ package struct TreeMerge {
                     || target.exclusion == .byRule
                     || (order > 0 && target.exclusion == .bySize))
 
-            var record: Record?
+            var record: BaseEntry?
             var isResting = false
             if let manifest {
                 while hasRecord {
                     let position = manifest.path.order(comparedTo: path)
                     if position > 0 { break }
                     if position == 0 {
-                        let found = Record(manifest)
+                        let found = BaseEntry(manifest)
                         if order >= 0 { noteTime(of: target.status, found) }
                         // What takes no part may be edited at will.
                         isResting =
@@ -122,11 +122,11 @@ package struct TreeMerge {
                 }
             }
             if order >= 0, let recorded = target.recorded {
-                let found = Record(recorded)
+                let found = BaseEntry(recorded)
                 if found.isUncovered { hasUncovered = true }
                 record = found
             }
-            if policy.isRecordItself, order >= 0 { record = Record(of: target) }
+            if policy.isRecordItself, order >= 0 { record = BaseEntry(of: target) }
             leaveUnsettled(path)
             // What arrives there is recorded as what it is, if it arrives.
             if record != nil, order < 0 { forget(path) }
@@ -184,7 +184,7 @@ package struct TreeMerge {
         targetTimes.append(target.changed, of: recordNumber)
     }
 
-    private mutating func noteTime(of target: FileStatus, _ record: Record) {
+    private mutating func noteTime(of target: FileStatus, _ record: BaseEntry) {
         if !record.isUncovered, !record.differs(from: target),
             policy.trust?.accounts(for: target.changed) ?? false
         {
@@ -194,7 +194,7 @@ package struct TreeMerge {
 
     /// - Parameter target: on the record's entry; nil where the target has none.
     private mutating func noteDrift(
-        of record: Record?, _ manifest: some EntryStream, _ target: (some EntryStream)?
+        of record: BaseEntry?, _ manifest: some EntryStream, _ target: (some EntryStream)?
     ) {
         guard let target else {
             guard !isProtected(manifest.path) else { return }
@@ -207,13 +207,13 @@ package struct TreeMerge {
     }
 
     /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
-    mutating func offer(_ file: File, _ record: Record) {
+    mutating func offer(_ file: File, _ record: BaseEntry) {
         departures.append((file, record))
     }
 
     /// - Parameter isResting: the target's entry takes no part, and is known to be another object than the source's.
     private mutating func takeBoth(
-        _ source: some EntryStream, _ target: some EntryStream, _ record: Record?, isResting: Bool
+        _ source: some EntryStream, _ target: some EntryStream, _ record: BaseEntry?, isResting: Bool
     ) {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
@@ -239,15 +239,15 @@ package struct TreeMerge {
         {
             return
         }
-        var pair = Pair(source: source.file, target: target.file, record: record)
-        pair.isMislinked = !isLinkedAlike
-        policy.compare(&pair)
-        omissions.add(pair.source)
-        if policy.uncovering.contains(source.path) || !pair.causes.isEmpty || pair.needsContentComparison
-            || pair.needsInspection
-            || (!policy.isRecordItself && policy.isRecordStale(pair)) || isBelowUnsettled(source.path)
+        var match = Match(source: source.file, target: target.file, record: record)
+        match.isMislinked = !isLinkedAlike
+        policy.compare(&match)
+        omissions.add(match.source)
+        if policy.uncovering.contains(source.path) || !match.causes.isEmpty || match.needsContentComparison
+            || match.needsInspection
+            || (!policy.isRecordItself && policy.isRecordStale(match)) || isBelowUnsettled(source.path)
         {
-            pairs.append(pair)
+            matches.append(match)
         }
     }
 
@@ -290,14 +290,14 @@ package struct TreeMerge {
         return policy.trust == nil || policy.isAsLeft(target, targetChanged)
     }
 
-    private mutating func takeArrival(_ source: some EntryStream, _ record: Record?) {
+    private mutating func takeArrival(_ source: some EntryStream, _ record: BaseEntry?) {
         arrivals.append((source.file, record, source.isListed))
         guard source.status.type == .directory else { return }
         unsettled.append(source.path)
         if !source.isListed { unlisted = source.path }
     }
 
-    private mutating func takeDeparture(_ target: some EntryStream, _ record: Record?) {
+    private mutating func takeDeparture(_ target: some EntryStream, _ record: BaseEntry?) {
         departures.append((target.file, record))
         if target.status.type == .directory { unsettled.append(target.path) }
     }
@@ -315,10 +315,10 @@ package struct TreeMerge {
         guard !manifest.marks.contains(.uncovered) else { return }
         var file = manifest.file
         file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
-        uncover(file, Record(manifest), isSeen: false)
+        uncover(file, BaseEntry(manifest), isSeen: false)
     }
 
-    private mutating func uncover(_ file: File, _ record: Record, isSeen: Bool) {
+    private mutating func uncover(_ file: File, _ record: BaseEntry, isSeen: Bool) {
         var file = file
         (file.extended, file.omitted) = (record.extended, record.omitted)
         file.digest = record.isIntact(in: file.status) ? record.digest : nil

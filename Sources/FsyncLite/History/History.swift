@@ -10,16 +10,16 @@ struct History {
         var directories: [FileName] { [name] + header.holders }
     }
 
-    let state: TargetState
+    let state: StateDirectory
     /// The newest first.
     private(set) var steps: [Step] = []
     /// What the chain is cut short by: the header that cannot be read.
     private(set) var damage: SyncError?
-    init(_ state: TargetState) throws {
+    init(_ state: StateDirectory) throws {
         self.state = state
         let names = try state.transactions()
         guard !names.isEmpty else { return }
-        let history = try state.directory.directory(TargetState.Name.history)
+        let history = try state.directory.directory(StateDirectory.Name.history)
         // A directory without a header holds only what others brought back, or a recovery moved there.
         func hasHeader(_ name: FileName) throws -> Bool {
             guard try history.status(of: name)?.type == .directory else { return false }
@@ -41,7 +41,7 @@ struct History {
     }
 
     func directory(_ step: Step) throws -> Directory {
-        try state.directory.directory(TargetState.Name.history).directory(step.name)
+        try state.directory.directory(StateDirectory.Name.history).directory(step.name)
     }
 
     /// The newest, which is the present tree, first. Empty where nothing was applied yet.
@@ -70,27 +70,27 @@ struct History {
         try Snapshot.index(of: name, in: snapshots())
     }
 
-    func actions(_ step: Step) throws -> (actions: [InverseAction], drift: [InverseAction]) {
+    func actions(_ step: Step) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
         try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
     }
 
     /// What leads from the present tree to a snapshot.
-    func changes(to index: Int) throws -> InverseChanges {
+    func changes(to index: Int) throws -> ReverseDelta {
         try changes(from: 0, to: index, isTree: true)
     }
 
     /// - Parameter isTree: no older tree is asked for.
-    func changes(from newest: Int, to index: Int, isTree: Bool = false) throws -> InverseChanges {
-        var changes = InverseChanges()
-        var drift: [InverseAction] = []
+    func changes(from newest: Int, to index: Int, isTree: Bool = false) throws -> ReverseDelta {
+        var changes = ReverseDelta()
+        var drift: [UndoEntry] = []
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
             // The older record begins where its apply left the tree, not where the newer one found it.
-            changes = changes.followed(by: InverseChanges(drift))
+            changes = changes.followed(by: ReverseDelta(drift))
             let record = try actions(step)
             let isLast = isTree && position == index - 1
             let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil
             changes = changes.followed(
-                by: InverseChanges(record.actions, clones: step.header.clones ?? []),
+                by: ReverseDelta(record.actions, clones: step.header.clones ?? []),
                 covers: { filters?.excludes($0.path, $0.status.type) == false })
             drift = record.drift
         }
@@ -102,7 +102,7 @@ struct History {
 
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> Int64 {
-        let history = try state.directory.directory(TargetState.Name.history)
+        let history = try state.directory.directory(StateDirectory.Name.history)
         var bytes: Int64 = 0
         for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(

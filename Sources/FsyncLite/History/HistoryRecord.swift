@@ -114,19 +114,19 @@ package struct HistoryRecord: Sendable {
     private static let actionsVersion = 2
 
     package private(set) var header: Header
-    package let actions: [InverseAction]
-    package let drift: [InverseAction]
+    package let actions: [UndoEntry]
+    package let drift: [UndoEntry]
 
     /// - Parameters:
     ///   - previous: the snapshot that the apply found.
     ///   - opened: directories that the apply opened for itself, with the permissions that it found.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        layout: Layout, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
+        layout: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
     ) {
         let difference = plan.difference
         let displaced =
-            difference.deleted.map(\.file) + difference.pairs.filter(\.replacesContent).map(\.target)
+            difference.deleted.map(\.file) + difference.matches.filter(\.replacesContent).map(\.target)
         let summary = plan.summary
         header = Header(
             id: id, created: created.description, previous: previous?.id,
@@ -143,7 +143,7 @@ package struct HistoryRecord: Sendable {
     }
 
     /// What leads from the snapshot that one record belongs to, past those that are pruned, to an earlier one.
-    init(_ header: Header, oldest: Header, _ changes: InverseChanges, drift: [InverseAction]) {
+    init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: [UndoEntry]) {
         actions = changes.actions
         self.drift = drift
         self.header = header
@@ -161,8 +161,8 @@ package struct HistoryRecord: Sendable {
     }
 
     private static func inverses(
-        _ plan: Plan, _ layout: Layout, _ opened: [RelativePath: UInt16], transaction: String
-    ) -> [InverseAction] {
+        _ plan: Plan, _ layout: OperationGraph, _ opened: [RelativePath: UInt16], transaction: String
+    ) -> [UndoEntry] {
         let difference = plan.difference
         let slots: [RelativePath: RelativePath] = Dictionary(
             uniqueKeysWithValues: layout.displaced.compactMap { path, object in
@@ -172,9 +172,9 @@ package struct HistoryRecord: Sendable {
                 return RelativePath("\(transaction)/\(directory.name)/\(slot.name)").map { (path, $0) }
             })
         let moves = MoveMap(difference)
-        var found: [InverseAction] = []
+        var found: [UndoEntry] = []
         func add(
-            _ verb: InverseAction.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
+            _ verb: UndoEntry.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
             _ causes: Causes
         ) {
             // A socket holds nothing, and no document has a word for it.
@@ -186,29 +186,29 @@ package struct HistoryRecord: Sendable {
                 file = file.with(status)
             }
             found.append(
-                InverseAction(
+                UndoEntry(
                     verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
                     wasUncovered: verb != .delete && verb != .uncover
                         && difference.wereUncovered.contains(file.path)))
         }
         if let root = plan.root, root.changesAttributes { add(.attributes, root.target, root.causes) }
-        for pair in difference.pairs {
-            let from = pair.isRenamed ? pair.source.path : nil
-            if pair.replacesContent {
-                var target = pair.target
-                if pair.targetStands { target.digest = pair.record?.digest }
-                add(.update, target, from: from, slot: slots[target.path], pair.causes)
+        for match in difference.matches {
+            let from = match.isRenamed ? match.source.path : nil
+            if match.replacesContent {
+                var target = match.target
+                if match.targetStands { target.digest = match.record?.digest }
+                add(.update, target, from: from, slot: slots[target.path], match.causes)
                 continue
             }
             // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
-            let isMoved = !moves.isCarried(pair)
-            if isMoved { add(.move, pair.target, from: pair.source.path, []) }
-            if pair.changesAttributes {
-                add(.attributes, pair.target, from: from, pair.causes)
+            let isMoved = !moves.isCarried(match)
+            if isMoved { add(.move, match.target, from: match.source.path, []) }
+            if match.changesAttributes {
+                add(.attributes, match.target, from: from, match.causes)
             } else if !isMoved {
-                let isUncovering = difference.isUncovering(pair)
-                if isUncovering != difference.wereUncovered.contains(pair.target.path) {
-                    add(isUncovering ? .uncover : .cover, pair.target, from: from, [])
+                let isUncovering = difference.isUncovering(match)
+                if isUncovering != difference.wereUncovered.contains(match.target.path) {
+                    add(isUncovering ? .uncover : .cover, match.target, from: from, [])
                 }
             }
         }
@@ -224,7 +224,7 @@ package struct HistoryRecord: Sendable {
     }
 
     /// The root as the apply before left it; nil where it is still so.
-    private static func inverse(ofRoot plan: Plan, _ manifest: ManifestHeader?) -> InverseAction? {
+    private static func inverse(ofRoot plan: Plan, _ manifest: ManifestHeader?) -> UndoEntry? {
         guard let found = plan.root?.target, let manifest, let recorded = manifest.rootEntry else {
             return nil
         }
@@ -234,26 +234,26 @@ package struct HistoryRecord: Sendable {
             Attributes(file.status, extended: knowsExtended ? file.extended : nil)
         }
         guard attributes(recorded) != attributes(found) else { return nil }
-        return InverseAction(.attributes, recorded, causes: [.drift])
+        return UndoEntry(.attributes, recorded, causes: [.drift])
     }
 
-    private static func inverses(of drift: [Drift], transaction: String) -> [InverseAction] {
+    private static func inverses(of drift: [Drift], transaction: String) -> [UndoEntry] {
         drift.enumerated().compactMap { number, drift in
             guard let recorded = drift.recorded else {
                 guard let found = drift.found, found.status.type != .socket else { return nil }
-                return InverseAction(.delete, found, causes: [.drift])
+                return UndoEntry(.delete, found, causes: [.drift])
             }
             // Displaced objects are known by the identity that they have in the target.
             var status = recorded.status
             if let found = drift.found, drift.isIntact {
                 (status.inode, status.created) = (found.status.inode, found.status.created)
                 status.links = found.status.links
-                return InverseAction(
+                return UndoEntry(
                     .attributes, recorded.with(status), causes: [.drift], wasUncovered: drift.wasUncovered)
             }
             // Whatever is the source's object now, this content is not to be found there.
             (status.inode, status.created, status.links) = (0, nil, 1)
-            return InverseAction(
+            return UndoEntry(
                 drift.found == nil ? .create : .update, recorded.with(status),
                 slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift],
                 wasUncovered: drift.wasUncovered)
@@ -269,7 +269,7 @@ package struct HistoryRecord: Sendable {
     }
 
     package static func write(
-        _ actions: [InverseAction], drift: [InverseAction], id: String,
+        _ actions: [UndoEntry], drift: [UndoEntry], id: String,
         to sink: inout some ByteSink & ~Copyable
     ) throws {
         var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
@@ -299,7 +299,7 @@ package struct HistoryRecord: Sendable {
     /// Reads the inverse actions of a transaction, strictly: an error names file and line.
     package static func actions(
         _ name: FileName, of transaction: FileName, in directory: Directory
-    ) throws -> (actions: [InverseAction], drift: [InverseAction]) {
+    ) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
         let path = directory.path(of: name)
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         var document = try DocumentReader(
@@ -319,9 +319,9 @@ package struct HistoryRecord: Sendable {
 
     private static func read(
         _ array: StaticString, _ document: inout DocumentReader
-    ) throws -> [InverseAction] {
+    ) throws -> [UndoEntry] {
         try document.beginArray(array)
-        var actions: [InverseAction] = []
+        var actions: [UndoEntry] = []
         var seen: Set<[UInt8]> = []
         while try document.nextElement(isFirst: actions.isEmpty) {
             let action = try document.inverse()

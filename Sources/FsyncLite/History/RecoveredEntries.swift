@@ -4,9 +4,9 @@ import FileSystem
 /// identity that it has there.
 final class RecoveredEntries: EntryStream {
     private let manifest: ManifestReader
-    private let tree: EarlierTree
+    private let tree: SnapshotTree
 
-    init(_ manifest: ManifestReader, _ tree: EarlierTree) {
+    init(_ manifest: ManifestReader, _ tree: SnapshotTree) {
         (self.manifest, self.tree) = (manifest, tree)
     }
 

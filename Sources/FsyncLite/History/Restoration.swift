@@ -46,7 +46,7 @@ extension Examination {
             throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
         }
         let isInPlace = restoration.destination == nil
-        monitor.report(Progress(.scanning))
+        monitor.report(SyncProgress(.scanning))
         let history = try History(state)
         let snapshots = try history.snapshots()
         let index = try Snapshot.index(of: restoration.snapshot, in: snapshots)
@@ -58,10 +58,10 @@ extension Examination {
             }
             return manifest
         }
-        let tree = try EarlierTree(
+        let tree = try SnapshotTree(
             changes, present: manifest(withUncovered: true), root: isInPlace ? nil : header.rootEntry,
             paths: restoration.paths, withoutRest: !isInPlace, withUncovered: isInPlace)
-        let contents = SourceContents(directory, earlier: tree, linksFiles: restoration.linksFiles)
+        let contents = ContentSource(directory, earlier: tree, linksFiles: restoration.linksFiles)
 
         var policy = ComparisonPolicy()
         let step = index > 0 ? history.steps[index - 1].header : nil
@@ -81,7 +81,7 @@ extension Examination {
             .union(restoration.keepsDrift ? tree.returned.new : [])
         let scanned = try ManifestHeader.Scan.now()
         policy.trust = try state.trust(header)
-        policy.hasOldTrees = try state.directory.status(of: TargetState.Name.trees) != nil
+        policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
         if let copy, try root.holds(copy: copy) {
             var plan = Plan(Difference(), root: nil)
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
@@ -92,9 +92,9 @@ extension Examination {
         }
         var merge = TreeMerge(policy)
         let entries = tree.entries(over: try manifest())
-        var scan: ScanAhead?
+        var scan: BackgroundScan?
         if let present = root.directory {
-            scan = try ScanAhead {
+            scan = try BackgroundScan {
                 try TreeCursor(present, .target.apart(from: nil), filter: nil, monitor: monitor)
             }
         }
@@ -111,11 +111,11 @@ extension Examination {
         var difference = try Difference(matching: merge)
         var drift: (problems: [Problem], notes: [String]) = ([], [])
         if isInPlace {
-            let present = TreeWalker(directory)
+            let present = PathResolver(directory)
             try difference.settle(
-                inspect: { pair in
-                    let there = try present.extendedAttributes(of: pair.target, policy.attributes.extended)
-                    return (pair.source.extended, there ?? pair.source.extended)
+                inspect: { match in
+                    let there = try present.extendedAttributes(of: match.target, policy.attributes.extended)
+                    return (match.source.extended, there ?? match.source.extended)
                 },
                 lookUp: { file in
                     try present.extendedAttributes(of: file, policy.attributes.extended) ?? file.extended
@@ -126,7 +126,7 @@ extension Examination {
                 isKept: restoration.keepsDrift)
             drift.problems += lost
         } else {
-            let written = try state.directory.status(of: TargetState.Name.manifest)?.modified
+            let written = try state.directory.status(of: StateDirectory.Name.manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: directory)
             drift.problems = try difference.settleReplaced(
@@ -176,12 +176,12 @@ extension Examination {
 
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved there: nothing is copied, and no room is needed.
-    fileprivate mutating func offer(displaced tree: EarlierTree, in root: Directory) throws {
+    fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
         let entries = Dictionary(
             uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
                 ($0.place, $0.file)
             })
-        let walker = TreeWalker(root)
+        let walker = PathResolver(root)
         var top: RelativePath?
         for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
             guard let (directory, name) = try walker.place(of: place),
@@ -213,7 +213,7 @@ extension TreeMerge {
         let file = File(
             path: place, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended)
-        offer(file, Record(status: recorded, targetInode: status.inode, extended: file.extended))
+        offer(file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended))
     }
 }
 
@@ -225,7 +225,7 @@ extension Difference {
     ///   - filters: those that come back, as far as they decide by paths alone; nil for others.
     ///   - isKept: changes stay too, and are listed; without it they go to the history like everything else.
     fileprivate mutating func settleDrift(
-        _ merge: TreeMerge, _ tree: EarlierTree, filters: Filters?, isKept: Bool
+        _ merge: TreeMerge, _ tree: SnapshotTree, filters: Filters?, isKept: Bool
     ) -> (problems: [Problem], notes: [String]) {
         var listed: Set<RelativePath> = []
         var problems: [Problem] = []
@@ -237,7 +237,7 @@ extension Difference {
         // Directories that something comes back into.
         let needed = Set(
             (created.lazy.map(\.file).filter(isMissed).map(\.path).filter(tree.isChanged)
-                + pairs.lazy.filter(\.isRenamed).map(\.source.path)).flatMap(\.ancestors))
+                + matches.lazy.filter(\.isRenamed).map(\.source.path)).flatMap(\.ancestors))
         // What took no part and is not in the target any more is not missed.
         created.removeAll { file, _ in
             guard !isMissed(file), !needed.contains(file.path) else { return false }
@@ -258,7 +258,7 @@ extension Difference {
             }
         }
         // Nothing takes the place of what was edited.
-        pairs.removeAll {
+        matches.removeAll {
             listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
         }
         created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
@@ -278,36 +278,36 @@ extension Difference {
             keepDeleted { staying.contains($0.path) }
             // What was edited stays on record, and its directories with it, unless it takes no part then.
             let uncovered = Set(
-                pairs.lazy.filter { pair in
-                    let path = pair.source.path
-                    return listed.contains(pair.target.path)
+                matches.lazy.filter { match in
+                    let path = match.source.path
+                    return listed.contains(match.target.path)
                         && (path.isBelow(anyOf: uncovering)
-                            || filters?.excludes(path, pair.target.status.type) ?? false)
+                            || filters?.excludes(path, match.target.status.type) ?? false)
                 }.map(\.target.path))
             resting.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
             resting.formUnion(uncovered)
-            for pair in pairs where resting.contains(pair.target.path) {
-                self.staying.insert(pair.source.path)
+            for match in matches where resting.contains(match.target.path) {
+                self.staying.insert(match.source.path)
             }
             // No manifest has them.
-            pairs.removeAll { foreign.contains($0.target.path) }
+            matches.removeAll { foreign.contains($0.target.path) }
         }
-        for index in pairs.indices {
-            let pair = pairs[index]
-            guard !pair.target.path.isInState,
-                pair.causes.contains(.drift) || (pair.record == nil && !pair.isRenamed)
+        for index in matches.indices {
+            let match = matches[index]
+            guard !match.target.path.isInState,
+                match.causes.contains(.drift) || (match.record == nil && !match.isRenamed)
             else { continue }
-            let path = pair.source.path
+            let path = match.source.path
             if isKept {
-                guard !pair.source.isDirectory || !tree.isChanged(path) else { continue }
-                if !pair.source.isDirectory { listed.insert(path) }
+                guard !match.source.isDirectory || !tree.isChanged(path) else { continue }
+                if !match.source.isDirectory { listed.insert(path) }
             } else {
-                guard pair.source.isFile, tree.place(of: path) == pair.target.path,
-                    !(pair.record?.isIntact(in: pair.target.status) ?? false)
+                guard match.source.isFile, tree.place(of: path) == match.target.path,
+                    !(match.record?.isIntact(in: match.target.status) ?? false)
                 else { continue }
                 problems.append(.lost(path))
             }
-            pairs[index].keepTarget()
+            matches[index].keepTarget()
         }
         if isKept {
             created.removeAll { file, isDrift in
@@ -330,7 +330,7 @@ extension Difference {
     ///
     /// - Returns: these, and those of which no digest tells.
     fileprivate mutating func settleReplaced(
-        _ replaced: Set<RelativePath>, _ tree: EarlierTree, _ contents: DigestReader
+        _ replaced: Set<RelativePath>, _ tree: SnapshotTree, _ contents: DigestReader
     ) throws -> [Problem] {
         guard !replaced.isEmpty else { return [] }
         var lost: [RelativePath] = []
@@ -352,21 +352,21 @@ extension Difference {
     /// Leaves alone what takes part again and is not as it was when it last did.
     ///
     /// - Returns: what is lost to the earlier tree.
-    fileprivate mutating func settleRecovered(_ tree: EarlierTree) -> [Problem] {
+    fileprivate mutating func settleRecovered(_ tree: SnapshotTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
         let places = Set(tree.recovered.keys)
         var lost: Set<RelativePath> = []
-        pairs = pairs.compactMap { pair in
-            guard places.contains(pair.target.path), let record = pair.record,
-                record.differs(from: pair.target.status)
-            else { return pair }
-            lost.insert(pair.source.path)
-            guard pair.source.isDirectory else { return nil }
+        matches = matches.compactMap { match in
+            guard places.contains(match.target.path), let record = match.record,
+                record.differs(from: match.target.status)
+            else { return match }
+            lost.insert(match.source.path)
+            guard match.source.isDirectory else { return nil }
             // What comes back into it needs it on record, as it is.
-            var pair = pair
-            pair.source = pair.source.holding(pair.target.status)
-            pair.causes.formIntersection([.renamed])
-            return pair
+            var match = match
+            match.source = match.source.holding(match.target.status)
+            match.causes.formIntersection([.renamed])
+            return match
         }
         // Of another type by now, or gone: where they stand, and where they will.
         let moves = MoveMap(self)
@@ -389,12 +389,12 @@ extension Difference {
         }
         forgotten += missing.map(tree.place(of:))
         created.removeAll { leavesOut($0.file.path) }
-        pairs.removeAll { leavesOut($0.source.path) }
+        matches.removeAll { leavesOut($0.source.path) }
         lost.formUnion(missing)
         if !others.isEmpty {
             // What stands where the earlier tree has something else gives way.
             let arriving = Set(created.lazy.map(\.file.path))
-                .union(pairs.lazy.filter(\.isRenamed).map(\.source.path))
+                .union(matches.lazy.filter(\.isRenamed).map(\.source.path))
             let staying = Set(others.filter { !arriving.contains($0.value) }.keys)
             deleted.removeAll { staying.contains($0.file.path) || $0.file.path.isBelow(anyOf: staying) }
         }

@@ -3,9 +3,9 @@ import FileSystem
 /// Lets go of snapshots: the oldest by taking their records away, one from the middle by joining its record to the
 /// next newer one's. What is left is swept after; a kill at any moment leaves every snapshot that stays.
 struct Retention {
-    private let state: TargetState
+    private let state: StateDirectory
 
-    init(_ state: TargetState) {
+    init(_ state: StateDirectory) {
         self.state = state
     }
 
@@ -40,7 +40,7 @@ struct Retention {
             mayGo(snapshots[index].id)
         else { return nil }
         try keep(snapshots.indices.map { $0 != index }, of: history)
-        try TreeRemoval.remove(TargetState.Name.trash, in: state.directory)
+        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
         return snapshots[index].id
     }
 
@@ -89,7 +89,7 @@ struct Retention {
     /// Takes the oldest records away, the oldest first, so that the chain only ever gets shorter.
     private func cut(_ steps: ArraySlice<History.Step>, keepsNone: Bool) throws {
         guard !steps.isEmpty else { return }
-        let history = try state.subdirectory(TargetState.Name.history)
+        let history = try state.subdirectory(StateDirectory.Name.history)
         for (position, step) in steps.reversed().enumerated() {
             // After a power cut the second newest must not be taken for the record of the present tree.
             if keepsNone, position == steps.count - 1, position > 0 { try history.sync() }
@@ -124,8 +124,8 @@ struct Retention {
 
     /// Removes what a joined record does not bring back.
     private func sweep(_ step: History.Step, _ history: History) throws {
-        let places = Set(InverseChanges(try history.actions(step).actions).entries.values.map(\.place))
-        let root = try state.directory.directory(TargetState.Name.history)
+        let places = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.place))
+        let root = try state.directory.directory(StateDirectory.Name.history)
         let needed = places.union(places.flatMap(\.ancestors))
         for name in step.directories where try root.status(of: name) != nil {
             let directory = try root.directory(name)
@@ -157,8 +157,8 @@ struct Retention {
 
     /// Removes transactions that no snapshot needs, and from the others what only their commit needed.
     private func discardUnlisted(_ steps: [History.Step]) throws {
-        guard try state.directory.status(of: TargetState.Name.history) != nil else { return }
-        let history = try state.directory.directory(TargetState.Name.history)
+        guard try state.directory.status(of: StateDirectory.Name.history) != nil else { return }
+        let history = try state.directory.directory(StateDirectory.Name.history)
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
         let holders = Set(steps.flatMap(\.header.holders))
         for name in try state.transactions() where try history.status(of: name)?.type == .directory {
@@ -170,7 +170,7 @@ struct Retention {
             for file in try DirectoryListing.names(in: directory) {
                 // The old manifest, for the record holds what changed; the stage's record; records that were joined.
                 let isLeft =
-                    [TargetState.Name.manifest, TargetState.Name.ballast, TargetState.Name.record].contains(
+                    [StateDirectory.Name.manifest, StateDirectory.Name.ballast, StateDirectory.Name.record].contains(
                         file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]
                     || file == HistoryRecord.headerName && records[name] == nil
@@ -182,5 +182,5 @@ struct Retention {
 }
 
 extension FileName {
-    fileprivate var isConflicts: Bool { bytes.starts(with: TargetState.Name.conflicts.bytes) }
+    fileprivate var isConflicts: Bool { bytes.starts(with: StateDirectory.Name.conflicts.bytes) }
 }

@@ -10,7 +10,7 @@ struct Room {
         var inodes: Int64 = 0
     }
 
-    private let state: TargetState
+    private let state: StateDirectory
     private let directory: Directory
 
     /// nil where there is no history.
@@ -33,9 +33,9 @@ struct Room {
         }
         let trees = try oldTrees()
         if !trees.isEmpty {
-            var part = Part(names: trees.map { "\(TargetState.Name.trees)/\($0)" })
-            if try state.directory.status(of: TargetState.Name.trees) != nil {
-                try census.count(state.directory.directory(TargetState.Name.trees), into: &part)
+            var part = Part(names: trees.map { "\(StateDirectory.Name.trees)/\($0)" })
+            if try state.directory.status(of: StateDirectory.Name.trees) != nil {
+                try census.count(state.directory.directory(StateDirectory.Name.trees), into: &part)
             }
             take(part)
         }
@@ -55,7 +55,7 @@ struct Room {
             for name in history.steps[index - 1].directories where isOldest {
                 users[name, default: 0] -= 1
                 guard users[name] == 0 else { continue }
-                let root = try state.directory.directory(TargetState.Name.history)
+                let root = try state.directory.directory(StateDirectory.Name.history)
                 if try root.status(of: name) != nil { try census.count(root.directory(name), into: &part) }
             }
             take(part)
@@ -66,8 +66,8 @@ struct Room {
     /// The old trees of exchanges, by their names.
     private func oldTrees() throws -> [FileName] {
         var names: [FileName] = []
-        if try state.directory.status(of: TargetState.Name.trees) != nil {
-            names += try DirectoryListing.names(in: state.directory.directory(TargetState.Name.trees))
+        if try state.directory.status(of: StateDirectory.Name.trees) != nil {
+            names += try DirectoryListing.names(in: state.directory.directory(StateDirectory.Name.trees))
         }
         if let trees = try SubvolumeTrees(of: directory) {
             names += try DirectoryListing.names(in: trees.directory)
@@ -76,8 +76,8 @@ struct Room {
     }
 
     /// Bytes that are free, with what runs that were cut short have staged: that is used again, or removed.
-    static func facts(_ root: TargetRoot) throws -> FileSystemFacts {
-        var facts = try FileSystemFacts(of: root.anchor())
+    static func facts(_ root: TargetRoot) throws -> FileSystemInfo {
+        var facts = try FileSystemInfo(of: root.anchor())
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
         return facts
     }
@@ -89,11 +89,11 @@ struct Room {
     /// - Parameter allowed: what may go; nil for anything.
     /// - Returns: the names of what went; nothing where nothing may go any more.
     func give(_ allowed: Set<String>?) throws -> [String] {
-        let trees = try oldTrees().map { "\(TargetState.Name.trees)/\($0)" }
+        let trees = try oldTrees().map { "\(StateDirectory.Name.trees)/\($0)" }
         var gone: [String] = []
         if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
             let now = FileTime(seconds: .max, nanoseconds: 0)
-            _ = try DisplacedTree.reduce(in: state, displaced: now, looked: nil)
+            _ = try RetiredTree.reduce(in: state, displaced: now, looked: nil)
             _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
             gone = trees
         } else if let id = try Retention(state).letGoOfOldest(where: { allowed?.contains($0) ?? true }) {
@@ -109,7 +109,7 @@ struct RoomNeed {
     var bytes: Int64
     var inodes: Int64
 
-    func shortage(_ facts: FileSystemFacts) -> Shortage {
+    func shortage(_ facts: FileSystemInfo) -> Shortage {
         Shortage(
             bytes: bytes - facts.availableBytes + (bytes > 0 ? facts.missingReserve : 0),
             inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
@@ -131,17 +131,17 @@ private struct Census {
     private var seen: [UInt64: UInt32] = [:]
 
     init(_ root: Directory) throws {
-        mayShareBlocks = try FileSystemFacts(of: root).mayShareBlocks
+        mayShareBlocks = try FileSystemInfo(of: root).mayShareBlocks
     }
 
     mutating func count(_ directory: Directory, into part: inout Room.Part) throws {
         let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
-        let walker = TreeWalker(directory)
+        let walker = PathResolver(directory)
         part.inodes += 1
         while try scan.advance() {
             let status = scan.status
             // What a recovery moved out of the way stays.
-            if scan.path.components.first?.starts(with: TargetState.Name.conflicts.bytes) ?? true { continue }
+            if scan.path.components.first?.starts(with: StateDirectory.Name.conflicts.bytes) ?? true { continue }
             if status.type != .directory, status.links > 1 {
                 let names = seen[status.inode, default: 0] + 1
                 seen[status.inode] = names
@@ -152,7 +152,7 @@ private struct Census {
         }
     }
 
-    private func bytes(of path: RelativePath, _ status: FileStatus, _ walker: TreeWalker) throws -> Int64 {
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ walker: PathResolver) throws -> Int64 {
         guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
         guard status.type == .file, let (directory, name) = try walker.place(of: path) else { return 0 }
         do {

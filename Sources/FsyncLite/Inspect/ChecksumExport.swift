@@ -49,12 +49,12 @@ extension Tree {
             var digest = stream.digest
             if digest == nil {
                 guard let contents else {
-                    let wayOut =
+                    let hint =
                         isSnapshot
                         ? "export a copy, which is made with: fsync-lite snapshot restore"
                         : "make it with: fsync-lite manifest create --digest"
                     throw SyncError(
-                        .inputMissing, path: path, "the digest of \(stream.path) is not in it; \(wayOut)")
+                        .inputMissing, path: path, "the digest of \(stream.path) is not in it; \(hint)")
                 }
                 digest = try contents.digest(of: stream.path, problems: &problems)?.digest
             }

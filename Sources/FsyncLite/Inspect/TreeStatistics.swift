@@ -21,8 +21,8 @@ package struct TreeStatistics: Sendable {
 
     /// Entries of each type that there is.
     package var types: [FileType: Int] {
-        let pairs = FileType.allCases.map { ($0, counts[Int($0.rawValue)]) }
-        return Dictionary(uniqueKeysWithValues: pairs.filter { $0.1 > 0 })
+        let matches = FileType.allCases.map { ($0, counts[Int($0.rawValue)]) }
+        return Dictionary(uniqueKeysWithValues: matches.filter { $0.1 > 0 })
     }
 
     /// Takes in a tree.

@@ -1,5 +1,5 @@
 /// How far a run has got.
-public struct Progress: Hashable, Sendable {
+public struct SyncProgress: Hashable, Sendable {
     public enum Phase: String, Sendable {
         case scanning, comparing, staging, syncing, committing
     }
@@ -19,7 +19,7 @@ public struct Progress: Hashable, Sendable {
 
 /// Is told how far a run has got, after each entry, and says whether it shall go on; so answers must be quick.
 public protocol Monitor: Sendable {
-    func report(_ progress: Progress)
+    func report(_ progress: SyncProgress)
     /// The run shall stop. It does so at once before its commit; a commit that has begun is finished first.
     var isCancelled: Bool { get }
     /// Something went wrong that the run can do without.
@@ -39,5 +39,5 @@ extension Monitor {
 /// Listens to nothing.
 public struct SilentMonitor: Monitor {
     public init() {}
-    public func report(_ progress: Progress) {}
+    public func report(_ progress: SyncProgress) {}
 }

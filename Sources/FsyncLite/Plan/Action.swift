@@ -39,17 +39,17 @@ public struct Action: Hashable, Sendable {
     /// An object that comes back from the history, which copies nothing.
     ///
     /// - Parameter present: what makes way for it.
-    init(broughtBack pair: Pair, over present: File?) {
+    init(broughtBack match: Match, over present: File?) {
         var causes: Causes = present == nil ? [.new] : []
         if let present {
-            if present.status.type != pair.source.status.type { causes.insert(.type) }
-            if present.isFile, pair.source.isFile {
-                if present.size != pair.source.size { causes.insert(.size) }
-                if present.modified != pair.source.modified { causes.insert(.modified) }
+            if present.status.type != match.source.status.type { causes.insert(.type) }
+            if present.isFile, match.source.isFile {
+                if present.size != match.source.size { causes.insert(.size) }
+                if present.modified != match.source.modified { causes.insert(.modified) }
             }
             if causes.isEmpty { causes.insert(.content) }
         }
-        self.init(present == nil ? .create : .update, pair.source, causes: causes)
+        self.init(present == nil ? .create : .update, match.source, causes: causes)
         isCopied = false
     }
 

@@ -53,7 +53,7 @@ struct GuardFacts {
     /// The manifest's, where there is one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
-    var facts: FileSystemFacts
+    var facts: FileSystemInfo
     /// Files take no room: they are linked.
     var linksFiles = false
     /// Bytes that the target's history holds; looked up where room is short.
@@ -150,9 +150,9 @@ struct GuardFacts {
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
         let moves = MoveMap(difference)
-        for pair in difference.pairs where !pair.isUnchanged && (!pair.isRenamed || !moves.isCarried(pair)) {
-            touched.formUnion([pair.target.path, pair.target.path.parent ?? .root])
-            touched.insert(moves.oldPath(of: pair.source.path.parent ?? .root))
+        for match in difference.matches where !match.isUnchanged && (!match.isRenamed || !moves.isCarried(match)) {
+            touched.formUnion([match.target.path, match.target.path.parent ?? .root])
+            touched.insert(moves.oldPath(of: match.source.path.parent ?? .root))
         }
         for (file, _) in difference.deleted {
             touched.formUnion([file.path, file.path.parent ?? .root])
@@ -171,7 +171,7 @@ struct GuardFacts {
     private var staged: [File] {
         let files =
             plan.difference.created.map(\.file)
-            + plan.difference.pairs.filter(\.replacesContent).map(\.source)
+            + plan.difference.matches.filter(\.replacesContent).map(\.source)
         return linksFiles ? files.filter { !$0.isFile } : files
     }
 

@@ -36,12 +36,12 @@ public struct Plan: Sendable {
 
     package let difference: Difference
     /// What the target's root becomes.
-    package let root: Pair?
+    package let root: Match?
 
     /// - Parameters:
     ///   - root: source and target roots, which the streams of a tree leave out.
     ///   - linksFiles: what is new gets its content by a link, where that can be.
-    package init(_ difference: Difference, root: Pair?, linksFiles: Bool = false) {
+    package init(_ difference: Difference, root: Match?, linksFiles: Bool = false) {
         self.difference = difference
         self.root = root
         let carried: Int
@@ -64,7 +64,7 @@ public struct Plan: Sendable {
 extension Action {
     /// The actions of a difference, in the order of their paths, and how many entries go along with a moved
     /// directory and are named by none.
-    static func all(of difference: Difference, root: Pair?) -> (actions: [Action], carried: Int) {
+    static func all(of difference: Difference, root: Match?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
         let goingFiles = Dictionary(uniqueKeysWithValues: difference.deleted.map { ($0.file.path, $0.file) })
         var replaced: Set<RelativePath> = []
@@ -84,31 +84,31 @@ extension Action {
         // Explicitly moved directories on the way to the present path, as indices of their actions.
         var moved: [Int] = []
         var carried = 0
-        for pair in difference.pairs {
-            if pair.target.path.isInState {
-                actions.append(Action(broughtBack: pair, over: goingFiles[pair.source.path]))
-                replaced.insert(pair.source.path)
+        for match in difference.matches {
+            if match.target.path.isInState {
+                actions.append(Action(broughtBack: match, over: goingFiles[match.source.path]))
+                replaced.insert(match.source.path)
                 continue
             }
-            while let last = moved.last, !pair.source.path.isBelow(actions[last].path) { moved.removeLast() }
+            while let last = moved.last, !match.source.path.isBelow(actions[last].path) { moved.removeLast() }
             for index in moved { actions[index].entries? += 1 }
-            if pair.isRenamed, !moves.isCarried(pair) {
+            if match.isRenamed, !moves.isCarried(match) {
                 actions.append(
                     Action(
-                        .move, pair.source, from: pair.target.path,
-                        entries: pair.source.isDirectory ? 0 : nil,
+                        .move, match.source, from: match.target.path,
+                        entries: match.source.isDirectory ? 0 : nil,
                         causes: [.renamed]))
-                if pair.source.isDirectory { moved.append(actions.count - 1) }
-            } else if pair.isRenamed, !pair.replacesContent, !pair.changesAttributes {
+                if match.source.isDirectory { moved.append(actions.count - 1) }
+            } else if match.isRenamed, !match.replacesContent, !match.changesAttributes {
                 carried += 1
             }
-            if pair.replacesContent {
+            if match.replacesContent {
                 actions.append(
                     Action(
-                        .update, pair.source, link: links[pair.source.path],
-                        causes: pair.causes.subtracting([.renamed])))
-            } else if pair.changesAttributes {
-                actions.append(Action(.attributes, pair.source, causes: pair.causes.subtracting([.renamed])))
+                        .update, match.source, link: links[match.source.path],
+                        causes: match.causes.subtracting([.renamed])))
+            } else if match.changesAttributes {
+                actions.append(Action(.attributes, match.source, causes: match.causes.subtracting([.renamed])))
             }
         }
         for (file, isDrift) in difference.created {

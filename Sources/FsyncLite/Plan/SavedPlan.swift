@@ -77,9 +77,9 @@ public struct SavedPlan: Hashable, Sendable {
     }
 
     private static func steps(of plan: Plan) -> [Step] {
-        var pairs: [RelativePath: Pair] = [:]
-        for pair in plan.difference.pairs where !pair.isUnchanged { pairs[pair.source.path] = pair }
-        if let root = plan.root { pairs[.root] = root }
+        var matches: [RelativePath: Match] = [:]
+        for match in plan.difference.matches where !match.isUnchanged { matches[match.source.path] = match }
+        if let root = plan.root { matches[.root] = root }
         let created = Dictionary(
             uniqueKeysWithValues: plan.difference.created.map { ($0.file.path, $0.file) })
         let deleted = Dictionary(
@@ -88,8 +88,8 @@ public struct SavedPlan: Hashable, Sendable {
             let (source, target): (File?, File?) =
                 if action.verb == .delete {
                     (nil, deleted[action.path])
-                } else if let pair = pairs[action.path] {
-                    (pair.source, pair.target)
+                } else if let match = matches[action.path] {
+                    (match.source, match.target)
                 } else {
                     (created[action.path], deleted[action.path])
                 }

@@ -1,6 +1,6 @@
 import FileSystem
 
-extension TreeWalker {
+extension PathResolver {
     /// The extended attributes of an entry; nil where nothing is any more.
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
@@ -21,20 +21,20 @@ extension TreeWalker {
 
 /// Looks up the extended attributes of entries for which nothing vouches.
 final class AttributeInspection {
-    private let source: TreeWalker
-    private let target: TreeWalker
+    private let source: PathResolver
+    private let target: PathResolver
     private let selection: ExtendedAttributes.Selection
 
     init(source: Directory, target: Directory, _ selection: ExtendedAttributes.Selection) {
-        self.source = TreeWalker(source)
-        self.target = TreeWalker(target)
+        self.source = PathResolver(source)
+        self.target = PathResolver(target)
         self.selection = selection
     }
 
-    func attributes(of pair: Pair) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
-        let there = try target.extendedAttributes(of: pair.target, selection) ?? ExtendedAttributes()
+    func attributes(of match: Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
+        let there = try target.extendedAttributes(of: match.target, selection) ?? ExtendedAttributes()
         // What has gone from the source meanwhile, the next run will miss.
-        return (try source.extendedAttributes(of: pair.source, selection) ?? there, there)
+        return (try source.extendedAttributes(of: match.source, selection) ?? there, there)
     }
 
     /// Those of an entry of the target alone.

@@ -2,55 +2,55 @@ import FileSystem
 
 /// Reads what the metadata leaves open: whether a file of the source and one of the target hold the same.
 final class ContentComparison {
-    private let source: TreeWalker
-    private let target: TreeWalker
+    private let source: PathResolver
+    private let target: PathResolver
     private let monitor: any Monitor
     /// Of the run that was cut short, and of this one.
     private let log: ComparisonLog?
-    /// What a pair is called in it; nil where that has to be read in any case.
-    private let key: (Pair) -> Digest?
-    private var progress = Progress(.comparing)
+    /// What a match is called in it; nil where that has to be read in any case.
+    private let key: (Match) -> Digest?
+    private var progress = SyncProgress(.comparing)
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
     init(
         source: Directory, target: Directory, log: ComparisonLog? = nil,
-        key: @escaping (Pair) -> Digest? = { _ in nil }, monitor: any Monitor
+        key: @escaping (Match) -> Digest? = { _ in nil }, monitor: any Monitor
     ) {
-        self.source = TreeWalker(source)
-        self.target = TreeWalker(target)
+        self.source = PathResolver(source)
+        self.target = PathResolver(target)
         (self.log, self.key) = (log, key)
         self.monitor = monitor
     }
 
     /// True also where the source's file cannot be had: what is not known to differ stays, and the problem is
     /// listed. False where the target's cannot be read: it is ours to replace.
-    func haveSameContent(_ pair: Pair) throws -> Bool {
+    func haveSameContent(_ match: Match) throws -> Bool {
         try monitor.checkCancellation()
         defer {
             progress.entries += 1
-            progress.bytes &+= pair.source.size
+            progress.bytes &+= match.source.size
             monitor.report(progress)
         }
-        guard let log, let key = key(pair) else { return try areEqual(pair) }
+        guard let log, let key = key(match) else { return try areEqual(match) }
         if log.contains(key) { return true }
         let before = problems.count
-        guard try areEqual(pair) else { return false }
+        guard try areEqual(match) else { return false }
         if problems.count == before { log.note(key) }
         return true
     }
 
-    private func areEqual(_ pair: Pair) throws -> Bool {
-        guard let source = try openSource(pair.source.path) else { return true }
-        guard let target = try openTarget(pair.target.path) else { return false }
+    private func areEqual(_ match: Match) throws -> Bool {
+        guard let source = try openSource(match.source.path) else { return true }
+        guard let target = try openTarget(match.target.path) else { return false }
         do throws(FileComparison.Failure) {
             // Of a side for which the record's digest stands nothing has to be read. It stays on record where the source
             // has not changed since, as far as size and time tell.
-            if let digest = pair.record?.digest, pair.isDigestComparable {
-                if !pair.sourceStands || pair.targetStands {
+            if let digest = match.record?.digest, match.isDigestComparable {
+                if !match.sourceStands || match.targetStands {
                     guard try self.digest(of: source, .first) == digest else { return false }
                 }
-                if !pair.targetStands { return try self.digest(of: target, .second) == digest }
+                if !match.targetStands { return try self.digest(of: target, .second) == digest }
                 return true
             }
             return try FileComparison.haveSameContent(source, target) { monitor.isCancelled }
@@ -58,25 +58,25 @@ final class ContentComparison {
             try monitor.checkCancellation()
             guard error.side == .first else { return false }
             problems.append(
-                Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
+                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
             return true
         }
     }
 
     /// The source's file is not what was recorded of it, although identity, size and modification time are: it has
     /// rotted, or was edited and its time put back.
-    func hasRotted(_ pair: Pair) throws -> Bool {
-        let status = pair.source.status
-        guard let record = pair.record, let digest = record.digest, record.status.identity == status.identity,
+    func hasRotted(_ match: Match) throws -> Bool {
+        let status = match.source.status
+        guard let record = match.record, let digest = record.digest, record.status.identity == status.identity,
             record.status.size == status.size, record.status.modified == status.modified,
-            let file = try openSource(pair.source.path)
+            let file = try openSource(match.source.path)
         else { return false }
         do throws(FileComparison.Failure) {
             return try self.digest(of: file, .first) != digest
         } catch {
             try monitor.checkCancellation()
             problems.append(
-                Problem(path: pair.source.path, code: .unreadable, message: error.errno.description))
+                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
             return false
         }
     }
@@ -113,7 +113,7 @@ final class ContentComparison {
         }
     }
 
-    private func open(_ path: RelativePath, in tree: TreeWalker) throws(SystemError) -> FileDescriptor {
+    private func open(_ path: RelativePath, in tree: PathResolver) throws(SystemError) -> FileDescriptor {
         guard let (directory, name) = try tree.place(of: path) else {
             throw SystemError("openat", path.bytes, .isDirectory)
         }

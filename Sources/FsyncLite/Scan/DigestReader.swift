@@ -2,13 +2,13 @@ import FileSystem
 
 /// Reads files of a tree for their digests. Paths that come in the order of a scan cost one open per file.
 final class DigestReader {
-    private let tree: TreeWalker
+    private let tree: PathResolver
     private let monitor: any Monitor
     private let bypassesCache: Bool
 
     /// - Parameter bypassesCache: what the system has cached of a file is dropped first.
     init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
-        tree = TreeWalker(root)
+        tree = PathResolver(root)
         self.monitor = monitor
         self.bypassesCache = bypassesCache
     }

@@ -5,14 +5,14 @@ import FileSystem
 struct FilteredWalk {
     private let filters: Filters
     private var scope: FilterScope
-    private let source: TreeWalker
+    private let source: PathResolver
     private let rootDevice: DeviceNumber
 
     /// nil where there are no filters.
     init?(_ filters: Filters, source: Directory) throws {
         guard !filters.isEmpty else { return nil }
         self.filters = filters
-        self.source = TreeWalker(source)
+        self.source = PathResolver(source)
         rootDevice = try source.status().device
         scope = FilterScope(
             filters, root: try FilteredWalk.contents(of: .root, filters, self.source, rootDevice))
@@ -35,7 +35,7 @@ struct FilteredWalk {
 
     /// Nothing where the source has no such directory.
     static func contents(
-        of path: RelativePath, _ filters: Filters, _ source: TreeWalker, _ rootDevice: DeviceNumber
+        of path: RelativePath, _ filters: Filters, _ source: PathResolver, _ rootDevice: DeviceNumber
     ) throws -> FilterDirectory {
         guard filters.ignoreFileName != nil || filters.excludesCaches || filters.staysOnFileSystem else {
             return FilterDirectory()
@@ -102,7 +102,7 @@ extension Filters {
         var status: FileStatus?
         for tree in [source, target] where status == nil {
             guard try LocalFile(bytes: tree).exists else { continue }
-            status = try TreeWalker(LocalFile(bytes: tree).directory()).status(of: path)
+            status = try PathResolver(LocalFile(bytes: tree).directory()).status(of: path)
         }
         return try decide(path, status?.type ?? .file, status?.size ?? 0)
     }
@@ -112,7 +112,7 @@ extension Filters {
 
     /// Decides about single paths, by what the directories of a source say, wherever an entry is.
     func decisions(in source: Directory) throws -> Decisions {
-        let (walker, device) = (TreeWalker(source), try source.status().device)
+        let (walker, device) = (PathResolver(source), try source.status().device)
         return { path, type, size in
             try explain(path, type: type, size: size) {
                 try FilteredWalk.contents(of: $0, self, walker, device)

@@ -13,7 +13,7 @@ struct TreeCursor {
     /// Whole after the last entry.
     private(set) var findings = TreeScan.Findings()
 
-    private var progress = Progress(.scanning)
+    private var progress = SyncProgress(.scanning)
     private let rootDevice: DeviceNumber
     private let options: TreeScan.Options
     private let monitor: any Monitor
@@ -31,7 +31,7 @@ struct TreeCursor {
         let pathLength: Int
         var index = 0
         /// Directories of the listing that are read ahead, in order, and where to look for more.
-        var readings: [(index: Int, reading: DirectoryReading)] = []
+        var readings: [(index: Int, reading: DirectoryPrefetch)] = []
         var nextReading = 0
     }
 
@@ -157,7 +157,7 @@ struct TreeCursor {
                 !status.isMountRoot,
                 status.device == rootDevice, let name = FileName(level.listing.name(at: index))
             else { continue }
-            level.readings.append((index, DirectoryReading(name, in: try chain.current())))
+            level.readings.append((index, DirectoryPrefetch(name, in: try chain.current())))
         }
         readings += level.readings.count
         let ahead = level.readings.dropFirst().map(\.reading)

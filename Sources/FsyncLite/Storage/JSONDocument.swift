@@ -23,11 +23,11 @@ package enum JSONDocument {
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) throws(SyncError) -> Value {
-        try decode(data, try KeyLines(json: Array(data)))
+        try decode(data, try SourceMap(json: Array(data)))
     }
 
     /// - Parameter lines: of the keys, for messages.
-    static func decode<Value: Decodable>(_ data: Data, _ lines: KeyLines) throws(SyncError) -> Value {
+    static func decode<Value: Decodable>(_ data: Data, _ lines: SourceMap) throws(SyncError) -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
         decoder.dateDecodingStrategy = .iso8601
@@ -53,7 +53,7 @@ package enum JSONDocument {
 
     /// Keys are spelled as in JSON.
     static func decode<Value: Decodable>(
-        fromPropertyList data: Data, _ lines: KeyLines
+        fromPropertyList data: Data, _ lines: SourceMap
     ) throws(SyncError) -> Value {
         let values: SettingValue
         do {
@@ -133,7 +133,7 @@ package enum JSONDocument {
     // MARK: Errors
 
     /// The place in the document, and what is wrong there, on one line.
-    private static func describe(_ error: any Error, _ lines: KeyLines = KeyLines()) -> String {
+    private static func describe(_ error: any Error, _ lines: SourceMap = SourceMap()) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             return place(context.codingPath + [key], "The key is missing.", lines)
@@ -147,7 +147,7 @@ package enum JSONDocument {
         }
     }
 
-    private static func place(_ path: [any CodingKey], _ message: String, _ lines: KeyLines) -> String {
+    private static func place(_ path: [any CodingKey], _ message: String, _ lines: SourceMap) -> String {
         // The keys of dictionaries are no properties' names.
         let keys = path.reduce(into: [String]()) { keys, key in
             let name = key.intValue.map { "[\($0)]" } ?? key.stringValue

@@ -6,7 +6,7 @@ import FoundationEssentials
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public let content: Content
-    private let lines: KeyLines
+    private let lines: SourceMap
 
     /// In bytes: far more than settings need.
     package static var sizeLimit: Int { 1 << 20 }
@@ -20,7 +20,7 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         self.file = file
         (lines, content) = try file.locating {
             let isPropertyList = SettingsFile.isPropertyList(file)
-            let lines = try isPropertyList ? KeyLines(propertyList: bytes) : KeyLines(json: bytes)
+            let lines = try isPropertyList ? SourceMap(propertyList: bytes) : SourceMap(json: bytes)
             let data = Data(bytes)
             return (
                 lines,

@@ -188,11 +188,11 @@ extension ComparisonPolicy {
         {
             return []
         }
-        var pair = Pair(source: recorded.file, target: live.file)
+        var match = Match(source: recorded.file, target: live.file)
         // Whoever is not root does not see all that root recorded.
         let selection = attributes.extended
-        pair.source.extended = recorded.extended.filter { selection.contains($0.name) }
-        compare(&pair)
-        return pair.causes
+        match.source.extended = recorded.extended.filter { selection.contains($0.name) }
+        compare(&match)
+        return match.causes
     }
 }

@@ -76,13 +76,13 @@ struct CommandLineParser: Sendable {
             guard let first = values.first else { return [:] }
             throw UsageError(
                 "'\(command.name) \(option.name)' does not take an argument: \(quoted(first))",
-                wayOut: "write \(option.usage) alone")
+                hint: "write \(option.usage) alone")
         }
         let required = command.arguments.filter { !$0.isOptional }
         if values.count < required.count {
             let missing = required[values.count...].map(\.name).joined(separator: ", ")
             throw UsageError(
-                "'\(command.name)' is missing \(missing)", wayOut: "usage: \(program.usage(of: command))")
+                "'\(command.name)' is missing \(missing)", hint: "usage: \(program.usage(of: command))")
         }
         var spare = values.count - required.count
         var remaining = values[...]
@@ -102,7 +102,7 @@ struct CommandLineParser: Sendable {
         if let unexpected = remaining.first {
             throw UsageError(
                 "'\(command.name)' does not take another argument: \(quoted(unexpected))",
-                wayOut: "usage: \(program.usage(of: command))")
+                hint: "usage: \(program.usage(of: command))")
         }
         return bound
     }

@@ -22,7 +22,7 @@ struct CommandLookup: Sendable {
     /// Why arguments that match no command do not.
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
-            return UsageError("no command given", wayOut: seeHelp)
+            return UsageError("no command given", hint: seeHelp)
         }
         let group = subcommands(of: first)
         if !group.isEmpty {
@@ -31,14 +31,14 @@ struct CommandLookup: Sendable {
         if first.count > 1, first.first == UInt8(ascii: "-") {
             return UsageError(
                 "\(quoted(first)) comes before the command",
-                wayOut: EditDistance.suggestion(for: first, among: program.options.map(\.name))
+                hint: EditDistance.suggestion(for: first, among: program.options.map(\.name))
                     ?? "options go after the command; \(seeHelp)")
         }
         let names = program.commands.map(\.name)
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
             "unknown command \(quoted(first))",
-            wayOut: EditDistance.suggestion(for: firstTwo, among: names.filter { $0.contains(" ") })
+            hint: EditDistance.suggestion(for: firstTwo, among: names.filter { $0.contains(" ") })
                 ?? EditDistance.suggestion(for: first, among: program.commands.map { $0.words[0] } + ["help"])
                 // The second word alone.
                 ?? program.commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
@@ -51,14 +51,14 @@ struct CommandLookup: Sendable {
     ) -> UsageError {
         let list = "use one of: " + commands.map(\.name).joined(separator: ", ")
         guard let typed, typed.first != UInt8(ascii: "-") else {
-            return UsageError("\(quoted(group)) needs a subcommand", wayOut: list)
+            return UsageError("\(quoted(group)) needs a subcommand", hint: list)
         }
         let wholeName = group + [UInt8(ascii: " ")] + typed
         let closest = EditDistance.closest(to: typed, among: commands.map { $0.words[1] })
         let suggestion = closest.flatMap { word in commands.first { $0.words[1] == word } }
         return UsageError(
             "unknown command \(quoted(wholeName))",
-            wayOut: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
+            hint: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
     }
 
     private var seeHelp: String { "see '\(program.name) --help' for the commands" }

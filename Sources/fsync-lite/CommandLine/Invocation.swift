@@ -33,11 +33,11 @@ struct Invocation: Sendable {
     ///
     /// - Throws: with the way out, where `read` makes nothing of it.
     func value<Value>(
-        _ option: String, _ wayOut: String, _ read: (String) -> Value?
+        _ option: String, _ hint: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {
         guard let bytes = value(option) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self), let value = read(text) else {
-            throw UsageError("\(quoted(bytes)) is not a value for \(option)", wayOut: wayOut)
+            throw UsageError("\(quoted(bytes)) is not a value for \(option)", hint: hint)
         }
         return value
     }
@@ -56,7 +56,7 @@ struct Invocation: Sendable {
     /// - Throws: only when the argument was left out, so never for one the description requires.
     func argument(_ name: String) throws(UsageError) -> [UInt8] {
         guard let value = optionalArgument(name) else {
-            throw UsageError("\(name) is missing", wayOut: "give '\(command.name)' a value for \(name)")
+            throw UsageError("\(name) is missing", hint: "give '\(command.name)' a value for \(name)")
         }
         return value
     }
@@ -79,7 +79,7 @@ struct Invocation: Sendable {
         guard let text = String(validating: value, as: UTF8.self) else {
             throw UsageError(
                 "the value of \(name) is not valid UTF-8: \(quoted(value))",
-                wayOut: "give \(name) plain text")
+                hint: "give \(name) plain text")
         }
         return text
     }

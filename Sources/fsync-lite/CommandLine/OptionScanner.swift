@@ -40,7 +40,7 @@ struct OptionScanner {
         if let attached, !option.takesValue {
             throw UsageError(
                 "\(option.name) does not take a value, but was given \(quoted(attached))",
-                wayOut: "write \(option.name) alone")
+                hint: "write \(option.name) alone")
         }
         try record(option, attached: attached, spelling: option.name)
     }
@@ -66,7 +66,7 @@ struct OptionScanner {
         _ option: OptionDescription, attached: [UInt8]?, spelling: String
     ) throws(UsageError) {
         if values[option.name] != nil, !option.isRepeatable {
-            throw UsageError("\(option.name) is given more than once", wayOut: "give \(option.name) once")
+            throw UsageError("\(option.name) is given more than once", hint: "give \(option.name) once")
         }
         guard let placeholder = option.placeholder else {
             values[option.name] = []
@@ -82,7 +82,7 @@ struct OptionScanner {
             let attachedForm = option.name == spelling ? "\(spelling)=" : spelling
             throw UsageError(
                 "\(spelling) is missing its value \(placeholder)",
-                wayOut: "write \(spelling) \(placeholder), or \(attachedForm)\(placeholder) "
+                hint: "write \(spelling) \(placeholder), or \(attachedForm)\(placeholder) "
                     + "for a value that begins with '-'")
         }
         try option.valueKind?.check(value, for: option.name)
@@ -103,7 +103,7 @@ struct OptionScanner {
         let names = owners.map { "'\($0.name)'" }.joined(separator: ", ")
         return UsageError(
             "unknown option \(quoted(typed)) for '\(command.name)'",
-            wayOut: !owners.isEmpty
+            hint: !owners.isEmpty
                 ? "it is an option of \(names)"
                 : EditDistance.suggestion(for: typed, among: command.allOptions.map(\.name))
                     ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"

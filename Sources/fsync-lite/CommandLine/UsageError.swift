@@ -6,14 +6,14 @@ import FsyncLite
 /// could act on them or could not show them.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let message: String
-    let wayOut: String
+    let hint: String
 
-    init(_ message: String, wayOut: String) {
+    init(_ message: String, hint: String) {
         self.message = message
-        self.wayOut = wayOut
+        self.hint = hint
     }
 
-    var description: String { "\(message)\n\(wayOut)" }
+    var description: String { "\(message)\n\(hint)" }
 }
 
 /// Bytes from the command line in a message, with what a terminal should not see escaped.

@@ -26,7 +26,7 @@ enum ValueKind: Equatable, Sendable {
         guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
         throw UsageError(
             "\(quoted(value)) is not a value for \(name)",
-            wayOut: EditDistance.suggestion(for: value, among: words)
+            hint: EditDistance.suggestion(for: value, among: words)
                 ?? "use one of: \(words.joined(separator: ", "))")
     }
 }

@@ -5,7 +5,7 @@ enum ApplyCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         // Before it is watched, a signal ends the wait for a pipe with patterns, settings or a plan.
         let command = try SyncCommand(invocation)
-        Interruption.watch()
+        TerminationSignal.watch()
         return ExitCode(try run(command, &console))
     }
 
@@ -29,7 +29,7 @@ enum ApplyCommand {
         // Also of a quiet run: what went does not come back.
         if let note = SyncCommand.note("to make room, these went", report.gaveWay) { command.complain(note) }
         command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
-        if report.outcome == .committed, Interruption.signal != nil {
+        if report.outcome == .committed, TerminationSignal.signal != nil {
             command.complain("interrupted; the commit had begun and was finished: the new tree is there")
         }
         if let error = report.error { command.complain("\(error)") }

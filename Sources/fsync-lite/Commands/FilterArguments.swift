@@ -19,7 +19,7 @@ extension Filters {
         if let name = invocation.value("--ignore-file"), !setIgnoreFile(named: name) {
             throw UsageError(
                 "\(quoted(name)) is not a name for --ignore-file",
-                wayOut: "give the name of a file, without a directory")
+                hint: "give the name of a file, without a directory")
         }
         excludesCaches = invocation.has("--exclude-caches")
         staysOnFileSystem = invocation.has("--one-file-system")
@@ -29,9 +29,9 @@ extension Filters {
 
 extension SizeLimits {
     init(_ invocation: Invocation) throws {
-        let wayOut = "give a number of bytes, or one such as 10M"
+        let hint = "give a number of bytes, or one such as 10M"
         self.init(
-            minimum: try invocation.value("--min-size", wayOut) { Int64(byteCount: $0) },
-            maximum: try invocation.value("--max-size", wayOut) { Int64(byteCount: $0) })
+            minimum: try invocation.value("--min-size", hint) { Int64(byteCount: $0) },
+            maximum: try invocation.value("--max-size", hint) { Int64(byteCount: $0) })
     }
 }

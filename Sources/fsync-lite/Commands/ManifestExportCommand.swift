@@ -14,7 +14,7 @@ enum ManifestExportCommand {
         default:
             throw UsageError(
                 "'\(invocation.command.name)' is missing --format",
-                wayOut: "give --format mtree or --format sha256sum")
+                hint: "give --format mtree or --format sha256sum")
         }
     }
 }

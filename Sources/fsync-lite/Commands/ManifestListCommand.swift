@@ -39,9 +39,9 @@ extension EntrySelection {
             if let type = FileType(documentName: name) { types.insert(type) }
         }
         sizes = try SizeLimits(invocation)
-        let wayOut =
+        let hint =
             "give a day such as 2026-11-20, a time such as 2026-11-20T10:00:00Z, in UTC, or an age such as 7d"
-        earliest = try invocation.value("--newer", wayOut) { Timestamp(condition: $0) }
-        end = try invocation.value("--older", wayOut) { Timestamp(condition: $0) }
+        earliest = try invocation.value("--newer", hint) { Timestamp(condition: $0) }
+        end = try invocation.value("--older", hint) { Timestamp(condition: $0) }
     }
 }

@@ -7,7 +7,7 @@ enum ManifestVerifyCommand {
         for path in [tree] + invocation.values("--source") where try !LocalFile(bytes: path).isDirectory {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
-        Interruption.watch()
+        TerminationSignal.watch()
         var verification = Verification(
             of: tree, by: try Tree(path: try invocation.argument("MANIFEST")),
             monitor: RunMonitor(isQuiet: true))
@@ -16,11 +16,11 @@ enum ManifestVerifyCommand {
         let repairs = invocation.has("--repair")
         if repairs, verification.source == nil {
             throw UsageError(
-                "--repair needs another copy", wayOut: "give the mirror's source with --source DIR")
+                "--repair needs another copy", hint: "give the mirror's source with --source DIR")
         }
         if let part = try invocation.value("--part", "give --part such as 3/30", Verification.Part.init) {
             guard verification.readsContent else {
-                throw UsageError("nothing is read in parts", wayOut: "add --digest or --source to --part")
+                throw UsageError("nothing is read in parts", hint: "add --digest or --source to --part")
             }
             verification.part = part
         }

@@ -7,14 +7,14 @@ enum RestoreCommand {
         let directory = invocation.value("--to")
         guard (directory == nil) == invocation.has("--in-place") else {
             throw UsageError(
-                "where to?", wayOut: "give --to DIR for a copy, or --in-place to take the target back")
+                "where to?", hint: "give --to DIR for a copy, or --in-place to take the target back")
         }
         var restoration = Restoration(
             target: try invocation.argument("TARGET"), snapshot: try invocation.argumentText("ID"),
             paths: try invocation.arguments("PATH").map(path), destination: directory)
         restoration.linksFiles = invocation.has("--link")
         guard directory != nil || !restoration.linksFiles else {
-            throw UsageError("--link is for a copy", wayOut: "give --to DIR, or leave it away")
+            throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it away")
         }
         return try run(restoration, invocation, &console)
     }
@@ -34,7 +34,7 @@ enum RestoreCommand {
     ) throws -> ExitCode {
         let command = SyncCommand(invocation, restoration)
         if invocation.has("--dry-run") { return try PlanCommand.run(command, &console) }
-        Interruption.watch()
+        TerminationSignal.watch()
         return ExitCode(try ApplyCommand.run(command, &console))
     }
 
@@ -45,7 +45,7 @@ enum RestoreCommand {
         else {
             throw UsageError(
                 "\(quoted(given)) is no path in the tree",
-                wayOut: "give one such as src/main.c, without ./ and without / at the beginning")
+                hint: "give one such as src/main.c, without ./ and without / at the beginning")
         }
         return path
     }

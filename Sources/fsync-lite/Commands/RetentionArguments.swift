@@ -16,7 +16,7 @@ extension RetentionPolicy {
         if invocation.has("--keep-label") {
             keepLabel = try invocation.values("--keep-label").map { label in
                 guard let text = String(validating: label, as: UTF8.self) else {
-                    throw UsageError("\(quoted(label)) is no label", wayOut: "give --keep-label plain text")
+                    throw UsageError("\(quoted(label)) is no label", hint: "give --keep-label plain text")
                 }
                 return text
             }
@@ -33,7 +33,7 @@ extension RetentionOptions {
         guard !forgetsKept || rules.isEmpty else {
             throw UsageError(
                 "--retention default goes with no other rule of retention",
-                wayOut: "leave it, or the rules, away")
+                hint: "leave it, or the rules, away")
         }
         if !rules.isEmpty { given = rules }
     }

@@ -9,16 +9,16 @@ enum RunCommand {
             try invocation.has("--all") ? settings.jobs() : settings.jobs(named: invocation.arguments("JOB"))
         guard !jobs.isEmpty else {
             throw UsageError(
-                "the settings name no jobs", wayOut: "fsync-lite settings init writes settings to begin with")
+                "the settings name no jobs", hint: "fsync-lite settings init writes settings to begin with")
         }
-        Interruption.watch()
+        TerminationSignal.watch()
         var given = invocation
         given.optionValues["--all"] = nil
         var first = ExitCode.done
         for job in jobs {
             let code = run(job, given, settings, &console)
             if first == .done { first = code }
-            if Interruption.signal != nil { break }
+            if TerminationSignal.signal != nil { break }
         }
         return first
     }

@@ -21,7 +21,7 @@ extension SavedPlan {
         if let option = planning.first(where: given.has) {
             throw UsageError(
                 "\(option) does not go with --plan, which says what is done",
-                wayOut: "save a plan with \(option)")
+                hint: "save a plan with \(option)")
         }
         let words = [Array("apply".utf8)] + options + [Array("--".utf8), source, target]
         guard case .invocation(var invocation)? = try? CommandLineParser(program: .fsyncLite).parse(words),

@@ -52,13 +52,13 @@ enum SettingsInitCommand {
         let isPropertyList = invocation.has("--plist")
         guard let directory = named?.parent ?? SettingsSources.directory else {
             throw UsageError(
-                "neither XDG_CONFIG_HOME nor HOME says where settings belong", wayOut: "use --settings FILE")
+                "neither XDG_CONFIG_HOME nor HOME says where settings belong", hint: "use --settings FILE")
         }
         let file = named ?? directory + (isPropertyList ? "settings.plist" : "settings.json")
         if let named, named.name.hasSuffix(".plist") != isPropertyList {
             throw UsageError(
                 "what a file of settings is, its name says",
-                wayOut: "give a name in .plist with --plist, and only then")
+                hint: "give a name in .plist with --plist, and only then")
         }
         // What has no value until somebody gives one is left out.
         let defaults = CommandDescription.settings.filter { !$0.takesValue || $0.isRepeatable }

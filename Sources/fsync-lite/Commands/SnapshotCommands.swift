@@ -93,7 +93,7 @@ enum SnapshotCreateCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         guard let label = try invocation.text("--label"), !label.isEmpty else {
             throw UsageError(
-                "a snapshot is there already; what is missing is its name", wayOut: "give --label L")
+                "a snapshot is there already; what is missing is its name", hint: "give --label L")
         }
         let path = try invocation.argument("TARGET")
         let snapshot = try Target(path: path).label(

@@ -19,7 +19,7 @@ extension SyncOptions {
         exchanges = invocation.has("--exchange")
         clonesUnchanged = invocation.has("--reflink")
         guard exchanges || !clonesUnchanged else {
-            throw UsageError("--reflink is for an exchange", wayOut: "add --exchange, or leave it away")
+            throw UsageError("--reflink is for an exchange", hint: "add --exchange, or leave it away")
         }
         recordsDigests = invocation.has("--digest")
         verifiesCopies = invocation.has("--verify")

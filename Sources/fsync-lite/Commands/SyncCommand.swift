@@ -59,12 +59,12 @@ struct SyncCommand {
         let path = try invocation.argument(name)
         let head = path.prefix { $0 != UInt8(ascii: "/") }
         guard !path.isEmpty else {
-            throw UsageError("\(name) is empty", wayOut: "give the path of a directory")
+            throw UsageError("\(name) is empty", hint: "give the path of a directory")
         }
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
                 "\(quoted(path)) names another machine, which does not work yet",
-                wayOut: "for a local directory of that name, write ./ before it")
+                hint: "for a local directory of that name, write ./ before it")
         }
         return path
     }

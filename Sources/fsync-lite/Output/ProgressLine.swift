@@ -2,7 +2,7 @@ import FsyncLite
 
 /// How far a run has got, as one line that fits a terminal of any width.
 struct ProgressLine {
-    let progress: Progress
+    let progress: SyncProgress
     /// How long this phase has taken so far.
     let elapsed: Duration
 

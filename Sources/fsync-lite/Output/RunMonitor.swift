@@ -8,7 +8,7 @@ final class RunMonitor: Monitor {
     private struct State {
         var started = ContinuousClock.now
         var last: ContinuousClock.Instant?
-        var phase: Progress.Phase?
+        var phase: SyncProgress.Phase?
     }
 
     private let state = Mutex(State())
@@ -19,7 +19,7 @@ final class RunMonitor: Monitor {
         isShown = !isQuiet && StandardStream.error.understandsEscapes
     }
 
-    func report(_ progress: Progress) {
+    func report(_ progress: SyncProgress) {
         guard isShown else { return }
         state.withLock { state in
             let now = ContinuousClock.now
@@ -40,7 +40,7 @@ final class RunMonitor: Monitor {
         Console.complain(message)
     }
 
-    var isCancelled: Bool { Interruption.signal != nil }
+    var isCancelled: Bool { TerminationSignal.signal != nil }
 
     /// Takes the line away, so that something else can be written.
     func clear() {

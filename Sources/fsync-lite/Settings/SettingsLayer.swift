@@ -47,13 +47,13 @@ struct SettingsLayer {
                 values[option.name] = Value(
                     values: try SettingsLayer.words(value, for: option), place: file.place(of: path + [key]))
             } catch let error as UsageError {
-                throw file.error(path + [key], "\(error.message); \(error.wayOut)")
+                throw file.error(path + [key], "\(error.message); \(error.hint)")
             }
         }
         do {
             _ = try RetentionOptions(retention)
         } catch let error as UsageError {
-            throw file.error(path, "\(error.message); \(error.wayOut)")
+            throw file.error(path, "\(error.message); \(error.hint)")
         }
     }
 
@@ -84,7 +84,7 @@ struct SettingsLayer {
         let wanted =
             !option.takesValue
             ? "true or false" : option.isRepeatable ? "a list of texts" : "a text or a number"
-        throw UsageError("The value does not fit", wayOut: "give \(wanted)")
+        throw UsageError("The value does not fit", hint: "give \(wanted)")
     }
 
     private static func text(_ value: SettingValue, for option: OptionDescription) throws -> [UInt8] {
@@ -93,11 +93,11 @@ struct SettingsLayer {
             guard option.placeholder == "FILE" else { return Array(text.utf8) }
             guard let path = SettingsSources.path(text) else {
                 throw UsageError(
-                    "\"\(text)\" depends on the working directory", wayOut: "give the path from / or ~/")
+                    "\"\(text)\" depends on the working directory", hint: "give the path from / or ~/")
             }
             return path
         case .number(let number) where !option.isRepeatable: return Array(String(number).utf8)
-        default: throw UsageError("The value does not fit", wayOut: "give a list of texts")
+        default: throw UsageError("The value does not fit", hint: "give a list of texts")
         }
     }
 }

@@ -78,7 +78,7 @@ struct SettingsSources {
             let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
                 "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
-                wayOut: EditDistance.suggestion(for: name, among: jobs.map(\.name))
+                hint: EditDistance.suggestion(for: name, among: jobs.map(\.name))
                     ?? "fsync-lite settings show lists the jobs")
         }
     }

@@ -33,8 +33,8 @@ struct BadInputTests {
         let run = try scene.run("apply", "source", "some/new place/target")
         #expect(run.code == 4)
         #expect(!scene.exists("some"))
-        let wayOut = "fsync-lite apply source 'some/new place/target' --create-parents"
-        #expect(run.errors.contains(wayOut) || run.errors.contains(wayOut.replacing("'", with: "\"")))
+        let hint = "fsync-lite apply source 'some/new place/target' --create-parents"
+        #expect(run.errors.contains(hint) || run.errors.contains(hint.replacing("'", with: "\"")))
         let again = try scene.run("apply", "source", "some/new place/target", "--create-parents")
         #expect(again.code == 0, "\(again.errors)")
         #expect(

@@ -12,7 +12,7 @@ struct GuardTests {
 
     /// Refused by plan and apply alike, naming what goes ahead; nothing is touched.
     private func expectRefused(
-        _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], wayOut: String?,
+        _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], hint: String?,
         saying text: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -23,11 +23,11 @@ struct GuardTests {
             #expect(run.errors.contains("refused"), sourceLocation: sourceLocation)
             #expect(
                 text.isEmpty || run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
-            if let wayOut {
+            if let hint {
                 #expect(
                     run.errors.contains("fsync-lite apply \(arguments[0])"), "\(run.errors)",
                     sourceLocation: sourceLocation)
-                #expect(run.errors.contains(wayOut), "\(run.errors)", sourceLocation: sourceLocation)
+                #expect(run.errors.contains(hint), "\(run.errors)", sourceLocation: sourceLocation)
             }
         }
         let report = try scene.run(["apply", "--json"] + arguments).json()
@@ -40,7 +40,7 @@ struct GuardTests {
         let scene = try MirrorScene(["a": "1", "b": "2"])
         try scene.mirror()
         for name in ["a", "b"] { try scene.remove("source/\(name)") }
-        try expectRefused(scene, wayOut: "--allow-empty-source")
+        try expectRefused(scene, hint: "--allow-empty-source")
         try scene.mirror("--allow-empty-source")
         #expect(try scene.historyKeeps("1"))
     }
@@ -49,7 +49,7 @@ struct GuardTests {
         let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)])
         try scene.mirror()
         try scene.remove("source/d")
-        try expectRefused(scene, wayOut: "--max-delete 21", saying: "21")
+        try expectRefused(scene, hint: "--max-delete 21", saying: "21")
         for option in ["20", "50%", "0"] { #expect(try scene.apply("--max-delete", option).code == 4) }
         try scene.mirror("--max-delete", "21")
     }
@@ -108,7 +108,7 @@ struct GuardTests {
         let scene = try MirrorScene(["a": "1", "same": .file("s", modified: TreeTime(9, 9))])
         try scene.build(["theirs": "precious", "same": .file("s", modified: TreeTime(9, 9))], at: "target")
         let inode = try TreeSnapshot(scene.target).inode("same")
-        try expectRefused(scene, wayOut: "--adopt")
+        try expectRefused(scene, hint: "--adopt")
         #expect(!scene.exists("target/.fsync-lite"))
         try scene.mirror("--adopt")
         #expect(try scene.historyKeeps("precious"))
@@ -124,17 +124,17 @@ struct GuardTests {
 
     @Test func sameDirectory() throws {
         let scene = try MirrorScene(["a": "1"])
-        try expectRefused(scene, ["source", "source"], wayOut: nil, saying: "same directory")
-        try expectRefused(scene, ["source", "./source/../source/"], wayOut: nil)
+        try expectRefused(scene, ["source", "source"], hint: nil, saying: "same directory")
+        try expectRefused(scene, ["source", "./source/../source/"], hint: nil)
         try #require(symlink("source", scene.path("alias")) == 0)
-        try expectRefused(scene, ["source", "alias"], wayOut: nil)
-        try expectRefused(scene, ["alias", "source"], wayOut: nil)
+        try expectRefused(scene, ["source", "alias"], hint: nil)
+        try expectRefused(scene, ["alias", "source"], hint: nil)
     }
 
     @Test func targetInsideSource() throws {
         let scene = try MirrorScene(["a": "1", "sub": ["b": "2"]])
         for target in ["source/sub", "source/new", "source/sub/new"] {
-            try expectRefused(scene, ["source", target], wayOut: nil, saying: "inside")
+            try expectRefused(scene, ["source", target], hint: nil, saying: "inside")
         }
         let run = try scene.run("apply", "source", "source/x/y/z", "--create-parents")
         #expect(run.code == 4)
@@ -143,7 +143,7 @@ struct GuardTests {
 
     @Test func sourceInsideTarget() throws {
         let scene = try MirrorScene(["a": "1", "sub": ["b": "2"]])
-        try expectRefused(scene, ["source/sub", "source"], wayOut: nil, saying: "inside")
+        try expectRefused(scene, ["source/sub", "source"], hint: nil, saying: "inside")
         let run = try scene.run("apply", "source/sub", "source", "--adopt", "--max-delete", "unlimited")
         #expect(run.code == 4)
     }
@@ -154,7 +154,7 @@ struct GuardTests {
         try scene.mirror()
         let other = try TemporaryDirectory(inMemory: true)
         try (["a": "2", "b": "3"] as TreeLiteral).build(at: other.path)
-        try expectRefused(scene, [other.path, "target"], wayOut: "--change-source", saying: "source")
+        try expectRefused(scene, [other.path, "target"], hint: "--change-source", saying: "source")
         let run = try scene.run("apply", other.path, "target", "--change-source")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(other.path)) == [])

@@ -71,12 +71,12 @@ struct InspectionTests {
         ("--type fil", "did you mean 'file'?"), ("--newer yesterday", "give a day such as 2026-11-20"),
         ("--min-size huge", "give a number of bytes"), ("--tpye file", "did you mean '--type'?"),
     ])
-    func conditionsThatMakeNoSenseAreRefused(conditions: String, wayOut: String) throws {
+    func conditionsThatMakeNoSenseAreRefused(conditions: String, hint: String) throws {
         let scene = try MirrorScene([:])
         let words = conditions.split(separator: " ").map(String.init)
         let run = try scene.run(["manifest", "list", "source"] + words)
         #expect(run.code == 64)
-        #expect(run.errors.contains(wayOut), "\(run.errors)")
+        #expect(run.errors.contains(hint), "\(run.errors)")
     }
 
     @Test func longLinesShowEveryKind() throws {

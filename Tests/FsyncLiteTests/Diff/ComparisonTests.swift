@@ -22,19 +22,19 @@ struct ComparisonTests {
             record = source
             target = source
             (target.inode, target.created, target.changed) = (70, seconds(2), seconds(20))
-            policy.trust = Trust(spans: [seconds(30)..<seconds(40)])
+            policy.trust = CommitSpans(spans: [seconds(30)..<seconds(40)])
         }
 
-        var compared: Pair {
+        var compared: Match {
             func file(_ status: FileStatus, _ destination: String) -> File {
                 File(path: path("a"), status: status, destination: Array(destination.utf8))
             }
-            let record = Record(
+            let record = BaseEntry(
                 status: record, targetInode: 70, targetChanged: targetChanged, marks: marks)
-            var pair = Pair(
+            var match = Match(
                 source: file(source, destinations.0), target: file(target, destinations.1), record: record)
-            policy.compare(&pair)
-            return pair
+            policy.compare(&match)
+            return match
         }
     }
 
@@ -67,11 +67,11 @@ struct ComparisonTests {
     ]
 
     @Test(arguments: differences) func oneDifferenceIsOneCause(row: Row, causes: Causes) {
-        let pair = row.entry.compared
-        #expect(pair.causes == causes)
+        let match = row.entry.compared
+        #expect(match.causes == causes)
         let makesAnew: Causes = [.size, .destination, .device]
         #expect(
-            pair.replacesContent
+            match.replacesContent
                 == (row.entry.source.type == .file && causes == .modified
                     || !causes.isDisjoint(with: makesAnew)))
     }
@@ -112,7 +112,7 @@ struct ComparisonTests {
         (Row("growing") { $0.marks = .growing }, false),
         (
             Row("not examined last time") {
-                ($0.record.changed, $0.source.changed) = (Trust.unexamined, Trust.unexamined)
+                ($0.record.changed, $0.source.changed) = (CommitSpans.unexamined, CommitSpans.unexamined)
             }, false
         ),
         (Row("the target's change time") { $0.target.changed = seconds(21) }, false),
@@ -148,9 +148,9 @@ struct ComparisonTests {
     ]
 
     @Test(arguments: beliefs) func contentIsReadWhereNothingVouchesForIt(row: Row, isBelieved: Bool) {
-        let pair = row.entry.compared
-        #expect(pair.causes == [])
-        #expect(pair.needsContentComparison == !isBelieved)
+        let match = row.entry.compared
+        #expect(match.causes == [])
+        #expect(match.needsContentComparison == !isBelieved)
     }
 
     // MARK: What is recorded
@@ -170,7 +170,7 @@ struct ComparisonTests {
         (Row("the target's change time") { $0.target.changed = seconds(21) }, true),
         (
             Row("not examined") {
-                ($0.record.changed, $0.source.changed) = (Trust.unexamined, Trust.unexamined)
+                ($0.record.changed, $0.source.changed) = (CommitSpans.unexamined, CommitSpans.unexamined)
             }, true
         ),
         (Row("the target's mode") { $0.target.permissions = 0o600 }, true),
@@ -192,7 +192,7 @@ struct ComparisonTests {
     ]
 
     @Test(arguments: edits) func everyEditOfTheTargetIsSeen(row: Row, isIntact: Bool) {
-        let record = Record(status: row.entry.record, targetInode: 70)
+        let record = BaseEntry(status: row.entry.record, targetInode: 70)
         #expect(!record.differs(from: Entry(.file).target))
         #expect(record.differs(from: row.entry.target))
         #expect(record.isIntact(in: Entry(.file).target))

@@ -8,7 +8,7 @@ import Testing
 struct MirrorHazardTests {
     /// What an apply did after some edits of a tree and its exact mirror.
     private struct Result {
-        var layout: Layout
+        var layout: OperationGraph
         var difference: Difference
         /// Files whose bytes were copied.
         var copied: [String] { layout.arrivals.filter { $0.file.isFile }.map { "\($0.file.path)" } }
@@ -36,7 +36,7 @@ struct MirrorHazardTests {
         #expect(run.tree.state() == before)
         try mirror.apply(difference)
         let again = try mirror.difference()
-        #expect(again.pairs.allSatisfy(\.isUnchanged) && again.created.isEmpty && again.deleted.isEmpty)
+        #expect(again.matches.allSatisfy(\.isUnchanged) && again.created.isEmpty && again.deleted.isEmpty)
         return Result(layout: layout, difference: difference)
     }
 
@@ -160,7 +160,7 @@ struct MirrorHazardTests {
             $0.add("a", 2, reusingInode: true)
         }
         #expect(result.copied == ["a"])
-        #expect(result.difference.pairs.map(\.causes) == [[.content]])
+        #expect(result.difference.matches.map(\.causes) == [[.content]])
     }
 
     @Test func replacedByEqualContentIsNotCopied() throws {
@@ -179,7 +179,7 @@ struct MirrorHazardTests {
     @Test func editThatPutsSizeAndTimeBackInTheTarget() throws {
         let result = try mirror([("a", 1), ("b", 2)], drift: { $0.write("a", 9) }) { _ in }
         #expect(result.copied == ["a"])
-        #expect(result.difference.pairs.first { $0.replacesContent }?.causes == [.content])
+        #expect(result.difference.matches.first { $0.replacesContent }?.causes == [.content])
     }
 
     @Test func lookalikesSwappedInTheTarget() throws {
@@ -197,7 +197,7 @@ struct MirrorHazardTests {
         // The clock stands still: not even the change time tells.
         mirror.source.now = mirror.source[ModelTree.root].status.changed.seconds
         mirror.source.write("a", 2)
-        #expect(try mirror.difference().pairs.map(\.causes) == [[.content]])
+        #expect(try mirror.difference().matches.map(\.causes) == [[.content]])
     }
 
     @Test func twoNamesOfOneFile() throws {
@@ -216,7 +216,7 @@ struct MirrorHazardTests {
             $0.addLink("c", to: "a")
             $0.remove("a")
         }
-        #expect(swapped.difference.pairs.contains { $0.isRenamed })
+        #expect(swapped.difference.matches.contains { $0.isRenamed })
     }
 
     @Test func moreNamesThanAFileOfTheTargetCanHave() throws {
@@ -230,7 +230,7 @@ struct MirrorHazardTests {
         mirror.synchronizeClocks(advancing: 10)
         // It is no difference for ever.
         let again = try mirror.difference()
-        #expect(again.pairs.allSatisfy { $0.causes.isEmpty } && again.created.isEmpty)
+        #expect(again.matches.allSatisfy { $0.causes.isEmpty } && again.created.isEmpty)
 
         mirror.source.addLink("f", to: "a")
         try mirror.apply()
@@ -316,9 +316,9 @@ struct MirrorHazardTests {
 
     @Test func moreArrivalsThanASlotDirectoryHolds() throws {
         var mirror = ModelMirror(
-            source: ModelTree((0..<Layout.slotsPerDirectory + 3).map { ("\($0)", $0) }),
+            source: ModelTree((0..<OperationGraph.slotsPerDirectory + 3).map { ("\($0)", $0) }),
             target: ModelTree(now: 100, firstInode: 1_000_000))
         try mirror.apply()
-        #expect(mirror.target.entries().count == Layout.slotsPerDirectory + 3)
+        #expect(mirror.target.entries().count == OperationGraph.slotsPerDirectory + 3)
     }
 }

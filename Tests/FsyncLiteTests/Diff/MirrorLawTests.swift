@@ -154,7 +154,7 @@ private struct Course {
     }
 
     /// Undo after apply, whole or turned round half way, gives the old tree.
-    private mutating func checkUndo(_ layout: Layout) throws -> ModelTree {
+    private mutating func checkUndo(_ layout: OperationGraph) throws -> ModelTree {
         let before = mirror.target.state()
         let staged = try mirror.stage(layout)
         var run = staged
@@ -176,7 +176,7 @@ private struct Course {
     /// A tree and its own exact mirror have no difference.
     private func checkUnchanged() throws {
         let difference = try mirror.difference()
-        let changed = difference.pairs.filter { !$0.isUnchanged }
+        let changed = difference.matches.filter { !$0.isUnchanged }
         try expect(
             changed.isEmpty && difference.created.isEmpty && difference.deleted.isEmpty
                 && difference.forgotten.isEmpty,
@@ -202,9 +202,9 @@ private struct Course {
     }
 
     /// What is shown accounts for every entry of the source, and nothing is done that is not shown.
-    private func checkSummary(_ difference: Difference, _ layout: Layout) throws {
+    private func checkSummary(_ difference: Difference, _ layout: OperationGraph) throws {
         let plan = Plan(difference, root: nil)
-        let changed = difference.created.count + difference.pairs.count { !$0.isUnchanged }
+        let changed = difference.created.count + difference.matches.count { !$0.isUnchanged }
         try expect(
             changed + plan.summary.unchanged == difference.sourceCount,
             "\(changed) changed, \(plan.summary.unchanged) unchanged of \(difference.sourceCount)")
@@ -223,7 +223,7 @@ private struct Course {
     /// target that nothing replaced.
     private mutating func checkKeeping() throws {
         var difference = try mirror.difference()
-        let inTheWay = Set(difference.created.map(\.file.path)).union(difference.pairs.map(\.source.path))
+        let inTheWay = Set(difference.created.map(\.file.path)).union(difference.matches.map(\.source.path))
         difference.keepDeleted()
         let achieved = try checkUndo(mirror.layout(difference))
         let lines = Set(content(achieved))

@@ -15,7 +15,7 @@ struct RacyCheckTests {
 
     private func marks(_ entry: FileStatus, _ check: RacyCheck, racy: Bool? = nil) -> EntryMarks {
         check.marks(
-            of: entry, record: racy.map { Record(status: entry, targetInode: 1, marks: $0 ? .racy : []) })
+            of: entry, record: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []) })
     }
 
     @Test func youngIsWhatChangedLessThanAWindowAgo() {
@@ -60,7 +60,7 @@ struct RacyCheckTests {
     }
 
     @Test func aCommitAccountsForTimesWithinIt() {
-        let trust = Trust(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
+        let trust = CommitSpans(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
         for (time, isAccounted) in [(9, false), (10, true), (19, true), (20, false), (30, true), (31, false)]
         {
             #expect(trust.accounts(for: seconds(Int64(time))) == isAccounted, "\(time)")

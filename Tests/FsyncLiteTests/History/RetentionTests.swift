@@ -19,7 +19,7 @@ struct RetentionTests {
             if round == 1 { try run("snapshot", "create", "target", "--label", "x") }
         }
         let root = try Directory.open(path: Array("\(directory.path)/target".utf8))
-        let state = try #require(try TargetState(of: root))
+        let state = try #require(try StateDirectory(of: root))
         let before = try History(state).snapshots()
         #expect(before.map(\.label) == [nil, nil, nil, "x", nil, nil])
         var gone: [String] = []

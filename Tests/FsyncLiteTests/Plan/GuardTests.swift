@@ -238,7 +238,7 @@ extension GuardFacts {
     /// Nothing is wrong: a file of 1,000 bytes comes into an empty target with room.
     fileprivate static func ofANewFile() throws -> GuardFacts {
         let directory = try TemporaryDirectory()
-        var facts = try FileSystemFacts(of: LocalFile(directory.path).directory())
+        var facts = try FileSystemInfo(of: LocalFile(directory.path).directory())
         (facts.name, facts.isReadOnly, facts.blockSize) = ("ext4", false, 4096)
         (facts.availableBytes, facts.availableInodes) = (1 << 30, 1 << 20)
         var guards = GuardFacts(
@@ -265,17 +265,17 @@ extension GuardFacts {
     /// Replaces a file.
     fileprivate mutating func setChanged(_ name: String) {
         let file = File(path: path(name), status: status(.file), destination: [])
-        var pair = Pair(source: file, target: file)
-        (pair.causes, pair.replacesContent) = (.size, true)
-        plan = Plan(with(plan.difference) { $0.pairs = [pair] }, root: nil)
+        var match = Match(source: file, target: file)
+        (match.causes, match.replacesContent) = (.size, true)
+        plan = Plan(with(plan.difference) { $0.matches = [match] }, root: nil)
     }
 
     fileprivate mutating func setRenamed(_ name: String, to other: String) {
-        var pair = Pair(
+        var match = Match(
             source: File(path: path(other), status: status(.file), destination: []),
             target: File(path: path(name), status: status(.file), destination: []))
-        pair.causes = .renamed
-        plan = Plan(with(plan.difference) { $0.pairs = [pair] }, root: nil)
+        match.causes = .renamed
+        plan = Plan(with(plan.difference) { $0.matches = [match] }, root: nil)
     }
 
     fileprivate mutating func record(files: Int) {

@@ -1,0 +1,67 @@
+import CLinux
+import Glibc
+
+/// What one mounted file system says of itself.
+package struct FileSystemInfo: Sendable, Equatable {
+    /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
+    package var name: String
+    /// The file system's own number in hexadecimal: made of its UUID on ext4 and btrfs, new at each mount on
+    /// some others.
+    package var identifier: String
+    package var blockSize: Int64
+    /// Bytes that this user may still write.
+    package var availableBytes: Int64
+    /// Bytes to be freed before any of them can be written: root has written into what ext4 keeps in reserve. How much
+    /// that is the kernel does not tell; taken is what mke2fs reserves by default, a twentieth.
+    package var missingReserve: Int64 = 0
+    /// Objects that may still be made; nil where there is no limit (btrfs).
+    package var availableInodes: Int64?
+    package var isReadOnly: Bool
+
+    /// The numbers stand in `statfs(2)`.
+    private static let names: [UInt32: String] = [
+        0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0x0102_1994: "tmpfs",
+        0x2FC1_2FC1: "zfs", 0xF2F5_2010: "f2fs", 0x794C_7630: "overlay", 0x4D44: "vfat",
+        0x2011_BAB0: "exfat", 0x6969: "nfs", 0x6573_5546: "fuse", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2",
+        0x00C3_6400: "ceph", 0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
+    ]
+
+    /// How many names a file can have, where that is a number that files come to (`EXT4_LINK_MAX`). Others have limits
+    /// beyond all use (xfs), or such that depend on the lengths of the names (btrfs).
+    package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
+
+    /// Change times are those of this kernel's clock.
+    package var sharesClock: Bool { FileSystemInfo.local.contains(name) }
+    /// Change times and inodes are kept, and tell an edit that puts size and modification time back. Elsewhere the
+    /// change time may be the modification time, and inodes others after a remount (sshfs, exfat-fuse).
+    package var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
+
+    private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
+    private static let remote: Set = ["nfs", "ceph"]
+
+    /// Whether files may share blocks.
+    package var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
+
+    package init(of directory: Directory) throws(SystemError) {
+        var raw = statfs()
+        try calling("fstatfs", directory.path) { () throws(Errno) in
+            try directory.withRawDescriptor { (descriptor) throws(Errno) in
+                _ = try retrying { fstatfs(descriptor, &raw) }
+            }
+        }
+        let magic = UInt32(truncatingIfNeeded: raw.f_type)
+        name = FileSystemInfo.names[magic] ?? "0x" + String(magic, radix: 16)
+        let (high, low) = raw.f_fsid.__val
+        identifier = String(
+            UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
+        blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
+        let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
+        availableBytes = available.overflow ? .max : available.partialValue
+        if name == "ext4", raw.f_bavail == 0 {
+            let missing = Int64(clamping: raw.f_blocks / 20) - Int64(clamping: raw.f_bfree)
+            missingReserve = max(0, missing.multipliedReportingOverflow(by: blockSize).partialValue)
+        }
+        availableInodes = raw.f_files == 0 ? nil : Int64(clamping: raw.f_ffree)
+        isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0
+    }
+}

@@ -1,0 +1,53 @@
+import FileSystem
+
+extension Directory {
+    /// Moves into this directory, a transaction's, what others put in the way.
+    ///
+    /// - Returns: where it is kept.
+    func takeConflict(_ name: FileName, from other: Directory) throws -> [UInt8] {
+        let holder = StateDirectory.Name.conflicts
+        let isNew = try status(of: holder) == nil
+        if isNew { try makeDirectory(holder) }
+        let conflicts = try directory(holder)
+        if isNew, try FileSystemInfo(of: conflicts).hasDomains { try conflicts.openToAll() }
+        // A recovery that was cut short may have put some there already.
+        var number = 1
+        while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }
+        try other.rename(name, to: conflicts, FileName(number: number), .noReplace)
+        return conflicts.path(of: FileName(number: number))
+    }
+}
+
+extension Commit {
+    /// Moves to its conflicts what others have put into new directories since the transaction began, and new files
+    /// that they wrote to: taken back, they lie in the stage, which will be emptied.
+    ///
+    /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the very tick in which
+    /// the transaction began is taken for part of it.
+    func keepLateChanges(in stage: Directory) throws {
+        let own = Set(transaction.objects.compactMap(\.identity))
+        func isLate(_ status: FileStatus) -> Bool {
+            let isOwn = own.contains(status.identity)
+            guard status.type != .directory else {
+                return !isOwn && status.created.map { $0 >= transaction.began } ?? false
+            }
+            // The operations themselves move the change times of their objects.
+            return (isOwn ? status.modified : status.changed) >= transaction.began
+        }
+        for holder in try DirectoryListing.names(in: stage)
+        where holder == StateDirectory.Name.tree || Int(holder.description) != nil {
+            let directory = try stage.directory(holder)
+            let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
+            var late: [RelativePath] = []
+            while try scan.advance() {
+                if let last = late.last, scan.path.isBelow(last) { continue }
+                if isLate(scan.status) { late.append(scan.path) }
+            }
+            let walker = PathResolver(directory)
+            for path in late {
+                guard let (parent, name) = try walker.place(of: path) else { continue }
+                try displace(name, in: parent, to: stage)
+            }
+        }
+    }
+}

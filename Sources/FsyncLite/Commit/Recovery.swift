@@ -1,0 +1,144 @@
+import FileSystem
+
+/// Ends a commit that was begun: forward or back, until the journal's removal is durable.
+struct Recovery {
+    /// The target's root; of an exchange, the directory that holds it.
+    let root: Directory
+    let state: StateDirectory
+    private var isExchange = false
+
+    init(root: Directory, state: StateDirectory) {
+        self.root = root
+        self.state = state
+    }
+
+    /// Finishes or takes back what a crash left; does nothing without a journal.
+    ///
+    /// - Parameters:
+    ///   - undo: take the transaction back instead of finishing it.
+    ///   - displacingConflicts: move foreign objects out of the way, to the history.
+    /// - Returns: the direction in which it went, and the commit; nil without a journal.
+    /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
+    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
+        if !isExchange { try state.putBackTime(of: root) }
+        guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
+        if !isExchange, transaction.root != (try root.status().identity), state.isBeside {
+            var recovery = Recovery(root: try root.parent(.read), state: state)
+            recovery.isExchange = true
+            return try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
+        }
+        let path = state.directory.path(of: StateDirectory.Name.journal)
+        guard try !state.syncFailed(under: root.mount()) else {
+            throw SyncError(
+                .pending, path: path,
+                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover",
+                errno: Errno.inputOutput.rawValue)
+        }
+        guard transaction.root == (try root.status().identity) else {
+            throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
+        }
+        let commit = try Commit(
+            recovering: transaction, undo ? .backward : direction, root: root, state: state,
+            displacingConflicts: displacingConflicts)
+        if isExchange { try commit.lockOtherTree() }
+        if undo, direction == .forward {
+            try turnRound()
+            direction = .backward
+        }
+        do {
+            try commit.run(direction)
+            if direction == .backward { try keepConflicts(of: commit) }
+            try finish(direction)
+        } catch {
+            throw pending(error)
+        }
+        try RetiredTree.collect(in: state)
+        try Retention(state).tidy()
+        return (direction, commit)
+    }
+
+    /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage, and so does what
+    /// others did to what is new; going back, that will be emptied.
+    private func keepConflicts(of commit: Commit) throws {
+        let conflicts = StateDirectory.Name.conflicts
+        guard let name = FileName(commit.transaction.id.utf8) else { return }
+        let stages = try state.subdirectory(StateDirectory.Name.stage)
+        guard try stages.status(of: name) != nil else { return }
+        let stage = try stages.directory(name)
+        try commit.keepLateChanges(in: stage)
+        guard try stage.status(of: conflicts) != nil else { return }
+        let history = try state.subdirectory(StateDirectory.Name.history)
+        if try history.status(of: name) == nil { try history.makeDirectory(name) }
+        let kept = try history.directory(name)
+        var number = 1
+        var free = conflicts
+        while try kept.status(of: free) != nil {
+            number += 1
+            free = FileName("\(conflicts)-\(number)".utf8) ?? free
+        }
+        try stage.rename(conflicts, to: kept, free, .noReplace)
+    }
+
+    /// From here on the transaction is taken back, also by a recovery.
+    func turnRound() throws {
+        try state.directory.rename(
+            StateDirectory.Name.journal, to: state.directory, StateDirectory.Name.journalBack, .noReplace)
+        try state.directory.sync()
+    }
+
+    /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
+    /// durable.
+    func finish(_ direction: Commit.Direction) throws {
+        try root.syncFileSystem()
+        let name = direction == .forward ? StateDirectory.Name.journal : StateDirectory.Name.journalBack
+        try state.directory.unlink(name)
+        try state.directory.sync()
+    }
+
+    /// Commits a transaction that nobody has begun.
+    ///
+    /// - Throws: `SyncError` with code `failed` when it was taken back and the old tree stands, with code
+    ///   `pending` when not even that worked.
+    func commit(_ transaction: Journal) throws {
+        let commit = Commit(transaction, root: root, state: state)
+        do {
+            try transaction.write(to: state)
+        } catch {
+            // Whether the journal has its name decides, not whether its directory could be synced.
+            guard try state.directory.status(of: StateDirectory.Name.journal) != nil else { throw error }
+            throw pending(error)
+        }
+        do {
+            try commit.run(.forward)
+        } catch let cause {
+            do {
+                try turnRound()
+                try commit.run(.backward)
+                try keepConflicts(of: commit)
+                try finish(.backward)
+            } catch {
+                throw pending(error)
+            }
+            throw SyncError(.failed, path: root.path, "the commit was taken back: \(cause)")
+        }
+        do {
+            try finish(.forward)
+        } catch {
+            throw pending(error)
+        }
+    }
+
+    private func pending(_ error: any Error) -> SyncError {
+        var cause = "\(error)"
+        if let error = error as? SystemError, ["fsync", "syncfs"].contains(error.call) {
+            do {
+                try state.noteFailedSync(under: root.mount())
+            } catch {
+                cause += ", nor could that be noted: \(error)"
+            }
+        }
+        return SyncError(
+            .pending, path: root.path,
+            "the commit is begun and not ended: \(cause); run: fsync-lite recover \(escapedText(root.path))")
+    }
+}

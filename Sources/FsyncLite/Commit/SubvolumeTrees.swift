@@ -1,0 +1,109 @@
+import FileSystem
+
+/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that are to take its place and, for a while
+/// after, what had it before. Each has the time when the snapshot was taken for its name.
+struct SubvolumeTrees {
+    let directory: Directory
+    private let target: Directory
+    private let place: (parent: Directory, name: FileName)
+
+    /// nil where there are none.
+    init?(of target: Directory) throws {
+        guard try target.isSubvolume(), let (parent, name) = try target.place(),
+            let own = StateDirectory.Name.treesBeside(name),
+            // The same rules hold as for a state: ours, and closed to others.
+            let found = try StateDirectory(own, in: parent, isBeside: true)
+        else { return nil }
+        directory = found.directory
+        self.target = target
+        place = (parent, own)
+    }
+
+    /// Makes the directory, and removes what runs that were cut short left.
+    init(for target: Directory, at place: (parent: Directory, name: FileName)) throws {
+        try SubvolumeTrees(of: target)?.removeUnfinished()
+        if let own = StateDirectory.Name.treesBeside(place.name), try place.parent.status(of: own) == nil {
+            try place.parent.makeDirectory(own)
+        }
+        guard let made = try SubvolumeTrees(of: target) else {
+            throw SyncError(.failed, path: target.path, "somebody is moving the target")
+        }
+        self = made
+    }
+
+    /// Removes the snapshots of the target as it is: runs that were cut short were working on them, and nobody else.
+    func removeUnfinished() throws {
+        let own = try target.subvolumeID().own
+        for name in try DirectoryListing.names(in: directory) {
+            guard let tree = try subvolume(name), try tree.subvolumeID().origin == own else { continue }
+            try remove(name)
+        }
+        try removeIfEmpty()
+    }
+
+    /// Takes away the trees whose time is over.
+    ///
+    /// - Parameter displaced: those whose snapshots were taken before.
+    /// - Returns: where is kept what came into one after its snapshot was taken.
+    func reduce(in state: StateDirectory, displaced: FileTime) throws -> [[UInt8]] {
+        try removeUnfinished()
+        var kept: [[UInt8]] = []
+        for name in try DirectoryListing.names(in: directory).sorted() {
+            guard let taken = TransactionID.time(of: name), taken < displaced, let tree = try subvolume(name)
+            else { continue }
+            if try hasLateChanges(tree, since: taken) {
+                try TreeRemoval.remove(name, in: directory) { $0.changed < taken }
+                kept.append(try keep(name, tree, in: state))
+            }
+            try remove(name)
+        }
+        try removeIfEmpty()
+        return kept
+    }
+
+    private func hasLateChanges(_ tree: Directory, since taken: FileTime) throws -> Bool {
+        let scan = try TreeScan(tree, .target)
+        var isLate = false
+        while try scan.advance() {
+            isLate = isLate || scan.status.type != .directory && scan.status.changed >= taken
+        }
+        guard let mount = scan.findings.mounts.first else { return isLate }
+        throw SyncError(
+            .failed, path: tree.path + [UInt8(ascii: "/")] + mount.path.bytes,
+            "somebody mounted this, or made a subvolume, in an old tree; move it away")
+    }
+
+    /// Copies a tree into the history, which no rename leads to.
+    private func keep(_ name: FileName, _ tree: Directory, in state: StateDirectory) throws -> [UInt8] {
+        let trash = try state.subdirectory(StateDirectory.Name.trash)
+        try TreeRemoval.remove(name, in: trash)
+        try trash.makeDirectory(name)
+        try LinkedCopy(
+            of: tree, in: trash.directory(name), for: Difference(), clones: false, scanned: .now,
+            monitor: SilentMonitor()
+        ).fill()
+        try trash.syncFileSystem()
+        return try RetiredTree.keep(name, from: trash, in: state)
+    }
+
+    private func subvolume(_ name: FileName) throws -> Directory? {
+        guard try directory.status(of: name)?.type == .directory else { return nil }
+        let found = try directory.directory(name)
+        return try found.isSubvolume() ? found : nil
+    }
+
+    private func remove(_ name: FileName) throws {
+        do throws(SystemError) {
+            try directory.removeSubvolume(name)
+        } catch {
+            guard [.notPermitted, .accessDenied].contains(error.errno) else { throw error }
+            // Its owner may empty it.
+            try TreeRemoval.remove(name, in: directory)
+        }
+    }
+
+    private func removeIfEmpty() throws {
+        guard try DirectoryListing.names(in: directory).isEmpty else { return }
+        try place.parent.removeDirectory(place.name)
+    }
+}

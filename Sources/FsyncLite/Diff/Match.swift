@@ -1,0 +1,160 @@
+import FileSystem
+
+/// What the manifest says of an object that the last apply left in the target.
+package struct BaseEntry: Hashable, Sendable {
+    /// A match, what it was made of and what is made of it all hold the same record.
+    private let fields: Shared<Fields>
+
+    private struct Fields: Hashable, Sendable {
+        let status: FileStatus
+        let targetInode: UInt64
+        let targetChanged: FileTime?
+        let marks: EntryMarks
+        let extended: ExtendedAttributes
+        let omitted: Omissions
+        let digest: Digest?
+    }
+
+    /// The source's identity and times, and everything else as the target held it.
+    package var status: FileStatus { fields.value.status }
+    package var targetInode: UInt64 { fields.value.targetInode }
+    /// The change time of the target's object when it was last found as recorded; nil where a commit has touched it since.
+    package var targetChanged: FileTime? { fields.value.targetChanged }
+    package var marks: EntryMarks { fields.value.marks }
+    var isUncovered: Bool { marks.contains(.uncovered) }
+    package var extended: ExtendedAttributes { fields.value.extended }
+    package var omitted: Omissions { fields.value.omitted }
+    package var digest: Digest? { fields.value.digest }
+
+    package init(
+        status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
+    ) {
+        fields = Shared(
+            Fields(
+                status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+                extended: extended, omitted: omitted, digest: digest))
+    }
+
+    init(_ manifest: some EntryStream) {
+        self.init(
+            status: manifest.status, targetInode: manifest.targetInode, targetChanged: manifest.targetChanged,
+            marks: manifest.marks, extended: manifest.extended, omitted: manifest.omitted,
+            digest: manifest.digest)
+    }
+
+    /// A tree as the record of itself.
+    init(of tree: some EntryStream) {
+        self.init(
+            status: tree.status, targetInode: tree.status.inode, targetChanged: tree.status.changed,
+            extended: tree.extended, digest: tree.digest)
+    }
+
+    /// The target's file has not been written to or replaced, as far as inode, size and time tell.
+    func isIntact(in target: FileStatus) -> Bool {
+        target.type == status.type && targetInode == target.inode && status.size == target.size
+            && status.modified == target.modified
+    }
+
+    /// The target's entry is no longer what the last apply left.
+    func differs(from target: FileStatus) -> Bool { status.differs(from: target, as: targetInode) }
+}
+
+extension FileStatus {
+    /// What is recorded here is not what the target has.
+    ///
+    /// - Parameter targetInode: that of the target's object, by the record.
+    func differs(from target: FileStatus, as targetInode: UInt64) -> Bool {
+        type != target.type || permissions != target.permissions || owner != target.owner
+            || group != target.group || modified != target.modified || targetInode != target.inode
+            || (type == .file && size != target.size)
+    }
+}
+
+/// An object of the target that stays in it, with the entry of the source that it stands for.
+package struct Match: Hashable, Sendable {
+    package var source: File
+    package var target: File
+    package let record: BaseEntry?
+    package var causes: Causes = []
+    /// The content is another: a new object takes the place of the old one.
+    package var replacesContent = false
+    /// Size and time are equal and not to be trusted.
+    package var needsContentComparison = false
+    /// The record's digest is that of the source's content, and of the target's.
+    package var sourceStands = false
+    package var targetStands = false
+    /// What the record says of extended attributes is not to be trusted.
+    package var needsInspection = false
+    /// The target's file has other names than the source's.
+    package var isMislinked = false
+
+    package init(source: File, target: File, record: BaseEntry? = nil) {
+        (self.source, self.target, self.record) = (source, target, record)
+    }
+
+    package var isRenamed: Bool { source.path != target.path }
+
+    /// Only attributes change.
+    package var changesAttributes: Bool {
+        !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
+    }
+
+    package var changesExtended: Bool { !causes.isDisjoint(with: [.xattrs, .acls]) }
+
+    /// What the target's object has of what changes on it, and what it shall have.
+    package var attributes: (old: Attributes, new: Attributes) {
+        // A change of owner takes capabilities away.
+        let setsExtended =
+            changesExtended
+            || !causes.isDisjoint(with: [.owner, .group])
+                && !(source.extended.isEmpty && target.extended.isEmpty)
+        return (
+            Attributes(target.status, extended: setsExtended ? target.extended : nil),
+            Attributes(source.status, extended: setsExtended ? source.extended : nil)
+        )
+    }
+
+    /// Leaves the object as it is, but for its name, whatever the source has.
+    mutating func keepTarget() {
+        var status = target.status
+        // Nobody has compared it.
+        status.changed = CommitSpans.unexamined
+        // A directory has no content to be mistaken in, so it is still followed when it is renamed.
+        if source.isDirectory {
+            (status.inode, status.created) = (source.status.inode, source.status.created)
+        }
+        source = File(
+            path: source.path, status: status, destination: target.destination, extended: target.extended)
+        causes.formIntersection([.renamed])
+        replacesContent = false
+    }
+
+    /// The source's entry as the target's object holds it after.
+    var held: File {
+        guard !source.omitted.isEmpty, !changesAttributes else { return source }
+        // What could not be held last time, and is not tried again, is still as it was.
+        var file = source.holding(target.status)
+        file.extended = target.extended
+        return file
+    }
+
+    /// The manifest tells another thing of the mirror from now on; inodes, change times and digests are none.
+    var changesRecord: Bool {
+        guard let record else { return true }
+        let (old, new) = (record.status, source.status)
+        return !isUnchanged || record.isUncovered || old.type != new.type
+            || old.permissions != target.status.permissions
+            || old.owner != target.status.owner || old.group != target.status.group
+            || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
+            || record.extended != target.extended || record.omitted != source.omitted
+    }
+
+    /// The record's digest is that of a file of this size and time.
+    var isDigestComparable: Bool {
+        guard let record else { return false }
+        return record.status.size == source.size && record.status.modified == source.status.modified
+    }
+
+    package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
+}

@@ -1,0 +1,207 @@
+import FileSystem
+
+/// Reads an entry as the writer lays nearly all of them out: keys in their one order, plain ASCII text, no extended
+/// attributes. Whatever is otherwise, wrong or not, is left to the reader of any entry, which knows what to say.
+///
+/// This is where the time of reading a manifest goes; hence the pointers.
+struct PlainEntry {
+    private var next: UnsafePointer<UInt8>
+    private let end: UnsafePointer<UInt8>
+
+    private init(_ line: UnsafeBufferPointer<UInt8>) {
+        // A line that is empty has no address, and no entry either.
+        next = line.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
+        end = next + line.count
+    }
+
+    /// The number of bytes that were read; nil where the entry is none of the plain ones.
+    static func read(_ line: UnsafeBufferPointer<UInt8>, into record: inout EntryRecord) -> Int? {
+        guard let start = line.baseAddress else { return nil }
+        var entry = PlainEntry(line)
+        return entry.read(into: &record) ? entry.next - start : nil
+    }
+
+    /// What the entry is not sets the record's fields nevertheless: the reader of any entry sets them all.
+    private mutating func read(into record: inout EntryRecord) -> Bool {
+        guard take("{\"path\":\""), let path = text(), take(",\"type\":\"") else { return false }
+        var destination: UnsafeBufferPointer<UInt8>?
+        if take("file\",\"size\":") {
+            guard let size = number() else { return false }
+            record.status.type = .file
+            record.status.size = size
+        } else if take("directory\"") {
+            record.status.type = .directory
+            record.status.size = 0
+        } else if take("symlink\",\"destination\":\"") {
+            guard let bytes = text() else { return false }
+            record.status.type = .symlink
+            record.status.size = Int64(bytes.count)
+            destination = bytes
+        } else {
+            return false
+        }
+        guard take(",\"modified\":\""), let modified = time(), take(",\"mode\":\""), let mode = octal(),
+            take(",\"owner\":"), let owner = number(), take(",\"group\":"), let group = number(),
+            owner <= UInt32.max, group <= UInt32.max
+        else { return false }
+        record.status.modified = modified
+        record.status.permissions = mode
+        record.status.owner = UInt32(truncatingIfNeeded: owner)
+        record.status.group = UInt32(truncatingIfNeeded: group)
+        record.status.links = 1
+        if take(",\"links\":") {
+            guard let links = number(), links > 1, links <= UInt32.max, record.status.type != .directory
+            else {
+                return false
+            }
+            record.status.links = UInt32(links)
+        }
+        guard take(",\"inode\":"), let inode = number() else { return false }
+        record.status.inode = UInt64(inode)
+        record.status.created = nil
+        if take(",\"created\":\"") {
+            guard let created = time() else { return false }
+            record.status.created = created
+        }
+        guard take(",\"changed\":\""), let changed = time() else { return false }
+        record.status.changed = changed
+        record.marks = take(",\"racy\":true") ? .racy : []
+        record.targetInode = nil
+        record.targetChanged = nil
+        if take(",\"target_inode\":") {
+            guard let inode = number() else { return false }
+            record.targetInode = UInt64(inode)
+            if take(",\"target_changed\":\"") {
+                guard let changed = time() else { return false }
+                record.targetChanged = changed
+            }
+        }
+        record.digest = nil
+        if record.status.type == .file, take(",\"digest\":\"") {
+            guard let text = text(), let digest = Digest(text) else { return false }
+            record.digest = digest
+        }
+        guard take("}") else { return false }
+        record.status.represents = DeviceNumber(major: 0, minor: 0)
+        record.path.removeAll(keepingCapacity: true)
+        record.path.append(contentsOf: path)
+        if !record.destination.isEmpty { record.destination.removeAll(keepingCapacity: true) }
+        if let destination { record.destination.append(contentsOf: destination) }
+        if !record.extended.isEmpty { record.extended = ExtendedAttributes() }
+        record.omitted = []
+        return true
+    }
+
+    // MARK: Pieces
+
+    /// Eight bytes at a time, then what is left: the literals are constants, so nothing of this is a loop.
+    @inline(__always)
+    private mutating func take(_ literal: StaticString) -> Bool {
+        let count = literal.utf8CodeUnitCount
+        guard end - next >= count else { return false }
+        let (text, wanted) = (UnsafeRawPointer(next), UnsafeRawPointer(literal.utf8Start))
+        func difference<Word: FixedWidthInteger & BitwiseCopyable>(_ index: Int, _: Word.Type) -> Word {
+            text.loadUnaligned(fromByteOffset: index, as: Word.self)
+                ^ wanted.loadUnaligned(fromByteOffset: index, as: Word.self)
+        }
+        var (differences, index) = (0 as UInt64, 0)
+        while index + 8 <= count {
+            differences |= difference(index, UInt64.self)
+            index += 8
+        }
+        if count & 4 != 0 {
+            differences |= UInt64(difference(index, UInt32.self))
+            index += 4
+        }
+        if count & 2 != 0 {
+            differences |= UInt64(difference(index, UInt16.self))
+            index += 2
+        }
+        if count & 1 != 0 { differences |= UInt64(difference(index, UInt8.self)) }
+        guard differences == 0 else { return false }
+        next += count
+        return true
+    }
+
+    /// Up to the next quote, which is stepped over; nil where there is anything but printable ASCII, or a backslash.
+    private mutating func text() -> UnsafeBufferPointer<UInt8>? {
+        let (start, quote, backslash) = (next, UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        while end - next >= 8 {
+            let word = UInt64(eightBytesAt: next)
+            let special =
+                word.finding(below: 0x20) | word.finding(quote) | word.finding(backslash) | word & .highs
+            next += special.trailingZeroBitCount / 8
+            if special != 0 { break }
+        }
+        while next < end {
+            let byte = next.pointee
+            if byte == quote {
+                defer { next += 1 }
+                return UnsafeBufferPointer(start: start, count: next - start)
+            }
+            guard byte >= 0x20, byte < 0x80, byte != backslash else { return nil }
+            next += 1
+        }
+        return nil
+    }
+
+    /// A number of at most eighteen digits, so that it cannot overflow.
+    private mutating func number() -> Int64? {
+        let start = next
+        var number: Int64 = 0
+        if end - next >= 8 {
+            let word = DecimalWord(next)
+            number = word.leadingNumber
+            next += word.leadingDigits
+        }
+        while next < end, next.pointee &- UInt8(ascii: "0") < 10 {
+            number = number &* 10 &+ Int64(next.pointee &- UInt8(ascii: "0"))
+            next += 1
+        }
+        let count = next - start
+        guard count > 0, count <= 18, count == 1 || start.pointee != UInt8(ascii: "0") else { return nil }
+        return number
+    }
+
+    /// Four octal digits and the quote.
+    private mutating func octal() -> UInt16? {
+        guard end - next >= 5, next[4] == UInt8(ascii: "\"") else { return nil }
+        var mode: UInt16 = 0
+        for index in 0..<4 {
+            let digit = next[index] &- UInt8(ascii: "0")
+            guard digit < 8 else { return nil }
+            mode = mode << 3 | UInt16(digit)
+        }
+        next += 5
+        return mode
+    }
+
+    /// A time of four-digit years, with the quote after it.
+    private mutating func time() -> FileTime? {
+        guard end - next >= 21 else { return nil }
+        let date = DecimalWord(next, between: "0000-00-")
+        let day = DecimalWord(next + 3, between: "0-00-00T")
+        let clock = DecimalWord(next + 11, between: "00:00:00")
+        guard date.isDecimal, day.isDecimal, clock.isDecimal else { return nil }
+        let (year, month) = (date.match(at: 0) &* 100 &+ date.match(at: 2), date.match(at: 5))
+        guard 1...12 ~= month, day.match(at: 5) >= 1, day.match(at: 5) <= daysInMonth(month, year: year),
+            clock.match(at: 0) < 24, clock.match(at: 3) < 60, clock.match(at: 6) < 60
+        else { return nil }
+        var nanoseconds: Int64 = 0
+        var length = 19
+        if next[19] == UInt8(ascii: ".") {
+            guard end - next >= 31 else { return nil }
+            let fraction = DecimalWord(next + 20)
+            let last = next[28] &- UInt8(ascii: "0")
+            nanoseconds = fraction.number &* 10 &+ Int64(last)
+            guard fraction.isDecimal, last < 10, nanoseconds > 0 else { return nil }
+            length = 29
+        }
+        guard next[length] == UInt8(ascii: "Z"), next[length + 1] == UInt8(ascii: "\"") else { return nil }
+        next += length + 2
+        let days = daysSince1970(year: year, month: month, day: day.match(at: 5))
+        let seconds = (clock.match(at: 0) &* 60 &+ clock.match(at: 3)) &* 60 &+ clock.match(at: 6)
+        return FileTime(
+            seconds: days &* 86_400 &+ seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
+    }
+}

@@ -1,0 +1,344 @@
+import FileSystem
+
+/// An earlier tree of a target: its present manifest with inverse changes laid over it, entry by entry, and where
+/// each content lies. Memory holds what changed and what moved directories hold.
+package struct SnapshotTree: Sendable {
+    /// Entries that the manifest does not have as they were, in order.
+    let changed: [ReverseDelta.Entry]
+    /// The root as it was; nil where it is unchanged.
+    let root: File?
+    private let touched: [(path: RelativePath, withAllBelow: Bool)]
+    private let places: [RelativePath: RelativePath]
+    /// Files of which names are among the changed, by the source's inode, and how many names they had.
+    private let linked: [UInt64: UInt32]
+    private let changes: ReverseDelta
+    private let scope: Scope
+    /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
+    let uncovered: Set<RelativePath>
+    /// Where entries stand that took part in the earlier tree and take none now, and as what they are known.
+    let recovered: [RelativePath: FileIdentity]
+    /// Entries that take no part and came since: from the history, or as new ones.
+    let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
+
+    /// One name of a file in the present tree that the earlier tree has names of.
+    private struct Sharer: Comparable {
+        /// As what the file is known.
+        let recorded: FileStatus
+        /// What it was in the earlier tree.
+        let then: FileStatus
+        private let rank: Int
+
+        /// - Parameters:
+        ///   - isOfBoth: the earlier tree has this name too.
+        ///   - takesPart: what takes no part is known as an object of the target: the source's may have changed since.
+        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ takesPart: Bool) {
+            (self.recorded, self.then) = (recorded, then)
+            rank = (takesPart ? 2 : 0) + (isOfBoth ? 1 : 0)
+        }
+
+        static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
+        static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+    }
+
+    /// The part of the tree that is wanted.
+    private struct Scope: Sendable {
+        var paths: [RelativePath]
+        /// Directories on the way to it.
+        var above: Set<RelativePath> = []
+        var withoutRest: Bool
+
+        func contains(_ path: RelativePath) -> Bool {
+            paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - present: the manifest from its beginning, with what takes no part; made twice where files had several names.
+    ///   - root: the root as it was when the manifest was written; nil leaves it as it is now.
+    ///   - paths: all that shall be as it was, with what lies below; everything when empty.
+    ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
+    package init(
+        _ changes: ReverseDelta, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
+        paths: [RelativePath] = [], withoutRest: Bool = false, withUncovered: Bool = false
+    ) throws {
+        self.changes = changes
+        touched = changes.touched
+        self.root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file ?? root : nil
+        scope = Scope(
+            paths: paths,
+            above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
+
+        // What took no part and was edited since is not missed, but for directories that something comes back into.
+        let needed = Set(
+            changes.entries.lazy.filter { !$1.isCovered && $1.place.isInState && !$1.place.isLost }
+                .flatMap { $0.key.ancestors })
+        var found = changes.entries.filter { path, entry in
+            !path.isInState && !path.isRoot
+                && (entry.isCovered || !entry.place.isLost || needed.contains(path))
+        }
+        var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
+        if !withUncovered { for path in uncovered { found[path] = nil } }
+        var recovered: [RelativePath: RelativePath] = [:]
+        var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
+        // A name of a file that has others in the tree, by the target's inode: which file that is, the manifest says.
+        let linkedThen = found.filter { $1.file.linkCount > 1 }
+        let copies = linkedThen.isEmpty ? [:] : try SnapshotTree.copies(of: linkedThen, changes, present())
+        func inodeNow(_ inode: UInt64) -> UInt64 {
+            let original = changes.original(of: inode)
+            return copies[original] ?? original
+        }
+        let held = Set(linkedThen.values.lazy.map { inodeNow($0.file.status.inode) })
+        let present = try present()
+        var sharers: [UInt64: Sharer] = [:]
+        var presentAbove: Set<RelativePath> = []
+        var missing = Set(paths)
+        var cursor = Cursor(touched)
+        while try present.advance() {
+            let takesPart = !present.marks.contains(.uncovered)
+            var status = present.status
+            if !takesPart { (status.inode, status.created) = (present.targetInode, CommitSpans.unexamined) }
+            let key = changes.original(of: present.targetInode)
+            if held.contains(key) {
+                let before = changes.pathBefore(of: present.path)
+                let entry = before.flatMap { found[$0] }
+                let then = entry?.place == present.path ? entry?.file.status : before.map { _ in status }
+                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, takesPart)
+                if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
+            }
+            if scope.above.contains(present.path) { presentAbove.insert(present.path) }
+            guard cursor.covers(present.path) else {
+                if takesPart { missing.remove(present.path) }
+                continue
+            }
+            guard let path = changes.pathBefore(of: present.path) else {
+                if !takesPart { returned.new.insert(present.path) }
+                continue
+            }
+            guard !path.isInState else {
+                if !takesPart { returned.fromHistory.insert(present.path) }
+                continue
+            }
+            if !takesPart {
+                guard let entry = found[path], entry.place == present.path else { continue }
+                guard entry.isCovered else {
+                    // It took no part then either, and stays. What comes back into it elsewhere has a directory there.
+                    if path != present.path, needed.contains(path) {
+                        found[path]?.place = .lost
+                    } else {
+                        found[path] = nil
+                        uncovered.remove(path)
+                    }
+                    continue
+                }
+                recovered[present.path] = path
+            }
+            missing.remove(path)
+            if let entry = found[path] {
+                found[path]?.file = entry.file.asRecorded(of: status)
+                if entry.place == present.path, present.digest != entry.file.digest {
+                    found[path]?.file.digest = nil
+                }
+            } else if path != present.path, !uncovered.contains(path) {
+                found[path] = ReverseDelta.Entry(file: present.file.moved(to: path), place: present.path)
+            }
+        }
+        missing.subtract(found.keys)
+        if let path = missing.min() {
+            throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
+        }
+        // All of its names are displaced, some as those of a clone.
+        for entry in found.values where entry.place.isInState {
+            let inode = inodeNow(entry.file.status.inode)
+            if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
+                let status = entry.file.status
+                sharers[inode] = Sharer(recorded: status, then: status, isOfBoth: true, entry.isCovered)
+            }
+        }
+        for (path, entry) in found {
+            // Another file may have the inode by now.
+            guard entry.place.isInState || recovered[entry.place] != nil,
+                let sharer = sharers[
+                    entry.place.isInState
+                        ? inodeNow(entry.file.status.inode) : changes.original(of: entry.file.status.inode)],
+                sharer.then.isFile(like: entry.file.status)
+            else { continue }
+            found[path]?.file = entry.file.asRecorded(of: sharer.recorded)
+        }
+        let linked = Dictionary(
+            found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
+            uniquingKeysWith: max)
+        self.linked = linked
+        let scope = scope
+        self.recovered = recovered.filter { scope.contains($0.value) }.compactMapValues {
+            found[$0]?.file.identity
+        }
+        (self.uncovered, self.returned) = (uncovered, returned)
+        changed = found.values.filter { entry in
+            scope.contains(entry.file.path)
+                || (scope.above.contains(entry.file.path)
+                    && (withoutRest || !presentAbove.contains(entry.file.path)))
+        }.map { entry in
+            var entry = entry
+            var status = entry.file.status.asNameOf(linked)
+            // The object that it was holds something else by now.
+            if entry.place.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
+            // What stays in its present place as well is copied.
+            if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
+                (status.inode, status.created, status.links) = (0, nil, 1)
+            }
+            entry.file = entry.file.with(status)
+            return entry
+        }.sorted { $0.file < $1.file }
+        places = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.place) })
+    }
+
+    /// By the inode of a file as it was last seen, that of the copy which an exchange has made since.
+    private static func copies(
+        of linked: [RelativePath: ReverseDelta.Entry], _ changes: ReverseDelta,
+        _ present: some EntryStream
+    ) throws -> [UInt64: UInt64] {
+        let paths = Dictionary(linked.lazy.map { ($1.place, $0) }, uniquingKeysWith: { $1 })
+        var copies: [UInt64: UInt64] = [:]
+        while try present.advance() {
+            guard let path = paths[present.path], let entry = linked[path] else { continue }
+            let seen = changes.original(of: entry.file.status.inode)
+            let now = changes.original(of: present.targetInode)
+            if seen != now { copies[seen] = now }
+        }
+        return copies
+    }
+
+    /// Where the content of an entry lies, below the target's root.
+    package func place(of path: RelativePath) -> RelativePath { places[path] ?? path }
+
+    /// Whether the entry is not as the manifest has it.
+    func isChanged(_ path: RelativePath) -> Bool { places[path] != nil }
+
+    /// Files of which another object of the same size and time has taken the place: it may hold something else.
+    ///
+    /// - Parameters:
+    ///   - present: the manifest, from its beginning, with what takes no part.
+    ///   - written: when it was. What was made since is a copy: perhaps all of the target is one.
+    func replaced(
+        _ present: some EntryStream, written: FileTime?, in root: Directory
+    ) throws -> Set<RelativePath> {
+        let walker = PathResolver(root)
+        var replaced: Set<RelativePath> = []
+        while try present.advance() {
+            guard present.status.type == .file, let path = changes.pathBefore(of: present.path),
+                scope.contains(path), place(of: path) == present.path,
+                // Of what cannot be looked at, the copy tells.
+                let status = try? walker.status(of: present.path), status.inode != present.targetInode,
+                status.size == present.status.size, status.modified == present.status.modified
+            else { continue }
+            if let written, let made = status.created, made > written { continue }
+            replaced.insert(path)
+        }
+        return replaced
+    }
+
+    /// The entries in order.
+    ///
+    /// - Parameter present: the manifest, from its beginning.
+    package func entries(over present: any EntryStream) -> some EntryStream {
+        EarlierEntries(self, present)
+    }
+
+    /// Walks along the touched paths as the manifest is read.
+    fileprivate struct Cursor {
+        private let touched: [(path: RelativePath, withAllBelow: Bool)]
+        private var index = 0
+        private var above: RelativePath?
+
+        init(_ touched: [(path: RelativePath, withAllBelow: Bool)]) {
+            self.touched = touched
+        }
+
+        /// Whether a path is touched; paths come in order.
+        mutating func covers(_ path: RelativePath) -> Bool {
+            if let above, path.isBelow(above) { return true }
+            while index < touched.count, touched[index].path < path { index += 1 }
+            guard index < touched.count, touched[index].path == path else { return false }
+            above = touched[index].withAllBelow ? path : nil
+            return true
+        }
+    }
+
+    private final class EarlierEntries: EntryStream {
+        private let tree: SnapshotTree
+        private let present: any EntryStream
+        private var cursor: Cursor
+        private var hasPresent: Bool?
+        /// The present entry of the manifest is not in the tree, but the changed one of its path.
+        private var isReplaced = false
+        /// The index of the next changed entry, and the one that is the present entry of the stream.
+        private var next = 0
+        private var current: File?
+
+        init(_ tree: SnapshotTree, _ present: any EntryStream) {
+            self.tree = tree
+            self.present = present
+            cursor = Cursor(tree.touched)
+        }
+
+        func advance() throws -> Bool {
+            if current == nil || isReplaced || hasPresent == nil { try advancePresent() }
+            let hasPresent = hasPresent ?? false
+            (current, isReplaced) = (nil, false)
+            guard next < tree.changed.count else { return hasPresent }
+            let order = hasPresent ? tree.changed[next].file.path.order(comparedTo: present.path) : -1
+            guard order <= 0 else { return hasPresent }
+            (current, isReplaced) = (tree.changed[next].file, order == 0)
+            next += 1
+            return true
+        }
+
+        /// To the next entry of the manifest that is as it was.
+        private func advancePresent() throws {
+            repeat { hasPresent = try present.advance() } while hasPresent == true && isLeftOut(present.path)
+        }
+
+        private func isLeftOut(_ path: RelativePath) -> Bool {
+            let isTouched = cursor.covers(path)
+            guard tree.scope.contains(path) else {
+                return tree.scope.withoutRest && (isTouched || !tree.scope.above.contains(path))
+            }
+            return isTouched
+                && (tree.isChanged(path) || tree.uncovered.contains(path)
+                    || tree.changes.pathBefore(of: path) != path)
+        }
+
+        var path: RelativePath { current?.path ?? present.path }
+        var status: FileStatus { current?.status ?? present.status.asNameOf(tree.linked) }
+        var destination: [UInt8] { current?.destination ?? present.destination }
+        var extended: ExtendedAttributes { current?.extended ?? present.extended }
+        var omitted: Omissions { current?.omitted ?? present.omitted }
+        var digest: Digest? { current.map { $0.digest } ?? present.digest }
+        var targetInode: UInt64 { current?.status.inode ?? present.targetInode }
+    }
+}
+
+extension FileStatus {
+    /// As far as one name of a file can tell of another.
+    fileprivate func isFile(like other: FileStatus) -> Bool {
+        type == other.type && size == other.size && modified == other.modified
+    }
+
+    /// One of as many names as the file had, where the earlier tree has others than the present one.
+    fileprivate func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
+        guard type != .directory, let names = linked[inode], names > links else { return self }
+        var status = self
+        status.links = names
+        return status
+    }
+}
+
+extension File {
+    /// The same entry with the identity that the source's has. That it is what the source holds now nobody has seen,
+    /// whatever the source's change time.
+    fileprivate func asRecorded(of source: FileStatus) -> File {
+        var status = status
+        (status.inode, status.created, status.changed) = (source.inode, source.created, CommitSpans.unexamined)
+        return with(status)
+    }
+}

@@ -1,0 +1,81 @@
+import FileSystem
+
+extension Verification {
+    /// Puts the good copy in the place of each that is not as recorded: in the tree, which has to be a target, by an
+    /// apply that does nothing else, and in the source by a new file that takes the name of the old one.
+    ///
+    /// - Returns: the same, with what became of them.
+    public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
+        guard let source, found.contains(where: \.isRepairable) else { return found }
+        let (mirror, original) = (
+            PathResolver(try LocalFile(bytes: tree).directory()),
+            PathResolver(try LocalFile(bytes: source).directory())
+        )
+        var found = found
+        var inodes: [UInt64: [Int]] = [:]
+        for index in found.indices where found[index].isRepairable {
+            do {
+                if found[index].side == .source {
+                    try Verification.restore(found[index].path, in: original, from: mirror)
+                    found[index].isRepaired = true
+                } else if let (directory, name) = try mirror.place(of: found[index].path),
+                    let status = try directory.status(of: name)
+                {
+                    inodes[status.inode, default: []].append(index)
+                }
+            } catch {
+                found[index].message = "\(error)"
+            }
+        }
+        guard !inodes.isEmpty else { return found }
+        let report = try apply(repairing: Set(inodes.keys), from: source)
+        let updated = Set(report.actions.map(\.path))
+        for index in inodes.values.joined() {
+            found[index].isRepaired = report.outcome == .committed && updated.contains(found[index].path)
+            if !found[index].isRepaired {
+                found[index].message =
+                    report.error?.description ?? report.refusals.first?.reason ?? "it has changed meanwhile"
+            }
+        }
+        return found
+    }
+
+    /// An ordinary transaction: what it displaces is kept.
+    private func apply(repairing inodes: Set<UInt64>, from source: [UInt8]) throws -> Report {
+        guard let header = try Tree(path: tree).header() else {
+            throw SyncError(
+                .refused, path: tree,
+                "only a target of fsync-lite is repaired, and this is none; copy by hand")
+        }
+        var options = SyncOptions()
+        options.repairs = inodes
+        options.verifiesCopies = true
+        options.attributes = header.attributes
+        // What else there may be is left as it is.
+        options.keepGoing = true
+        return try Synchronizer(source: source, target: tree, options: options, monitor: monitor).apply()
+    }
+
+    /// Replaces the content of a file, with all else as it is.
+    private static func restore(_ path: RelativePath, in tree: PathResolver, from good: PathResolver) throws {
+        guard let (origin, name) = try good.place(of: path), let (directory, _) = try tree.place(of: path)
+        else {
+            return
+        }
+        let file = try origin.open(name, [.read, .noFollow, .nonBlocking])
+        let handle = try ObjectHandle(name, in: directory)
+        let (old, above) = (try handle.status(), try directory.status())
+        guard old.type == .file, old.links == 1 else {
+            throw SyncError(.refused, path: directory.path(of: name), "it has other names; copy it by hand")
+        }
+        let pending = try PendingFile(name, in: directory)
+        _ = try pending.copy(file)
+        try pending.setAttributes(
+            like: old, extended: handle.extendedAttributes(MirroredAttributes.all.extended))
+        guard try directory.status(of: name)?.isSameContent(as: old) == true else {
+            throw SyncError(.stale, path: directory.path(of: name), "somebody has just changed it")
+        }
+        try pending.commit()
+        try ObjectHandle(of: directory).setModified(above.modified)
+    }
+}

@@ -1,0 +1,103 @@
+import FileSystem
+
+/// A scan that runs ahead on a thread of its own, so that two trees and a manifest are read at the same time. It is a
+/// few batches ahead at most: memory stays bounded, and the order is that of the scan.
+package final class BackgroundScan: EntryStream {
+    private struct Entry: Sendable {
+        var pathEnd: Int
+        var destinationEnd: Int
+        var status: FileStatus
+        var isListed: Bool
+        var exclusion: Exclusion
+    }
+
+    private struct Batch: Sendable {
+        var paths: [UInt8] = []
+        var destinations: [UInt8] = []
+        var entries: [Entry] = []
+    }
+
+    private enum Message: Sendable {
+        case batch(Batch)
+        case end(TreeScan.Findings)
+        case failure(any Error)
+    }
+
+    package private(set) var path = RelativePath.root
+    package private(set) var status: FileStatus
+    /// Whole after the last entry.
+    package private(set) var findings = TreeScan.Findings()
+    private var batch = Batch()
+    private var index = -1
+    private let queue = BoundedQueue<Message>(capacity: 16)
+    private let thread = WorkerThread()
+
+    /// Entries that are handed over at a time; with the batches that may wait some 1 MB for each tree.
+    private static let batchSize = 256
+
+    /// - Parameter begin: begins the scan, on its thread.
+    init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
+        status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
+        let queue = queue
+        try thread.start {
+            do {
+                try BackgroundScan.run(begin(), into: queue)
+            } catch {
+                _ = queue.push(.failure(error))
+            }
+        }
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    private static func run(_ begun: TreeCursor, into queue: BoundedQueue<Message>) throws {
+        var scan = begun
+        var batch = Batch()
+        // The first batch is small: who waits for it begins at once.
+        var size = 16
+        while try scan.advance() {
+            batch.paths.append(contentsOf: scan.path.bytes)
+            if scan.status.type == .symlink { batch.destinations.append(contentsOf: scan.destination) }
+            batch.entries.append(
+                Entry(
+                    pathEnd: batch.paths.count, destinationEnd: batch.destinations.count,
+                    status: scan.status, isListed: scan.isListed, exclusion: scan.exclusion))
+            guard batch.entries.count == size else { continue }
+            guard queue.push(.batch(batch)) else { return }
+            batch = Batch()
+            size = batchSize
+            batch.entries.reserveCapacity(size)
+            batch.paths.reserveCapacity(size * 64)
+        }
+        guard queue.push(.batch(batch)) else { return }
+        _ = queue.push(.end(scan.findings))
+    }
+
+    package func advance() throws -> Bool {
+        index += 1
+        while index >= batch.entries.count {
+            switch queue.pop() {
+            case .batch(let next): batch = next
+            case .end(let found):
+                findings = found
+                return false
+            case .failure(let error): throw error
+            }
+            index = 0
+        }
+        let start = index > 0 ? batch.entries[index - 1].pathEnd : 0
+        path.bytes.removeAll(keepingCapacity: true)
+        path.bytes.append(contentsOf: batch.paths[start..<batch.entries[index].pathEnd])
+        status = batch.entries[index].status
+        return true
+    }
+
+    package var destination: [UInt8] {
+        let start = index > 0 ? batch.entries[index - 1].destinationEnd : 0
+        return Array(batch.destinations[start..<batch.entries[index].destinationEnd])
+    }
+    package var isListed: Bool { batch.entries[index].isListed }
+    package var exclusion: Exclusion { batch.entries[index].exclusion }
+}

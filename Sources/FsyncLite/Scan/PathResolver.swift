@@ -1,0 +1,54 @@
+import FileSystem
+
+/// Finds directories of a tree by path, one name at a time and without following a symlink. Paths that come
+/// in the order of a scan cost one open per directory.
+package final class PathResolver {
+    private var chain: DirectoryChain
+    /// Where the last call led: neighbours come one after the other.
+    private var last: (path: RelativePath, directory: Directory)
+    /// Where an entry lies, when not at its path.
+    private let places: ((RelativePath) -> RelativePath)?
+
+    package init(_ root: Directory, places: ((RelativePath) -> RelativePath)? = nil) {
+        self.places = places
+        chain = DirectoryChain(root: root)
+        last = (.root, root)
+    }
+
+    /// The directory at a path.
+    package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
+        if last.path == path { return last.directory }
+        let shared = path.sharedDirectoryLength(with: last.path)
+        for _ in 0..<last.path.depth(after: shared) { chain.pop() }
+        // Should a name below not be there, this is where the chain ends.
+        last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
+        for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
+            guard let name = FileName(component) else { break }
+            if chain.depth == 0, name == TreeScan.reservedName, let state = try chain.root.stateBeside() {
+                chain.push(state, name, inode: try state.status().inode)
+            } else {
+                try chain.descend(name)
+            }
+            last = (last.path.appending(name), try chain.current())
+        }
+        return last.directory
+    }
+
+    /// The directory that holds an entry, and the entry's name in it; nil for the root.
+    package func place(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
+        let path = places?(path) ?? path
+        guard let parent = path.parent, let name = path.fileName else { return nil }
+        return (try directory(parent), name)
+    }
+
+    /// The status of an entry; nil where nothing is, also since some directory on the way is none by now.
+    func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
+        do throws(SystemError) {
+            guard let (directory, name) = try place(of: path) else { return nil }
+            return try directory.status(of: name)
+        } catch {
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import FileSystem
+
+/// Which directories of the target are exclusive, as far as a plan moves something in or out: what goes into them by a
+/// rename, on the way forth or back, must be of their project and encrypted like them. Everything is only looked at.
+struct TargetDomains {
+    /// What cannot be renamed into a directory where it is to go, or where it comes from.
+    struct Obstacle {
+        let path: RelativePath
+        /// As it is named in the target now.
+        let directory: RelativePath
+        let demand: Domain
+        let found: Domain
+    }
+
+    /// The projects that directories hand down, by their new path: what is made there gets them.
+    private(set) var projects: [RelativePath: UInt32] = [:]
+    private(set) var obstacles: [Obstacle] = []
+    private let walker: PathResolver?
+    private let moves: MoveMap
+    private var known: [RelativePath: Domain] = [:]
+    /// Neighbours share their directory.
+    private var last: (path: RelativePath, domain: Domain)?
+
+    /// - Parameters:
+    ///   - root: the target's, or what is going to hold it.
+    init(_ difference: Difference, root: TargetRoot) throws {
+        moves = MoveMap(difference)
+        walker = root.directory.map { PathResolver($0) }
+        let anchor = try root.anchor()
+        guard try FileSystemInfo(of: anchor).hasDomains else { return }
+        known[.root] = try anchor.domain()
+        try lookAtArrivals(difference, stage: known[.root] ?? Domain(), state: root.state)
+        try lookAtDepartures(difference)
+    }
+
+    private mutating func lookAtArrivals(
+        _ difference: Difference, stage: Domain, state: StateDirectory?
+    ) throws {
+        let stage = try state?.directory.domain() ?? stage
+        func look(_ file: File, _ domains: inout TargetDomains) throws {
+            let parent = file.path.parent ?? .root
+            guard !domains.moves.isCreated(parent) else { return }
+            let directory = domains.moves.oldPath(of: parent)
+            let demand = try domains.domain(directory)
+            guard demand.isExclusive else { return }
+            if demand.handsDownProject { domains.projects[parent] = demand.project }
+            if case .kept(let kept)? = difference.links[file.path] {
+                try domains.check(kept.path, into: directory)
+            } else if demand.isEncrypted, demand.policy != stage.policy {
+                domains.obstacles.append(
+                    Obstacle(path: file.path, directory: directory, demand: demand, found: stage))
+            }
+        }
+        for (file, _) in difference.created { try look(file, &self) }
+        for match in difference.matches where match.replacesContent { try look(match.source, &self) }
+    }
+
+    private mutating func lookAtDepartures(_ difference: Difference) throws {
+        func leave(_ path: RelativePath, _ domains: inout TargetDomains) throws {
+            guard let parent = path.parent, domains.moves.newPath(of: parent) != nil else { return }
+            try domains.check(path, into: parent)
+        }
+        for (file, _) in difference.deleted { try leave(file.path, &self) }
+        for match in difference.matches {
+            if match.replacesContent {
+                try leave(match.target.path, &self)
+            } else if match.isRenamed, !moves.isCarried(match) {
+                try check(match.target.path, into: match.target.path.parent ?? .root)
+                // A new directory is of the project of that which holds it.
+                var goal = match.source.path.parent ?? .root
+                while moves.isCreated(goal), let above = goal.parent { goal = above }
+                try check(match.target.path, into: moves.oldPath(of: goal))
+            }
+        }
+    }
+
+    private mutating func domain(_ path: RelativePath) throws -> Domain {
+        if let last, last.path == path { return last.domain }
+        let domain = try known[path] ?? walker?.directory(path).domain() ?? Domain()
+        known[path] = domain
+        last = (path, domain)
+        return domain
+    }
+
+    /// - Parameter path: of an object in the target.
+    private mutating func check(_ path: RelativePath, into directory: RelativePath) throws {
+        let demand = try domain(directory)
+        guard demand.isExclusive, let parent = path.parent, let (holder, name) = try walker?.place(of: path)
+        else { return }
+        let found = try holder.domain(of: name, in: domain(parent))
+        // What the kernel does not tell is tried before the commit.
+        guard demand.admits(found) == false else { return }
+        obstacles.append(Obstacle(path: path, directory: directory, demand: demand, found: found))
+    }
+
+    /// One for each directory.
+    var refusals: [Refusal] {
+        var first: [RelativePath: (obstacle: Obstacle, count: Int)] = [:]
+        for obstacle in obstacles {
+            first[obstacle.directory, default: (obstacle, 0)].count += 1
+        }
+        return first.sorted { $0.key < $1.key }.map { directory, found in
+            let others = found.count > 1 ? " (and \(found.count - 1) more)" : ""
+            return Refusal(
+                "\(found.obstacle.path)\(others): "
+                    + Domain.reason(
+                        found.obstacle.demand, found.obstacle.found,
+                        directory: directory.isRoot ? "the target's root" : "\(directory)"))
+        }
+    }
+}
+
+extension Domain {
+    /// Why an object cannot be renamed into a directory, and what helps.
+    static func reason(_ demand: Domain, _ found: Domain, directory: String) -> String {
+        if demand.handsDownProject, let project = demand.project, project != found.project {
+            let own = found.project.map { "of project \($0)" } ?? "of another project"
+            return "it is \(own), and \(directory) takes only what is of project \(project); "
+                + "chattr -p \(project) it, or chattr -P the directory"
+        }
+        return
+            "\(directory) is encrypted and takes only what is encrypted like it; encrypt the whole target, "
+            + "or leave the directory out with --exclude"
+    }
+}

@@ -1,0 +1,44 @@
+import FileSystem
+
+extension Stage {
+    /// What becomes of the attributes that a commit is to set: tried out here, so that the manifest does not
+    /// say what the target cannot hold.
+    func tryAttributes(of matches: [Match]) throws -> [RelativePath: File] {
+        var achieved: [RelativePath: File] = [:]
+        let setsOwner = attributes.contains(.owner)
+        let names: [FileType: FileName] = [
+            .directory: FileName("probe-directory"), .symlink: FileName("probe-symlink"),
+        ]
+        let other = FileName("probe-file")
+        for match in matches where match.changesAttributes {
+            let name = names[match.source.status.type] ?? other
+            if try directory.status(of: name) == nil {
+                switch match.source.status.type {
+                case .directory: try directory.makeDirectory(name)
+                case .symlink: try directory.makeSymlink(name, to: [UInt8(ascii: ".")])
+                default:
+                    _ = try directory.open(
+                        name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+                }
+            }
+            let probe = try ObjectHandle(name, in: directory)
+            let wanted = match.attributes.new
+            // Whether setgid may be set depends on the group. Who may not give the file to it sees that below.
+            if !setsOwner { try? probe.setOwner(wanted.owner, group: wanted.group) }
+            let refused = try probe.set(
+                wanted, over: try probe.status(), setsOwner: setsOwner, attributes.extended)
+            var status = try probe.status()
+            if !setsOwner { (status.owner, status.group) = (wanted.owner, wanted.group) }
+            if refused.owner != nil {
+                (status.owner, status.group) = (match.target.status.owner, match.target.status.group)
+            }
+            let result = match.source.achieved(
+                as: status, match.source.extended, refused: refused.extended, setsOwner: setsOwner)
+            if result != match.source { achieved[match.source.path] = result }
+        }
+        for name in [other] + names.values where try directory.status(of: name) != nil {
+            try TreeRemoval.remove(name, in: directory)
+        }
+        return achieved
+    }
+}

@@ -1,0 +1,210 @@
+import FileSystem
+
+/// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
+/// more name, or is copied where it is to change. With clones everything is copied: then no object of the old tree
+/// has its change time moved, and what others change in it meanwhile shows.
+final class LinkedCopy {
+    private let root: Directory
+    private let old: PathResolver
+    private let new: PathResolver
+    private let scan: TreeScan
+    /// What is going to have other attributes, which the first tree must not get.
+    private let changing: Set<RelativePath>
+    /// What the plan names, for which it matters that a copy is another object.
+    private let named: Set<RelativePath>
+    /// The copies among these.
+    private(set) var copied: [RelativePath: FileStatus] = [:]
+    /// Inodes of what takes no part, as it is known.
+    private let resting: Set<UInt64>
+    /// By these, the inodes of the copies, wherever somebody has moved what they are made of.
+    private(set) var renumbered: [UInt64: UInt64] = [:]
+    /// Files are cloned instead of linked, and all else is made anew.
+    private let clones: Bool
+    private let linkLimit: UInt32?
+    private let hasDomains: Bool
+    private let scanned: FileTime
+    private var copier = FileCopier()
+    /// The copies of files with several names, where those are names of the copy.
+    private var copies: [UInt64: RelativePath] = [:]
+    /// By the inode of a copy, that of the file which it was made of, where names of that one lie in the history.
+    private(set) var originals: [UInt64: UInt64] = [:]
+    /// Clones of earlier exchanges that stand for such files.
+    private let known: Set<UInt64>
+    /// How many names of a file with several have not been met.
+    private var met: [UInt64: UInt32] = [:]
+    /// Files with several names that were linked: each name makes them more, and moves their change time.
+    private var linked: Set<UInt64> = []
+    /// Files that somebody changed after the scan began: nobody has compared what they hold by now.
+    private(set) var changed: Set<UInt64> = []
+
+    private static let everything = ExtendedAttributes.Selection(
+        plain: true, acls: true, privileged: Account.isRoot)
+
+    /// - Parameters:
+    ///   - tree: empty.
+    ///   - scanned: when the scan of this run began.
+    ///   - known: inodes of clones that stand for files with names in the history.
+    ///   - resting: inodes of what takes no part, as it is known.
+    init(
+        of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
+        known: Set<UInt64> = [], resting: Set<UInt64> = [], monitor: any Monitor
+    ) throws {
+        (self.known, self.resting) = (known, resting)
+        self.root = root
+        changing = Set(difference.matches.lazy.filter(\.changesAttributes).map(\.target.path))
+        named = Set(difference.deleted.map(\.file.path)).union(difference.matches.map(\.target.path))
+            .union(difference.uncovered.map(\.file.path))
+        self.clones = clones
+        self.scanned = scanned
+        old = PathResolver(root)
+        new = PathResolver(tree)
+        scan = try TreeScan(root, .target, monitor: monitor)
+        let facts = try FileSystemInfo(of: root)
+        (linkLimit, hasDomains) = (facts.linkLimit, facts.hasDomains)
+        // Each directory gets its project when all is in it.
+        if hasDomains { try tree.openToAll() }
+    }
+
+    /// Makes all of it.
+    ///
+    /// - Throws: `SyncError`, `refused` for what cannot be in a second tree. The target is as it was.
+    func fill() throws {
+        // The directories on the way to the present entry: each gets its attributes when it is full.
+        var open = [RelativePath.root]
+        while try scan.advance() {
+            while let last = open.last, !scan.path.isBelow(last) {
+                try finish(last)
+                open.removeLast()
+            }
+            if let mount = scan.findings.mounts.first {
+                throw refusal(mount.path, "something is mounted here")
+            }
+            guard let (holder, name) = try old.place(of: scan.path),
+                let (parent, _) = try new.place(of: scan.path)
+            else { continue }
+            if scan.status.type == .directory {
+                try parent.makeDirectory(name)
+                open.append(scan.path)
+            } else {
+                try carry(name, from: holder, to: parent)
+            }
+            let (isNamed, isResting) = (
+                named.contains(scan.path), !resting.isEmpty && resting.contains(scan.status.inode)
+            )
+            if isNamed || isResting, let copy = try parent.status(of: name),
+                copy.identity != scan.status.identity
+            {
+                if isNamed { copied[scan.path] = copy }
+                if isResting { renumbered[scan.status.inode] = copy.inode }
+            }
+        }
+        while let last = open.popLast() { try finish(last) }
+        // Of which all names are cloned, no name is in the history.
+        originals = originals.filter { !clones || known.contains($0.value) || met[$0.value, default: 0] > 0 }
+    }
+
+    private func finish(_ path: RelativePath) throws {
+        let (original, copy) = (try old.directory(path), try new.directory(path))
+        if hasDomains { try giveDomain(of: original, to: copy, path) }
+        try giveAttributes(of: ObjectHandle(of: original), to: ObjectHandle(of: copy), path)
+    }
+
+    private func giveDomain(of original: Directory, to copy: Directory, _ path: RelativePath) throws {
+        let (wanted, made) = (try original.domain(), try copy.domain())
+        guard wanted.policy == made.policy else {
+            throw refusal(path, "it is encrypted otherwise than the directory that the new tree is made in")
+        }
+        guard wanted != made else { return }
+        do throws(SystemError) {
+            try copy.setProject(wanted.project ?? 0, handsDown: wanted.handsDownProject)
+        } catch {
+            throw refusal(
+                path, "its project \(wanted.project ?? 0) cannot be given to a copy (\(error.errno))")
+        }
+    }
+
+    private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let status = scan.status
+        if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
+        let isGroup = status.links > 1
+        if isGroup, clones {
+            let names = met[status.inode, default: status.links] - 1
+            met[status.inode] = names
+        }
+        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
+            return try directory.link(firstName, to: parent, name)
+        }
+        let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
+        guard !changing.contains(scan.path), !clones, !hasManyNames || linked.contains(status.inode)
+        else { return try copy(name, from: holder, to: parent) }
+        do throws(SystemError) {
+            try holder.link(name, to: parent, name)
+        } catch {
+            switch error.errno {
+            case .manyLinks, .crossDevice: return try copy(name, from: holder, to: parent)
+            case .notPermitted, .accessDenied:
+                throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
+            default: throw error
+            }
+        }
+        if isGroup { linked.insert(status.inode) }
+    }
+
+    private func copy(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let status = scan.status
+        if status.type == .file {
+            try copyContent(name, from: holder, to: parent)
+        } else {
+            try parent.make(scan.file, name)
+        }
+        try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
+        if status.links > 1 { copies[status.inode] = scan.path }
+        if status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
+            originals[copy.inode] = status.inode
+        }
+    }
+
+    private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {
+        let source = try holder.open(name, [.read, .noFollow, .nonBlocking])
+        let copy = try parent.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        if hasDomains {
+            try calling("ioctl", parent.path(of: name)) { () throws(Errno) in
+                if let project = try source.domain().project, project != 0 { try copy.setProject(project) }
+            }
+        }
+        do throws(Errno) {
+            if clones {
+                try FileCopier.clone(source, to: copy)
+            } else {
+                _ = try copier.copy(
+                    source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
+            }
+        } catch {
+            guard clones, error != .noSpace, error != .quotaExceeded else {
+                throw SystemError("write", parent.path(of: name), error)
+            }
+            throw SyncError(
+                .refused, path: parent.path(of: name),
+                "this file system cannot clone (\(error)); leave --reflink away")
+        }
+    }
+
+    private func giveAttributes(
+        of original: borrowing ObjectHandle, to copy: borrowing ObjectHandle, _ path: RelativePath
+    ) throws {
+        let status = try original.status()
+        let wanted = Attributes(status, extended: try original.extendedAttributes(LinkedCopy.everything))
+        let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, LinkedCopy.everything)
+        guard refused.owner == nil else {
+            throw refusal(path, "only root can copy it: it belongs to \(status.owner):\(status.group)")
+        }
+        if let first = refused.extended.attributes.first {
+            throw refusal(path, "its attribute \(escapedText(first.name)) cannot be set on a copy")
+        }
+    }
+
+    private func refusal(_ path: RelativePath, _ reason: String) -> SyncError {
+        SyncError(
+            .refused, path: root.path + [UInt8(ascii: "/")] + path.bytes, "\(reason); nothing was exchanged")
+    }
+}

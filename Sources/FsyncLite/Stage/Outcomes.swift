@@ -1,0 +1,167 @@
+import FileSystem
+
+// What came of a plan in the stage: the report and the manifest are made from it, not from the plan.
+
+extension Plan {
+    /// The plan without what could not be staged, and with the attributes that the target takes; nil when it
+    /// stands as it is.
+    func asFarAsAchieved(
+        _ outcomes: [(path: RelativePath, outcome: Stage.Outcome)], tried: [RelativePath: File]
+    ) -> Plan? {
+        var difference = difference
+        var problems = problems
+        var left: [RelativePath] = []
+        var omissions = OmissionList()
+        for (path, outcome) in outcomes {
+            switch outcome {
+            case .staged(let file, _):
+                omissions.add(file)
+                continue
+            // The next run finds it gone, and asks the guards before it deletes.
+            case .vanished: break
+            case .failed(let problem): problems.append(problem)
+            }
+            left.append(path)
+        }
+        for index in difference.matches.indices {
+            guard let file = tried[difference.matches[index].source.path] else { continue }
+            omissions.add(file)
+            difference.matches[index].source = file
+        }
+        var root = root
+        if let file = tried[.root] {
+            omissions.add(file)
+            root?.source = file
+        }
+        guard !left.isEmpty || !omissions.isEmpty else { return nil }
+        difference.omit(left)
+        var reduced = Plan(difference, root: root)
+        reduced.notes = notes
+        reduced.problems = (problems + omissions.problems).sorted { $0.path < $1.path }
+        return reduced
+    }
+
+    /// Tells of the files of which the mirror has the first part only.
+    mutating func noteGrowing(_ outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) {
+        let growing = outcomes.compactMap { _, outcome -> File? in
+            guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
+            return file
+        }
+        guard !growing.isEmpty else { return }
+        notes += growing.sorted().map {
+            "\($0.path) grew while it was copied: its first \($0.size) bytes are mirrored, "
+                + "and the next run compares it again"
+        }
+        notes.append(
+            "files that are written to all the time are best mirrored from a snapshot of the source "
+                + "(btrfs, LVM, ZFS)")
+    }
+}
+
+extension ManifestUpdate {
+    /// What the manifest says of the tree that a plan leads to.
+    ///
+    /// - Parameters:
+    ///   - old: the present one, to its last entry.
+    ///   - layout: the operations that lead there; nil where there are none.
+    init(
+        _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
+        layout: OperationGraph?
+    ) throws {
+        let difference = plan.difference
+        let policy = difference.policy
+        self.init(
+            changing: difference.forgotten.count + difference.deleted.count + difference.created.count
+                + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) },
+            targetTimes: difference.targetTimes)
+        let moves = MoveMap(difference)
+        if let layout {
+            touch(directories: layout.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
+        }
+        for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
+        for path in difference.forgotten { remove(path) }
+        for (file, _) in difference.deleted { remove(file.path) }
+        var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
+        for (file, record, isSeen) in difference.uncovered {
+            guard isSeen else {
+                resting.append((file, record))
+                continue
+            }
+            // Another object than the recorded one is known as what it is.
+            let seen = BaseEntry(
+                status: policy.asExamined(
+                    record.differs(from: file.status) ? file.status : record.status, record, in: file),
+                targetInode: file.status.inode,
+                targetChanged: policy.movesLater(file.status) ? nil : file.status.changed)
+            resting.append((file, seen))
+        }
+        for (file, _) in resting { remove(file.path) }
+        for match in difference.matches where match.isRenamed { remove(match.target.path) }
+        for match in difference.matches where !match.replacesContent {
+            let target = match.target.status
+            let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
+            set(
+                match.held, targetInode: target.inode,
+                targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
+                marks: policy.marks(of: match.source.status, record: match.record), at: match.target.path)
+        }
+        for (file, record) in resting {
+            set(
+                file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
+                targetInode: record.targetInode, targetChanged: record.targetChanged, marks: .uncovered,
+                at: file.path)
+        }
+        for (_, outcome) in staged {
+            guard case .staged(let file, let inode) = outcome else { continue }
+            set(file, targetInode: inode, marks: policy.marks(of: file.status, record: nil))
+        }
+        // Names of a file that the target keeps: recorded as that one is.
+        let kept =
+            difference.links.isEmpty
+            ? [:] : Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
+        let arriving =
+            difference.created.map(\.file) + difference.matches.filter(\.replacesContent).map(\.source)
+        for file in arriving {
+            guard case .kept(let target)? = difference.links[file.path] else { continue }
+            let match = kept[target.path] ?? Match(source: file.recorded(as: target), target: target)
+            set(
+                match.held.moved(to: file.path), targetInode: target.status.inode,
+                marks: policy.marks(of: match.source.status, record: match.record), at: target.path)
+        }
+        // Put back as it was before any run covered it.
+        uncover(policy.uncovering.union(difference.staying))
+    }
+
+    /// What takes no part from now on either and lies in directories that move.
+    private static func carried(
+        _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
+    ) throws -> [(file: File, record: BaseEntry)] {
+        var found: [(file: File, record: BaseEntry)] = []
+        guard difference.hasUncovered, !moves.isEmpty else { return found }
+        while try old.advance() {
+            guard old.marks.contains(.uncovered), moves.carriedPath(of: old.path) != old.path else {
+                continue
+            }
+            found.append((old.file, BaseEntry(old)))
+        }
+        guard !found.isEmpty else { return found }
+        let named = Set(difference.matches.lazy.map(\.target.path)).union(difference.forgotten)
+            .union(difference.deleted.lazy.map(\.file.path))
+        return found.filter { !named.contains($0.file.path) }
+    }
+
+    /// The inodes of objects that the commit renames, links or changes under one of several names.
+    private static func touched(_ difference: Difference, _ moves: MoveMap) -> Set<UInt64> {
+        var touched: Set<UInt64> = []
+        func touch(_ file: File) {
+            if !file.isDirectory, file.linkCount > 1 { touched.insert(file.status.inode) }
+        }
+        for (file, _) in difference.deleted { touch(file) }
+        for match in difference.matches
+        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match)) {
+            touch(match.target)
+        }
+        for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }
+        return touched
+    }
+}

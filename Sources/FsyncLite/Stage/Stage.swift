@@ -1,0 +1,227 @@
+import FileSystem
+
+/// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.
+final class Stage {
+    /// What became of an arrival.
+    enum Outcome: Sendable {
+        /// The entry as the manifest will have it, and the staged object's inode.
+        case staged(File, inode: UInt64)
+        /// It is no longer in the source.
+        case vanished
+        case failed(Problem)
+    }
+
+    let directory: Directory
+    private let source: ContentSource
+    private let recorder: StageRecorder
+    private let previous: PreviousStage?
+    private let layout: OperationGraph
+    private let hasDomains: Bool
+    private let options: SyncOptions
+    let monitor: any Monitor
+    /// Of each arrival, nil until it is staged.
+    private(set) var outcomes: [Outcome?] = []
+    /// Where each arrival is staged, below the directory.
+    private(set) var places: [RelativePath] = []
+
+    var attributes: MirroredAttributes { options.settableAttributes }
+
+    /// Makes the stage of a transaction.
+    ///
+    /// - Parameters:
+    ///   - root: the target's, opened before anything was staged.
+    ///   - previous: what runs that were cut short left.
+    init(
+        _ transaction: FileName, in state: StateDirectory, layout: OperationGraph, source: ContentSource,
+        root: Directory,
+        previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
+    ) throws {
+        let stages = try state.subdirectory(StateDirectory.Name.stage)
+        _ = try state.subdirectory(StateDirectory.Name.history)
+        try stages.makeDirectory(transaction)
+        directory = try stages.directory(transaction)
+        hasDomains = try FileSystemInfo(of: directory).hasDomains
+        // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
+        let own = try ObjectHandle(of: directory)
+        let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
+        if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
+        recorder = try StageRecorder(
+            transaction, options.settableAttributes, in: directory, root: root, monitor: monitor)
+        self.previous = previous
+        self.layout = layout
+        self.source = source
+        self.options = options
+        self.monitor = monitor
+        try probe()
+        try makeSlotDirectories(layout.slotDirectories)
+    }
+
+    /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
+    func makeSlotDirectories(_ projects: [UInt32?]) throws {
+        for (number, project) in projects.enumerated() {
+            let name = FileName(number: number)
+            guard try directory.status(of: name) == nil else { continue }
+            try directory.makeDirectory(name)
+            guard hasDomains else { continue }
+            let slots = try directory.directory(name)
+            guard let project else {
+                try slots.openToAll()
+                continue
+            }
+            do throws(SystemError) {
+                try slots.setProject(project, handsDown: true)
+            } catch {
+                throw SyncError(
+                    .refused, path: error.path,
+                    "what is new cannot be given the project \(project) that its directory hands down: \(error.errno)"
+                )
+            }
+        }
+    }
+
+    /// Lets what the commit displaces into the slots, of whichever project.
+    private func openSlots() throws {
+        for (number, project) in layout.slotDirectories.enumerated() where project != nil {
+            try directory.directory(FileName(number: number)).openToAll()
+        }
+    }
+
+    /// The renames that a commit is made of work here.
+    private func probe() throws {
+        let (first, second) = (FileName("probe-1"), FileName("probe-2"))
+        try directory.makeDirectory(first)
+        try directory.makeDirectory(second)
+        do {
+            try directory.rename(first, to: directory, second, .exchange)
+        } catch {
+            throw SyncError(
+                .refused, path: directory.path, "this file system cannot exchange two names: \(error.errno)")
+        }
+        do {
+            try directory.rename(first, to: directory, second, .noReplace)
+            throw SyncError(
+                .refused, path: directory.path, "this file system replaces a name that it was told to keep")
+        } catch let error as SystemError where error.errno == .exists {
+            try directory.removeDirectory(first)
+            try directory.removeDirectory(second)
+        }
+    }
+
+    /// Stages every arrival, and when it is interrupted leaves a record of what it has. What cannot be read is an
+    /// outcome; what cannot be written is an error.
+    ///
+    /// Directories are made first and get their metadata last, other names of a file come after the file; all else
+    /// is in no order, and several threads do it.
+    func fill() throws {
+        defer { recorder.close() }
+        do {
+            let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
+            let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
+            let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
+            let makeWorker: @Sendable () -> StageWorker = {
+                StageWorker(
+                    source: source, stage: directory, attributes, digests, isStrict: isStrict,
+                    recorder: recorder, limit: limit, monitor: monitor)
+            }
+            let worker = makeWorker()
+            places = try makeDirectories()
+            let work = StageWork(layout.arrivals, places, monitor)
+            try takeOver(work, worker)
+            try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
+            try link(work, worker)
+            for (index, arrival) in layout.arrivals.enumerated().reversed() where arrival.file.isDirectory {
+                let staysOpen = layout.deferredDirectories.contains(arrival.file.path)
+                work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
+            }
+            outcomes = work.outcomes
+            try openSlots()
+        } catch let error as SyncError where error.code == .interrupted {
+            try recorder.save()
+            throw error
+        }
+    }
+
+    /// Records what is staged whole after an error, for the next try.
+    func keep() {
+        do {
+            try recorder.save()
+        } catch {
+            monitor.warn("the stage's record could not be saved: \(error)")
+        }
+    }
+
+    /// Makes the new directories, open to us alone.
+    ///
+    /// - Returns: where each arrival is staged: in its slot, or under its name in a new directory.
+    private func makeDirectories() throws -> [RelativePath] {
+        let stage = PathResolver(directory)
+        var places: [RelativePath] = []
+        places.reserveCapacity(layout.arrivals.count)
+        // The new directories on the way to the present arrival.
+        var open: [(path: RelativePath, place: RelativePath)] = []
+        for arrival in layout.arrivals {
+            let path = arrival.file.path
+            while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
+            if let object = arrival.object, let slot = layout.objects[object].slot,
+                let slots = layout.objects[slot.parent].old
+            {
+                places.append(RelativePath.root.appending(slots.name).appending(slot.name))
+            } else if let name = path.fileName, let parent = open.last {
+                places.append(parent.place.appending(name))
+            } else {
+                preconditionFailure("an arrival without a place")
+            }
+            guard arrival.file.isDirectory, let place = places.last,
+                let (parent, name) = try stage.place(of: place)
+            else { continue }
+            try monitor.checkCancellation()
+            try parent.makeDirectory(name)
+            open.append((path, place))
+        }
+        return places
+    }
+
+    /// Moves here what runs that were cut short have staged, and what they are to be used for.
+    private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
+        guard let previous else { return }
+        let stage = PathResolver(directory)
+        for (index, arrival) in layout.arrivals.enumerated()
+        where arrival.file.isFile && arrival.leader == nil {
+            guard let (parent, name) = try stage.place(of: places[index]),
+                let status = try previous.take(arrival.file, to: parent, name)
+            else { continue }
+            work.end(index, try worker.adopt(status, for: arrival.file, at: places[index]))
+        }
+    }
+
+    /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
+    /// copied once more, and the next names are that copy's.
+    private func link(_ work: StageWork, _ worker: StageWorker) throws {
+        let followers = layout.arrivals.enumerated().filter { $0.element.leader != nil }
+        guard !followers.isEmpty else { return }
+        var leaders: [RelativePath: Int] = [:]
+        for (index, arrival) in layout.arrivals.enumerated()
+        where arrival.leader == nil && arrival.file.linkCount > 1 {
+            leaders[arrival.file.path] = index
+        }
+        for (index, arrival) in followers {
+            guard let path = arrival.leader else { continue }
+            var file = arrival.file
+            switch leaders[path].flatMap(work.outcome) {
+            case .staged(let linked, let inode):
+                if let leader = leaders[path], try worker.link(places[leader], to: places[index]) {
+                    work.end(index, .staged(linked.moved(to: file.path), inode: inode))
+                    continue
+                }
+                file.omitted.insert(.links)
+            case .failed(let problem) where problem.code == .changing:
+                // It is the same file.
+                work.end(index, .failed(.changing(file.path)))
+                continue
+            case .failed, .vanished, nil: break
+            }
+            work.end(index, try worker.stage(file, at: places[index]))
+            leaders[path] = index
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Synchronization
+
+/// What the threads that fill a stage share: which entries come next, and what became of those that are done.
+final class StageWork: Sendable {
+    private let arrivals: [OperationGraph.Arrival]
+    private let places: [RelativePath]
+    private let monitor: any Monitor
+    /// Entries that a thread takes at a time, neighbours in the tree.
+    private let pieces: [[Int]]
+    private let next = Atomic(0)
+    private let hasFailed = Atomic(false)
+    private let results: Mutex<(outcomes: [Stage.Outcome?], progress: SyncProgress)>
+
+    /// A piece is small enough that the threads end at about the same time: entries, and bytes of content.
+    private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
+
+    /// - Parameter places: of all arrivals, below the stage.
+    init(_ arrivals: [OperationGraph.Arrival], _ places: [RelativePath], _ monitor: any Monitor) {
+        self.arrivals = arrivals
+        self.places = places
+        self.monitor = monitor
+        pieces = StageWork.pieces(of: arrivals)
+        var progress = SyncProgress(.staging)
+        progress.totalEntries = arrivals.count
+        progress.totalBytes = arrivals.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
+        results = Mutex((Array(repeating: nil, count: arrivals.count), progress))
+    }
+
+    /// All but directories, which have their own order, and other names of a file, which come after it.
+    private static func pieces(of arrivals: [OperationGraph.Arrival]) -> [[Int]] {
+        var pieces: [[Int]] = []
+        var bytes: Int64 = 0
+        for (index, arrival) in arrivals.enumerated()
+        where !arrival.file.isDirectory && arrival.leader == nil {
+            if pieces.isEmpty || bytes >= pieceLimits.bytes
+                || (pieces.last?.count ?? 0) >= pieceLimits.entries
+            {
+                pieces.append([])
+                bytes = 0
+            }
+            pieces[pieces.count - 1].append(index)
+            bytes += arrival.file.isFile ? arrival.file.size : 0
+        }
+        return pieces
+    }
+
+    var outcomes: [Stage.Outcome?] { results.withLock(\.outcomes) }
+
+    /// Does what no other thread has taken, until nothing is left or another one has failed.
+    func run(_ worker: StageWorker) throws {
+        // Of a large file, what is copied counts before it is done.
+        var counted: Int64 = 0
+        worker.onCopy { [self] bytes in
+            counted &+= Int64(bytes)
+            count { $0.bytes &+= Int64(bytes) }
+        }
+        do {
+            while !hasFailed.load(ordering: .relaxed) {
+                let piece = next.add(1, ordering: .relaxed).oldValue
+                guard piece < pieces.count else { return }
+                for index in pieces[piece] where outcome(of: index) == nil {
+                    counted = 0
+                    end(index, try worker.stage(arrivals[index].file, at: places[index]), counted: counted)
+                }
+            }
+        } catch {
+            hasFailed.store(true, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    /// What became of an arrival; nil as long as nobody knows.
+    func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
+
+    /// Notes what became of an arrival.
+    ///
+    /// - Parameter counted: the bytes of it that have been told already.
+    func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
+        let file = arrivals[index].file
+        results.withLock { $0.outcomes[index] = outcome }
+        count { progress in
+            progress.entries += 1
+            if file.isFile { progress.bytes &+= file.size - counted }
+        }
+    }
+
+    private func count(_ body: (inout SyncProgress) -> Void) {
+        monitor.report(
+            results.withLock { results in
+                body(&results.progress)
+                return results.progress
+            })
+    }
+}

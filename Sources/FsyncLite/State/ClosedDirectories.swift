@@ -1,0 +1,59 @@
+import FileSystem
+
+/// Directories of a target that its owner, who runs this, may not read: opened for the run. The plan then sets the mode
+/// that they are to have.
+final class ClosedDirectories {
+    private let root: Directory
+    private var opened: [(path: RelativePath, permissions: UInt16)] = []
+
+    /// Opens all of them.
+    init(in root: Directory) throws {
+        self.root = root
+        guard !Account.isRoot else { return }
+        // What is in one is seen once it is open.
+        while try openAll() {}
+    }
+
+    /// Opens those that can be seen. False where there are none.
+    private func openAll() throws -> Bool {
+        let before = opened.count
+        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
+        let walker = PathResolver(root)
+        while try scan.advance() {
+            let status = scan.status
+            guard ClosedDirectories.isClosed(status),
+                let (directory, name) = try walker.place(of: scan.path)
+            else { continue }
+            try ObjectHandle(name, in: directory).setPermissions(status.permissions | 0o700)
+            opened.append((scan.path, status.permissions))
+        }
+        return opened.count > before
+    }
+
+    /// With the permissions that they had.
+    var permissions: [RelativePath: UInt16] {
+        Dictionary(opened.map { ($0.path, $0.permissions) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// One that would be opened; nil where there is none.
+    static func first(in root: Directory) throws -> RelativePath? {
+        guard !Account.isRoot else { return nil }
+        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
+        while try scan.advance() { if isClosed(scan.status) { return scan.path } }
+        return nil
+    }
+
+    private static func isClosed(_ status: FileStatus) -> Bool {
+        status.type == .directory && status.permissions & 0o500 != 0o500
+            && status.owner == Account.effectiveUser
+    }
+
+    /// Closes them again, the inner ones first.
+    func close() throws {
+        let walker = PathResolver(root)
+        while let (path, permissions) = opened.popLast() {
+            guard let (directory, name) = try walker.place(of: path) else { continue }
+            try ObjectHandle(name, in: directory).setPermissions(permissions)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import FileSystem
+import FoundationEssentials
+
+/// How the last run ended that looked at the source and left the target as far as it could: the document `last-run`
+/// of a target's state. A run that failed or was refused leaves it as it is.
+public struct LastRun: Hashable, Sendable {
+    /// When its scan began.
+    public let began: Timestamp
+    public let ended: Timestamp
+    /// How many problems it listed.
+    public let problems: Int
+
+    /// Everything was mirrored.
+    public var isComplete: Bool { problems == 0 }
+    /// Its exit code.
+    public var result: Int { isComplete ? 0 : 3 }
+
+    package init(began: Timestamp, ended: Timestamp, problems: Int) {
+        (self.began, self.ended, self.problems) = (began, ended, problems)
+    }
+}
+
+extension LastRun: Codable {
+    private struct Document: Codable {
+        var version = 1
+        /// ISO 8601.
+        var began: String
+        var ended: String
+        var result: Int
+        var problems: Int
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let document = try Document(from: decoder)
+        guard document.version == 1, let began = Timestamp(iso8601: document.began),
+            let ended = Timestamp(iso8601: document.ended), document.problems >= 0,
+            document.result == (document.problems == 0 ? 0 : 3)
+        else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "This tells of no run."))
+        }
+        self.init(began: began, ended: ended, problems: document.problems)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try Document(
+            began: began.description, ended: ended.description, result: result, problems: problems
+        ).encode(to: encoder)
+    }
+}
+
+extension StateDirectory {
+    /// In bytes: far more than it needs.
+    private static let lastRunLimit = 1 << 16
+
+    /// How the last run ended; nil before the first.
+    ///
+    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
+    package func lastRun() throws -> LastRun? {
+        guard let file = try open(Name.lastRun) else { return try emptyLastRun() }
+        let path = directory.path(of: Name.lastRun)
+        let size = try calling("statx", path) { () throws(Errno) in try file.status().size }
+        guard size > 0 else { return try emptyLastRun() }
+        return try JSONDocument.read(Name.lastRun, in: directory, limit: StateDirectory.lastRunLimit) as LastRun
+    }
+
+    /// What was kept before there was a document: a file's modification time is when the scan began, its change time
+    /// when the run had ended.
+    private func emptyLastRun() throws -> LastRun? {
+        try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0) }
+            .max { $0.modified < $1.modified }
+            .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
+    }
+
+    /// Notes that a run has ended. After a power cut the document may be empty, and its times tell.
+    func note(_ run: LastRun) throws {
+        var file = try PendingFile(Name.lastRun, in: directory)
+        try file.write(Array(JSONDocument.encode(run)))
+        try file.commit(durably: false)
+    }
+}

@@ -1,0 +1,23 @@
+import FileSystem
+
+/// Room that is set aside for the names of a commit, and given up when the disk runs full in the middle.
+enum ReservedSpace {
+    /// Twice a name and an entry's overhead for each operation. A fixed size is not enough: a directory grows
+    /// with the names that pass through it.
+    static func make(for transaction: Journal, in directory: Directory) throws {
+        var size: Int64 = 64 * 1024
+        for object in transaction.objects {
+            let longest = max(object.old?.name.bytes.count ?? 0, object.new?.name.bytes.count ?? 0)
+            size += 2 * Int64(longest + 64)
+        }
+        let name = StateDirectory.Name.ballast
+        let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        try calling("fallocate", directory.path(of: name)) { () throws(Errno) in
+            do throws(Errno) {
+                try file.allocate(size)
+            } catch .notSupported {
+                // A file system that cannot set room aside gets none.
+            }
+        }
+    }
+}

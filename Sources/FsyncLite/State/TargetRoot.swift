@@ -1,0 +1,264 @@
+import FileSystem
+
+/// The directory that becomes the mirror, or the place where it will be made.
+struct TargetRoot {
+    let path: [UInt8]
+    /// nil while it does not exist.
+    private(set) var directory: Directory?
+    private(set) var state: StateDirectory?
+    /// The root as this run found it.
+    let original: FileStatus?
+    /// Where this run made it; removed again if it comes to nothing.
+    private var made: LocalFile.Place?
+    private(set) var stateWasMade = false
+    private let stateWasBeside: Bool
+    /// Of btrfs: neither rename nor link leads into it or out, so its state is always in it.
+    let isSubvolume: Bool
+
+    /// - Throws: `SyncError`, `refused` for a state that is not ours, or another directory's.
+    init(_ path: [UInt8]) throws {
+        var (attempt, isSettled) = (0, false)
+        repeat {
+            attempt += 1
+            directory = try TargetRoot.openIfPresent(path)
+            state = try directory.flatMap { try StateDirectory(of: $0) }
+            // RACE: an exchange may have put another directory here meanwhile, of which the state tells.
+            let (now, found) = (try TargetRoot.openIfPresent(path)?.status(), try directory?.status())
+            let isSame = now.map { now in found.map(now.isSameObject) ?? false } ?? (found == nil)
+            isSettled = try isSame && TargetRoot.belongs(state, to: directory)
+        } while !isSettled && attempt < 5
+        self.path = path
+        original = try directory?.status()
+        isSubvolume = try directory?.isSubvolume() ?? false
+        stateWasBeside = state?.isBeside ?? false
+        if directory == nil { state = try TargetRoot.orphan(path) }
+        guard isSettled, directory != nil || state == nil else {
+            throw SyncError(
+                .refused, path: state?.directory.path ?? path,
+                "this is the state of another directory, which stood where the target is; put that one back, or move this away"
+            )
+        }
+    }
+
+    /// A state beside a target is told by the manifest from one that another directory left; while a commit is
+    /// unfinished, by the journal.
+    private static func belongs(_ state: StateDirectory?, to directory: Directory?) throws -> Bool {
+        guard let state, state.isBeside, try !state.hasJournal() else { return true }
+        guard let identity = try state.manifest()?.header.rootIdentity else { return true }
+        return try directory?.status().identity == identity
+    }
+
+    /// The state beside a directory that is not there.
+    private static func orphan(_ path: [UInt8]) throws -> StateDirectory? {
+        let file = LocalFile(bytes: path)
+        guard try file.parent.isDirectory else { return nil }
+        let place = try file.place()
+        return try StateDirectory.Name.beside(place.name).flatMap {
+            try StateDirectory($0, in: place.directory, isBeside: true)
+        }
+    }
+
+    private static func openIfPresent(_ path: [UInt8]) throws(SyncError) -> Directory? {
+        do {
+            return try LocalFile(bytes: path).directory()
+        } catch {
+            if error.isNotFound { return nil }
+            guard error.errno == Errno.accessDenied.rawValue else { throw error }
+            throw SyncError(
+                error.code, path: path,
+                "\(error.message); where you own this directory and have closed it, chmod u+rwx opens it",
+                errno: error.errno)
+        }
+    }
+
+    /// The nearest directory that exists: the target, or what will hold it.
+    func anchor() throws -> Directory {
+        if let directory { return directory }
+        var ancestor = LocalFile(bytes: path).parent
+        while try !ancestor.exists { ancestor = ancestor.parent }
+        return try ancestor.directory()
+    }
+
+    /// Whether the directory that will hold the target exists.
+    func hasParent() throws -> Bool {
+        try directory != nil || LocalFile(bytes: path).parent.isDirectory
+    }
+
+    /// Takes the lock on the target's root, which ends with the process or with this value.
+    ///
+    /// - Throws: `SyncError` with code `locked` while another run has it.
+    func lock() throws {
+        guard let directory else { return }
+        do {
+            try directory.lock()
+        } catch  where error.errno == .wouldBlock {
+            throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
+        }
+        // RACE: the path led to another directory before the lock was taken. Two runs would then write to
+        // what each takes for the target.
+        guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
+            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+        }
+    }
+
+    /// Ends what an earlier run left. True where there was something: another directory may have the target's name
+    /// after.
+    func recover() throws -> Bool {
+        guard let directory, let state else { return false }
+        return try Recovery(root: directory, state: state).run() != nil
+    }
+
+    /// Makes the target where it is missing, locked.
+    mutating func make(parents: Bool) throws {
+        guard directory == nil else { return }
+        let file = LocalFile(bytes: path)
+        if parents { try file.parent.makeDirectory(parents: true) }
+        let place = try file.place()
+        do throws(SystemError) {
+            try place.directory.makeDirectory(place.name)
+        } catch {
+            guard error.errno == .exists else { throw error }
+            if try place.directory.status(of: place.name)?.type == .symlink {
+                throw SyncError(
+                    .refused, path: path, "this symlink leads nowhere; make the directory it names")
+            }
+            throw SyncError(.locked, path: path, "another run made this just now; run again")
+        }
+        // RACE: it is opened in the directory in which it was made and not by its path, which may lead elsewhere
+        // by now: the whole mirror would be written there.
+        let made = try place.directory.directory(place.name)
+        guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
+        else {
+            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+        }
+        directory = made
+        self.made = place
+        try lock()
+    }
+
+    mutating func makeState() throws -> StateDirectory {
+        if let state { return state }
+        guard let directory else { throw SyncError(.failed, path: path, "it does not exist") }
+        let made = try StateDirectory.make(in: directory)
+        state = made
+        stateWasMade = true
+        return made
+    }
+
+    /// The state that stands beside under another name of this directory, which was renamed after an exchange.
+    func stateOfOtherName() throws -> [UInt8]? {
+        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
+        let identity = try directory.status().identity
+        for name in try DirectoryListing.names(in: parent).sorted()
+        where name.bytes.first == UInt8(ascii: ".")
+            && name.bytes.suffix(TreeScan.reservedName.bytes.count).elementsEqual(TreeScan.reservedName.bytes)
+        {
+            // What is not ours to read is not the one.
+            guard let state = try? StateDirectory(name, in: parent, isBeside: true),
+                let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
+            else { continue }
+            return parent.path(of: name)
+        }
+        return nil
+    }
+
+    /// Why the state cannot be moved to where it will be, and back; nil where it stays or can be.
+    func stateRefusal(exchanges: Bool) throws -> Refusal? {
+        let beside = exchanges && !isSubvolume
+        guard let directory, let state, state.isBeside != beside,
+            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
+        else { return nil }
+        let own = try state.directory.domain()
+        for place in [directory, holder] {
+            let demand = try place.domain()
+            guard demand.admits(own) == false else { continue }
+            return Refusal(
+                "\(escapedText(state.directory.path)): "
+                    + Domain.reason(demand, own, directory: escapedText(place.path)))
+        }
+        return nil
+    }
+
+    /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
+    mutating func moveState(beside: Bool) throws {
+        guard let directory, let state, state.isBeside != beside else { return }
+        guard let (parent, name) = try directory.place(.read), let sibling = StateDirectory.Name.beside(name)
+        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
+        try state.keepingTime(of: directory) {
+            try ObjectHandle(of: directory).whileWritable {
+                if beside {
+                    try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
+                } else {
+                    try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+                }
+            }
+        }
+        try parent.sync()
+        try directory.sync()
+        self.state = try StateDirectory(of: directory)
+    }
+
+    /// Why the target cannot be exchanged as a whole.
+    func exchangeRefusals() throws -> [Refusal] {
+        guard let directory, let original else { return [] }
+        guard !original.isMountRoot else {
+            return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
+        }
+        guard let (parent, name) = try directory.place(), StateDirectory.Name.treesBeside(name) != nil else {
+            return [Refusal("the target has no name, or too long a one for a second tree beside it")]
+        }
+        guard try isSubvolume || parent.status().device == original.device else {
+            return [Refusal("the target is of another file system than the directory that holds it")]
+        }
+        guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
+            return [Refusal("only its owner makes snapshots of a subvolume; run as its owner")]
+        }
+        return parent.isWritable
+            ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
+    }
+
+    /// After an exchange: the directory that has the target's name now.
+    mutating func becomes(_ tree: Directory) {
+        directory = tree
+    }
+
+    /// Whether a run that was cut short has made the directory this copy, and has only left its state there.
+    func holds(copy: [UInt8]) throws -> Bool {
+        guard let directory, let state, try state.copy() == copy else { return false }
+        // One commit brings all of it.
+        return try state.manifest() != nil
+            || DirectoryListing.names(in: directory).contains { $0 != TreeScan.reservedName }
+    }
+
+    /// Takes the state away when all is done: what is left is a directory like any other.
+    func removeState() throws {
+        guard let directory, let state else { return }
+        let handle = try ObjectHandle(of: directory)
+        let modified = try handle.status().modified
+        try state.removeAll(from: directory)
+        try handle.setModified(modified)
+        try directory.syncFileSystem()
+    }
+
+    /// Takes back what this run made before its commit: the old target stands as it was.
+    mutating func withdraw() throws {
+        guard let directory else { return }
+        try SubvolumeTrees(of: directory)?.removeUnfinished()
+        try moveState(beside: stateWasBeside)
+        // A commit that was taken back may have found what is somebody's.
+        guard let state, stateWasMade, try state.transactions().isEmpty else {
+            try state?.clean()
+            return
+        }
+        try state.removeAll(from: directory)
+        if let made {
+            guard try made.directory.status(of: made.name)?.identity == directory.status().identity else {
+                return
+            }
+            try made.directory.removeDirectory(made.name)
+        } else if let original, stateWasMade {
+            let handle = try ObjectHandle(of: directory)
+            try handle.setModified(original.modified)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import FileSystem
+
+extension Target {
+    /// The snapshots that can be had, the newest first, which is the present tree. Takes no lock and writes nothing.
+    ///
+    /// - Parameter retention: what an apply would be given beside what the target has.
+    /// - Throws: `SyncError`, as `status()`, and `pending` while a commit is unfinished.
+    public func snapshots(_ retention: RetentionOptions = RetentionOptions()) throws -> [Snapshot] {
+        let history = try history()
+        return try snapshots(history, rules(retention, history.state).policy)
+    }
+
+    /// The rules that say which of them stay.
+    public func retention(_ options: RetentionOptions = RetentionOptions()) throws -> RetentionRules {
+        try rules(options, open().1)
+    }
+
+    private func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
+        try options.rules(kept: state.manifest()?.header.retention, state.settings())
+    }
+
+    private func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
+        var snapshots = try history.snapshots()
+        let reasons = policy.reasons(for: snapshots, began: policy.clock)
+        for (index, reasons) in reasons.enumerated() {
+            snapshots[index].reasons = reasons
+            if index > 0 { snapshots[index].bytesHeld = try history.bytesHeld(history.steps[index - 1]) }
+        }
+        return snapshots
+    }
+
+    /// What the apply that made a snapshot changed, in the order of paths.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing` for the oldest: what made it is no longer known.
+    public func changes(of snapshot: String) throws -> [Action] {
+        let history = try history()
+        let index = try history.index(of: snapshot)
+        guard index < history.steps.count else {
+            throw SyncError(
+                .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
+        }
+        return Action.joined(try history.actions(history.steps[index]).actions.flatMap(\.applied))
+    }
+
+    /// What would make one snapshot the other.
+    public func changes(from first: String, to second: String) throws -> Plan {
+        let history = try history()
+        func tree(_ name: String) throws -> () throws -> any EntryStream {
+            let changes = try history.changes(to: history.index(of: name))
+            let tree = try SnapshotTree(changes, present: manifest(history.state, withUncovered: true))
+            return { tree.entries(over: try manifest(history.state)) }
+        }
+        let (old, new) = (try tree(first), try tree(second))
+        var policy = ComparisonPolicy()
+        policy.knowsExtended = true
+        policy.identityTellsContent = true
+        policy.isRecordItself = true
+        var merge = TreeMerge(policy)
+        try merge.run(source: new(), target: old(), manifest: FileList?.none)
+        return Plan(try Difference(matching: merge), root: nil)
+    }
+
+    /// What happened to a path, the newest first, under the names that it had.
+    public func life(of path: RelativePath) throws -> [(snapshot: Snapshot, actions: [Action])] {
+        let history = try history()
+        var name = path
+        var found: [(Snapshot, [Action])] = []
+        for (step, snapshot) in zip(history.steps, try history.snapshots()) {
+            let inverses = try history.actions(step).actions
+            var actions = Action.joined(
+                inverses.filter { ($0.from ?? $0.file.path) == name }.flatMap(\.applied))
+            let before = ReverseDelta(inverses).pathBefore(of: name)
+            if let before, before != name, !before.isInState {
+                // It went along with a directory.
+                if !actions.contains(where: { $0.verb == .move }) {
+                    actions.append(Action(carried: name, from: before))
+                }
+                name = before
+            }
+            if !actions.isEmpty { found.append((snapshot, actions)) }
+        }
+        return found
+    }
+
+    /// Gives the present snapshot a label, which keeps it.
+    ///
+    /// - Parameter retention: as for `snapshots`.
+    public func label(_ label: String, _ retention: RetentionOptions = RetentionOptions()) throws -> Snapshot
+    {
+        try writing { history in
+            guard var header = history.steps.first?.header, let step = history.steps.first else {
+                throw SyncError(
+                    .refused, path: path,
+                    "no apply is kept here that a label could be given to; see keep_last")
+            }
+            header.label = label
+            try header.write(to: history.directory(step))
+            return try snapshots(
+                History(history.state), rules(retention, history.state).policy)[0]
+        }
+    }
+
+    /// Lets go of snapshots.
+    ///
+    /// - Parameters:
+    ///   - policy: what stays.
+    ///   - isDryRun: only says what would go.
+    /// - Returns: the snapshots before, those without a reason gone.
+    public func prune(_ policy: RetentionPolicy, isDryRun: Bool = false) throws -> [Snapshot] {
+        if isDryRun { return try snapshots(history(), policy) }
+        return try writing { history in
+            if let damage = history.damage { throw damage }
+            let before = try snapshots(history, policy)
+            try Retention(history.state).apply(policy, began: policy.clock)
+            return before
+        }
+    }
+
+    /// Looks whether every record can be read and everything that it needs is there, and reads the content of what
+    /// has a digest.
+    ///
+    /// - Returns: what is wrong, by snapshot; and how many snapshots were looked at.
+    public func verifyHistory(monitor: any Monitor = SilentMonitor()) throws -> (
+        faults: [(snapshot: String, error: SyncError)], count: Int
+    ) {
+        let history = try history()
+        let snapshots = try history.snapshots()
+        guard let directory = try TargetRoot(path).directory else { return ([], 0) }
+        var faults: [(String, SyncError)] = []
+        if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
+        var newer = ReverseDelta()
+        for (index, step) in history.steps.enumerated() {
+            let record: (actions: [UndoEntry], drift: [UndoEntry])
+            do {
+                record = try history.actions(step)
+            } catch let error as SyncError {
+                faults.append((snapshots[index + 1].id, error))
+                break
+            }
+            let own = ReverseDelta(record.actions)
+            let walker = PathResolver(directory)
+            let contents = DigestReader(directory, monitor: monitor)
+            for entry in own.entries.values where entry.place.isInState {
+                let place = newer.place(of: entry.place)
+                guard place.isInState, !place.isLost,
+                    let fault = try walker.fault(of: entry.file, at: place)
+                        ?? contents.fault(of: entry.file, at: place)
+                else { continue }
+                faults.append((snapshots[index + 1].id, fault))
+            }
+            newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift))
+        }
+        return (faults, snapshots.count)
+    }
+
+    private func history() throws -> History {
+        let (_, state) = try open()
+        if try state.hasJournal() { throw Synchronizer.pendingCommit(path) }
+        return try History(state)
+    }
+
+    private func manifest(
+        _ state: StateDirectory, withUncovered: Bool = false
+    ) throws -> ManifestReader {
+        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
+            throw SyncError(.inputMissing, path: path, "nothing was applied here")
+        }
+        return manifest
+    }
+
+    /// Runs `body` with the lock, after finishing what an earlier run left.
+    private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
+        let (root, state) = try open()
+        try root.lock()
+        if let directory = root.directory { _ = try Recovery(root: directory, state: state).run() }
+        return try withExtendedLifetime(root) { try body(History(state)) }
+    }
+}
+
+extension RetentionPolicy {
+    /// The clock of a run that is no apply. Where no rule has an age it does not matter.
+    fileprivate var clock: Timestamp? { keepWithin == nil ? nil : .now }
+}
+
+extension PathResolver {
+    /// What is wrong with a displaced object; nil when it is as it was displaced. Which inode it is does not matter:
+    /// since it was first displaced it may have been back in the tree, and an exchange made a copy.
+    fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
+        guard let status = try status(of: path) else {
+            return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
+        }
+        let isSame =
+            status.type == file.status.type
+            && (!file.isFile || (status.size == file.size && status.modified == file.status.modified))
+        return isSame
+            ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
+    }
+}
+
+extension DigestReader {
+    /// What is wrong with the content of a displaced file; nil where nothing is, or no digest tells.
+    fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
+        guard let wanted = file.digest else { return nil }
+        do {
+            guard try digest(of: path)?.digest != wanted else { return nil }
+            return SyncError(
+                .failed, path: path.bytes, "this is not what its digest says, which held \(file.path)")
+        } catch let error as SystemError {
+            return SyncError(error)
+        }
+    }
+}
+
+extension Action {
+    /// One action per path: what goes and what comes there are one update.
+    fileprivate static func joined(_ actions: [Action]) -> [Action] {
+        let going = Dictionary(grouping: actions.filter { $0.verb == .delete }, by: \.path)
+        let coming = Set(actions.lazy.filter { $0.verb == .create }.map(\.path))
+        return actions.compactMap { action in
+            guard coming.contains(action.path), let old = going[action.path]?.first else { return action }
+            guard action.verb == .create else { return action.verb == .delete ? nil : action }
+            var update = action
+            update.verb = .update
+            update.causes = [old.type == action.type ? .content : .type]
+            return update
+        }.sorted { ($0.path, $0.verb) < ($1.path, $1.verb) }
+    }
+
+    /// Something that moved with its directory; of what kind it is no record says.
+    fileprivate init(carried path: RelativePath, from before: RelativePath) {
+        self.init(
+            .move,
+            File(
+                path: path, status: FileStatus(type: .file, modified: .init(seconds: 0, nanoseconds: 0)),
+                destination: []),
+            from: before, causes: [.renamed])
+        size = nil
+    }
+}

@@ -1,0 +1,134 @@
+import FileSystem
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// A target with a transaction that is staged: `new` takes the place of `gone`, `d` becomes `e` while `d/x` goes to
+/// `x`, `a` and `b`, two names of one file, change places, and `kept` gets a second name.
+final class CommitScene {
+    let directory: TemporaryDirectory
+    let root: Directory
+    let state: StateDirectory
+    private(set) var transaction: Journal
+    let old: TreeSnapshot
+
+    private static let id = "20260101T000000.000000Z-0000"
+    static let operations: [OperationGraph.Operation] = [
+        .detach(8), .detach(9), .detach(10), .detach(11), .exchange(6, with: 7), .attach(10), .attach(8),
+        .attach(9), .attach(11), .link(OperationGraph.Link(object: 12, place: place("second"))),
+        .rename(OperationGraph.transaction),
+    ]
+
+    private static func place(_ name: String, in parent: Int = OperationGraph.root) -> OperationGraph.Place {
+        OperationGraph.Place(parent: parent, name: FileName(name.utf8).unsafelyUnwrapped)
+    }
+
+    init(in directory: TemporaryDirectory? = nil) throws {
+        let directory = try directory ?? TemporaryDirectory(inMemory: true)
+        self.directory = directory
+        root = try directory.open()
+        let time = TreeTime(1000)
+        try
+            (["gone": "old", "d": .directory(["x": "x", "y": "y"]), "a": "linked", "kept": "kept"]
+            as TreeLiteral)
+            .build(at: directory.path)
+        try directory.makeHardLink("b", to: "a")
+        for name in ["gone", "d/x", "d", "a", "kept", "."] { try time.set(on: "\(directory.path)/\(name)") }
+        state = try StateDirectory.make(in: root)
+        try time.set(on: directory.path)
+        let stage = "\(directory.path)/.fsync-lite/stage"
+        try (["0": ["0": .file("new", modified: time)]] as TreeLiteral).build(at: stage)
+        try #require(Glibc.rename(stage, "\(stage)-made") == 0)
+        try #require(mkdir(stage, 0o700) == 0)
+        try #require(Glibc.rename("\(stage)-made", "\(stage)/\(Self.id)") == 0)
+        try #require(mkdir("\(directory.path)/.fsync-lite/history", 0o700) == 0)
+        old = try TreeSnapshot(directory.path)
+
+        let name = try #require(FileName(Self.id.utf8))
+        var objects = OperationGraph.ownObjects(name)
+        func slot(_ number: Int) -> OperationGraph.Place { Self.place("\(number)", in: 5) }
+        func moving(_ old: OperationGraph.Place, _ number: Int, _ new: OperationGraph.Place?) -> OperationGraph.Object {
+            OperationGraph.Object(old: old, slot: slot(number), new: new)
+        }
+        objects += [
+            OperationGraph.Object(fixed: Self.place("0", in: OperationGraph.transaction)),
+            OperationGraph.Object(slot: slot(0), new: Self.place("gone")),
+            moving(Self.place("gone"), 0, nil),
+            moving(Self.place("x", in: 10), 1, Self.place("x")),
+            moving(Self.place("a"), 2, Self.place("b")),
+            moving(Self.place("d"), 3, Self.place("e")),
+            moving(Self.place("b"), 4, Self.place("a")),
+            OperationGraph.Object(fixed: Self.place("kept")),
+        ]
+        transaction = Journal(
+            id: Self.id, root: try root.status().identity, began: .now, objects: objects,
+            operations: Self.operations, attributes: [])
+        let commit = Commit(transaction, root: root, state: state)
+        for index in objects.indices where index > OperationGraph.state {
+            transaction.objects[index].identity = try commit.look(index).status.identity
+        }
+        for (object, status) in [(10, try commit.look(10).status), (OperationGraph.root, try root.status())] {
+            var new = Attributes(status)
+            (new.modified, new.permissions) = (FileTime(seconds: 2000, nanoseconds: 0), 0o750)
+            transaction.attributes.append(.init(object: object, old: Attributes(status), new: new))
+        }
+    }
+
+    /// The first operations, each after the other, and nothing else: what a kill there leaves.
+    func perform(_ count: Int) throws {
+        guard count > 0 else { return }
+        var part = transaction
+        (part.operations, part.attributes) = (Array(part.operations.prefix(count)), [])
+        try Commit(part, root: root, state: state).runOnCopy()
+    }
+
+    /// What a recovery does.
+    @discardableResult
+    func recover(_ direction: Commit.Direction, displacingConflicts: Bool = false) throws -> Commit {
+        let commit = try Commit(
+            recovering: transaction, direction, root: root, state: state,
+            displacingConflicts: displacingConflicts)
+        try commit.run(direction)
+        return commit
+    }
+
+    func path(_ name: String) -> String { "\(directory.path)/\(name)" }
+
+    /// What is staged, what is in the history, and everything else under its name.
+    func expectNew(isTidied: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let tree = try TreeSnapshot(directory.path)
+        func text(_ name: String) -> String? {
+            tree.entries[Array(name.utf8)]?.content.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(
+            tree.entries.keys.map { String(decoding: $0, as: UTF8.self) }.sorted()
+                == [".", "a", "b", "e", "e/y", "gone", "kept", "second", "x"], sourceLocation: sourceLocation)
+        #expect(
+            ["gone", "x", "e/y", "kept", "a"].map(text) == ["new", "x", "y", "kept", "linked"],
+            sourceLocation: sourceLocation)
+        #expect(
+            tree.inode("a") == old.inode("a") && tree.inode("b") == tree.inode("a"),
+            sourceLocation: sourceLocation)
+        #expect(tree.inode("second") == tree.inode("kept"), sourceLocation: sourceLocation)
+        #expect(tree.inode("e") == old.inode("d"), sourceLocation: sourceLocation)
+        for name in [".", "e"] {
+            let entry = tree.entries[Array(name.utf8)]
+            #expect(
+                entry?.modified == TreeTime(2000) && entry?.mode == 0o750, "\(name)",
+                sourceLocation: sourceLocation)
+        }
+        guard !isTidied else { return }
+        let kept = path(".fsync-lite/history/\(Self.id)/0/0")
+        #expect(try String(contentsOfFile: kept, encoding: .utf8) == "old", sourceLocation: sourceLocation)
+    }
+
+    func expectOld(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let tree = try TreeSnapshot(directory.path)
+        #expect(tree.differences(from: old) == [], sourceLocation: sourceLocation)
+        for name in ["a", "b", "d", "d/x", "gone"] {
+            #expect(tree.inode(name) == old.inode(name), "\(name)", sourceLocation: sourceLocation)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import FileSystem
+import Testing
+
+@testable import FsyncLite
+
+struct HardLinkIndexTests {
+    private func status(_ inode: UInt64, links: UInt32) -> FileStatus {
+        var status = FileStatus(type: .symlink, modified: FileTime(seconds: 1, nanoseconds: 0))
+        (status.inode, status.links) = (inode, links)
+        return status
+    }
+
+    private func admits(_ matches: [(source: FileStatus, target: FileStatus)]) throws -> [Bool] {
+        var census = HardLinkIndex()
+        return try matches.enumerated().map { number, match in
+            census.admit(
+                match.source, match.target, at: try #require(RelativePath("\(number)")), as: nil)
+        }
+    }
+
+    @Test func namesOfOneFileAreNamesOfOne() throws {
+        let (source, target) = (status(1, links: 2), status(9, links: 2))
+        #expect(try admits([(source, target), (source, target)]) == [true, true])
+        #expect(try admits([(source, target), (source, status(8, links: 1))]) == [true, false])
+        #expect(
+            try admits([(status(1, links: 1), target), (status(2, links: 1), target)]) == [true, false])
+        #expect(
+            try admits([(status(1, links: 2), target), (status(2, links: 2), target)]) == [true, false])
+    }
+
+    /// All that is lost has one identity: none.
+    @Test func whatNobodyKnowsAnyMoreIsNotOneFile() throws {
+        let lost = status(0, links: 1)
+        let target = status(9, links: 2)
+        #expect(try admits([(lost, target), (lost, target)]) == [true, false])
+    }
+}

@@ -1,0 +1,100 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// The operations of small differences, as text: a number is an object.
+struct OperationGraphTests {
+    private func file(_ name: String, _ inode: UInt64, _ type: FileType = .file) -> File {
+        File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
+    }
+
+    private func renamed(_ name: String, to other: String, _ inode: UInt64, _ type: FileType = .file) -> Match
+    {
+        with(Match(source: file(other, inode, type), target: file(name, inode, type))) { $0.causes = .renamed }
+    }
+
+    private func layout(_ change: (inout Difference) -> Void) throws -> OperationGraph {
+        let attributes = Attributes(status(.directory))
+        return OperationGraph(
+            with(Difference(), change), root: (attributes, attributes),
+            transaction: try #require(FileName("t".utf8)), replacesManifest: true)
+    }
+
+    /// Operations by the name that an object has, or comes to.
+    private func operations(_ layout: OperationGraph) -> [String] {
+        func name(_ place: OperationGraph.Place?) -> String? { place.map { $0.name.description } }
+        func text(_ number: Int) -> String {
+            let object = layout.objects[number]
+            return name(object.old) ?? name(object.new) ?? "?"
+        }
+        return layout.treeOperations.map {
+            switch $0 {
+            case .detach(let object): "detach \(text(object))"
+            case .attach(let object): "attach \(name(layout.objects[object].new) ?? "?")"
+            case .exchange(let object, let other): "exchange \(text(object)) with \(text(other))"
+            case .rename(let object): "rename \(text(object))"
+            case .link(let link): "link \(link.place.name)"
+            }
+        }
+    }
+
+    @Test func everythingLeavesBeforeAnythingArrives() throws {
+        let layout = try layout {
+            $0.matches = [
+                renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/y", 2), renamed("a", to: "b", 3),
+                renamed("b", to: "a", 4),
+            ]
+            $0.deleted = [(file("gone", 5), false)]
+            $0.created = [(file("new", 6), false)]
+        }
+        // The deepest leaves first, and arrives last.
+        #expect(
+            operations(layout) == [
+                "detach gone", "detach x", "detach d", "detach b", "detach a", "attach a", "attach b",
+                "attach e",
+                "attach y", "attach new",
+            ])
+    }
+
+    @Test func aNewFileTakesTheOldOnesPlaceInOneStep() throws {
+        let layout = try layout {
+            var match = Match(source: file("a", 1), target: file("a", 1))
+            (match.causes, match.replacesContent) = (.size, true)
+            $0.matches = [match]
+        }
+        #expect(operations(layout) == ["exchange a with a"])
+        #expect(layout.displaced.map(\.path) == [path("a")])
+    }
+
+    /// What its directory takes along has no operation of its own.
+    @Test func aDirectoryTakesItsEntriesAlong() throws {
+        let layout = try layout {
+            $0.matches = [renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/x", 2)]
+        }
+        #expect(operations(layout) == ["detach d", "attach e"])
+        let other = try self.layout {
+            $0.matches = [renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/other", 2)]
+        }
+        #expect(operations(other) == ["detach x", "detach d", "attach e", "attach other"])
+    }
+
+    /// Its `..` changes, which XFS counts as a modification; so does what leaves and arrives.
+    @Test func directoriesGetTheirTimesBack() throws {
+        let layout = try layout {
+            $0.matches = [renamed("p/d", to: "q/d", 1, .directory)]
+        }
+        let names = layout.attributes.map { layout.objects[$0.object].old?.name.description ?? "." }
+        #expect(Set(names) == ["d", "p", "q", "."])
+        #expect(names.first == "d" && names.last == ".")
+    }
+
+    @Test func whatIsDeletedGoesWithItsDirectory() throws {
+        let layout = try layout {
+            $0.deleted = [(file("d", 1, .directory), false), (file("d/x", 2), false)]
+        }
+        #expect(operations(layout) == ["detach d"])
+        #expect(layout.displaced.map(\.path) == [path("d")])
+    }
+}

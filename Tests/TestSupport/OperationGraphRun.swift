@@ -1,0 +1,242 @@
+import FileSystem
+import FsyncLite
+
+/// Carries a layout out on a model of the target, strictly: a place that must be free is free, what is
+/// exchanged is there, and a directory never gets into itself.
+package struct OperationGraphRun {
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    package private(set) var tree: ModelTree
+    private let layout: OperationGraph
+    /// The model's object for each of the layout's.
+    private var ids: [ModelTree.ID] = []
+    /// What each step of the attributes found before the first operation.
+    private var found: [Attributes] = []
+    /// Only root does.
+    private let setsOwner: Bool
+
+    package static let transaction = FileName("tx")
+
+    /// Stages what the layout needs; the tree that people see stays as it is.
+    package init(
+        staging layout: OperationGraph, from source: ModelTree, into target: ModelTree, setsOwner: Bool = true
+    ) throws {
+        self.layout = layout
+        self.setsOwner = setsOwner
+        tree = target
+        let root = tree.rootStatus
+        let state = directory(Place(ModelTree.root, ModelTree.reservedName))
+        tree.set(ModelTree.root, root)
+        _ = directory(Place(state, FileName("history")))
+        let transaction = directory(Place(directory(Place(state, FileName("stage"))), OperationGraphRun.transaction))
+        for number in layout.slotDirectories.indices {
+            _ = directory(Place(transaction, FileName(number: number)))
+        }
+        try stageArrivals(source, transaction)
+        try resolve()
+        for step in layout.attributes {
+            found.append(Attributes(tree[ids[step.object]].status))
+            if let old = step.old, old != found.last {
+                throw Failure(description: "\(step) has another old value")
+            }
+        }
+    }
+
+    private typealias Place = ModelTree.Place
+
+    private mutating func directory(_ place: Place) -> ModelTree.ID {
+        if let id = tree.id(at: place) { return id }
+        let id = tree.make(.directory)
+        tree.link(id, place)
+        return id
+    }
+
+    private mutating func stageArrivals(_ source: ModelTree, _ transaction: ModelTree.ID) throws {
+        var staged: [RelativePath: ModelTree.ID] = [:]
+        for arrival in layout.arrivals {
+            let place: Place
+            if let object = arrival.object {
+                guard let slot = layout.objects[object].slot,
+                    let holder = layout.objects[slot.parent].new.flatMap({
+                        tree.id(at: Place(transaction, $0.name))
+                    })
+                else { throw Failure(description: "\(arrival.file.path) has no slot") }
+                place = Place(holder, slot.name)
+            } else {
+                guard let parent = arrival.file.path.parent.flatMap({ staged[$0] }),
+                    let name = arrival.file.path.fileName
+                else { throw Failure(description: "\(arrival.file.path) is in no new directory") }
+                place = Place(parent, name)
+            }
+            guard let original = source.object(at: arrival.file.path), tree.id(at: place) == nil else {
+                throw Failure(description: "\(arrival.file.path) cannot be staged")
+            }
+            if let leader = arrival.leader {
+                guard let id = staged[leader] else {
+                    throw Failure(description: "\(arrival.file.path) is staged before \(leader)")
+                }
+                tree.link(id, place)
+                staged[arrival.file.path] = id
+                continue
+            }
+            let id = tree.make(arrival.file.status.type, reusingInode: true)
+            tree.link(id, place)
+            tree.change(id) {
+                $0.content = original.content
+                $0.destination = original.destination
+                $0.status.size = original.status.size
+            }
+            staged[arrival.file.path] = id
+        }
+        for arrival in layout.arrivals {
+            if let id = staged[arrival.file.path] { set(id, Attributes(arrival.file.status)) }
+        }
+        let manifest = tree.make(.file)
+        tree.change(manifest) { $0.content = Int($0.status.inode) }
+        tree.link(manifest, Place(transaction, FileName("manifest.json")))
+    }
+
+    private mutating func set(_ id: ModelTree.ID, _ attributes: Attributes) {
+        tree.change(id) {
+            $0.status.permissions = attributes.permissions
+            $0.status.modified = attributes.modified
+            guard setsOwner else { return }
+            $0.status.owner = attributes.owner
+            $0.status.group = attributes.group
+        }
+    }
+
+    /// Finds the objects where the layout says that they are before the first operation.
+    private mutating func resolve() throws {
+        var known: [Int: ModelTree.ID] = [OperationGraph.root: ModelTree.root]
+        known[OperationGraph.state] = tree.id(at: Place(ModelTree.root, ModelTree.reservedName))
+        for start in layout.objects.indices {
+            var chain = [start]
+            while let last = chain.last, known[last] == nil {
+                guard let place = layout.objects[last].old ?? layout.objects[last].slot else {
+                    throw Failure(description: "object \(last) has no place to begin with")
+                }
+                guard let parent = known[place.parent] else {
+                    chain.append(place.parent)
+                    continue
+                }
+                guard let id = tree.id(at: Place(parent, place.name)) else {
+                    throw Failure(description: "object \(last) is not at \(place)")
+                }
+                if let seen = layout.objects[last].seen, seen.identity != tree[id].status.identity {
+                    throw Failure(description: "object \(last) is another than was seen")
+                }
+                known[last] = id
+                chain.removeLast()
+                if chain.isEmpty { break }
+            }
+        }
+        ids = layout.objects.indices.map { known[$0] ?? -1 }
+        let directories = ids.filter { tree[$0].isDirectory }
+        guard Set(directories).count == directories.count else {
+            throw Failure(description: "two objects of the layout are one directory")
+        }
+    }
+
+    private func expect(_ place: OperationGraph.Place) throws -> ModelTree.ID {
+        guard let id = tree.id(at: Place(ids[place.parent], place.name)) else {
+            throw Failure(description: "nothing at \(place)")
+        }
+        return id
+    }
+
+    // MARK: Operations
+
+    package var time: FileTime { tree.time }
+
+    /// Does the operations, or only so many of them; the clock goes on with each, unless all is over too soon.
+    package mutating func operate(_ count: Int = .max, atOnce: Bool = false) throws {
+        for operation in layout.operations.prefix(count) {
+            if !atOnce { tree.now += 1 }
+            try perform(operation, isBackward: false)
+        }
+    }
+
+    package mutating func setAttributes() {
+        for (step, old) in zip(layout.attributes, found) { set(ids[step.object], step.new ?? old) }
+    }
+
+    /// A step that comes too late: a directory that holds its object may have lost its permissions by then.
+    package func misplacedStep() -> OperationGraph.AttributeChange? {
+        for (index, step) in layout.attributes.enumerated() {
+            for earlier in layout.attributes[..<index]
+            where isInside(step.object, earlier.object) { return step }
+        }
+        return nil
+    }
+
+    /// By places: a file may have names elsewhere too.
+    private func isInside(_ object: Int, _ directory: Int) -> Bool {
+        var above = layout.objects[object].new?.parent
+        while let parent = above {
+            if parent == directory { return true }
+            above = layout.objects[parent].new?.parent
+        }
+        return false
+    }
+
+    /// Takes back the operations, or the first so many of them, and the attributes.
+    package mutating func revert(_ count: Int = .max) throws {
+        for operation in layout.operations.prefix(count).reversed() {
+            try perform(operation, isBackward: true)
+        }
+        for (step, old) in zip(layout.attributes, found) { set(ids[step.object], step.old ?? old) }
+    }
+
+    private mutating func perform(_ operation: OperationGraph.Operation, isBackward: Bool) throws {
+        do {
+            switch operation {
+            case .detach(let object):
+                try move(object, layout.objects[object].old, layout.objects[object].slot, isBackward)
+            case .attach(let object):
+                try move(object, layout.objects[object].slot, layout.objects[object].new, isBackward)
+            case .rename(let object):
+                try move(object, layout.objects[object].old, layout.objects[object].new, isBackward)
+            case .exchange(let object, let other):
+                try exchange(object, other, isBackward)
+            case .link(let link):
+                let place = Place(ids[link.place.parent], link.place.name)
+                guard isBackward != (tree.id(at: place) == nil) else {
+                    throw Failure(description: "the name is \(isBackward ? "gone" : "taken")")
+                }
+                if isBackward { tree.remove(place) } else { tree.link(ids[link.object], place) }
+            }
+        } catch let failure as Failure {
+            throw Failure(description: "\(isBackward ? "undo " : "")\(operation): \(failure)")
+        }
+    }
+
+    private mutating func move(_ object: Int, _ from: OperationGraph.Place?, _ to: OperationGraph.Place?, _ isBackward: Bool)
+        throws
+    {
+        guard let start = isBackward ? to : from, let end = isBackward ? from : to else {
+            throw Failure(description: "object \(object) lacks a place")
+        }
+        guard try expect(start) == ids[object] else {
+            throw Failure(description: "another object is at \(start)")
+        }
+        let goal = Place(ids[end.parent], end.name)
+        guard tree.id(at: goal) == nil else { throw Failure(description: "\(end) is taken") }
+        guard !tree.holds(ids[object], goal.directory) else {
+            throw Failure(description: "a directory would get into itself")
+        }
+        tree.move(Place(ids[start.parent], start.name), goal)
+    }
+
+    private mutating func exchange(_ object: Int, _ other: Int, _ isBackward: Bool) throws {
+        guard let slot = layout.objects[object].slot, let place = layout.objects[object].new,
+            layout.objects[other].slot == slot, layout.objects[other].old == place
+        else { throw Failure(description: "the two do not have each other's places") }
+        guard try expect(slot) == ids[isBackward ? other : object],
+            try expect(place) == ids[isBackward ? object : other]
+        else { throw Failure(description: "another object has the place") }
+        tree.exchange(Place(ids[slot.parent], slot.name), Place(ids[place.parent], place.name))
+    }
+}
