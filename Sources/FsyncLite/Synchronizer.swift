@@ -101,7 +101,7 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        var examination: Examination
+        var examination: PlannedSync
         let log = try ComparisonLog(root, writes: true)
         do {
             examination = try examine(root, log)
@@ -163,7 +163,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// What goes by the rules of retention when the plan has been carried out.
-    private func expiring(_ examination: Examination, _ state: StateDirectory) throws -> [String] {
+    private func expiring(_ examination: PlannedSync, _ state: StateDirectory) throws -> [String] {
         guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
         let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
         let plan = examination.plan
@@ -197,11 +197,12 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    private func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> Examination {
+    private func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
         switch source {
         case .directory(let path):
-            try Examination(source: path, root: root, options: options, log: log, monitor: monitor)
-        case .snapshot(let restoration): try Examination(restoration, root: root, monitor: monitor)
+            try Planner(root: root, monitor: monitor).plan(mirroring: path, options, log)
+        case .snapshot(let restoration):
+            try Planner(root: root, monitor: monitor).plan(restoration)
         }
     }
 
@@ -220,7 +221,7 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits; where the disk is full before the journal, again when something has given way.
     private func commit(
-        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ examination: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
         while true {
             do {
@@ -236,7 +237,7 @@ public struct Synchronizer: Sendable {
     /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
     /// - Returns: nil where the disk was full and something has given way.
     private func attempt(
-        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ examination: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
@@ -364,7 +365,7 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    private func missingDigests(_ examination: Examination, _ target: Directory) -> MissingDigests? {
+    private func missingDigests(_ examination: PlannedSync, _ target: Directory) -> MissingDigests? {
         guard options.recordsDigests else { return nil }
         return MissingDigests(
             source: examination.contents.root, target: target,
@@ -375,7 +376,7 @@ public struct Synchronizer: Sendable {
     /// same, so this is no step of the history and needs no journal: one rename brings it. A disk that has no room for it
     /// costs the next run a comparison, and no more.
     private func rewriteManifest(
-        _ examination: Examination, _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report
+        _ examination: PlannedSync, _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report
     ) throws {
         guard let old = examination.header, let directory = root.directory else { return }
         var header = try header(old.id, examination, root: examination.plan.root)
@@ -400,7 +401,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// When the commits were under way whose objects may have no change time in the manifest.
-    private func commits(_ examination: Examination, _ state: StateDirectory) throws -> [Range<Timestamp>] {
+    private func commits(_ examination: PlannedSync, _ state: StateDirectory) throws -> [Range<Timestamp>] {
         // A run that looked at the target has found their change times.
         guard examination.trustsTarget, let header = examination.header else { return [] }
         let last = try state.lastCommit(header).map {
@@ -411,7 +412,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// The new manifest's.
-    private func header(_ id: String, _ examination: Examination, root: Match?) throws -> ManifestHeader {
+    private func header(_ id: String, _ examination: PlannedSync, root: Match?) throws -> ManifestHeader {
         let rootEntry = root?.held
         // Nobody has looked at the source: what the last look saw is all that is known of it.
         if !examination.isOfSource, var header = examination.header {
@@ -461,14 +462,14 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter status: as it was before the state was made in it.
     private func rootAttributes(
-        _ match: Match?, _ examination: Examination, _ target: Directory, _ status: FileStatus
+        _ match: Match?, _ examination: PlannedSync, _ target: Directory, _ status: FileStatus
     ) throws -> (old: Attributes, new: Attributes) {
         let (old, new) = try (match ?? newRoot(examination, target)).attributes
         return (Attributes(status, extended: old.extended), new)
     }
 
     /// A root that was just made, which may have inherited ACLs, and what it shall be: all of it is set.
-    private func newRoot(_ examination: Examination, _ target: Directory) throws -> Match {
+    private func newRoot(_ examination: PlannedSync, _ target: Directory) throws -> Match {
         let attributes = examination.attributes
         let present = try ContentSource(target).rootFile(attributes.extended)
         var source = try examination.contents.rootFile(attributes.extended)
@@ -486,7 +487,7 @@ public struct Synchronizer: Sendable {
     ///
     /// - Parameter id: of the commit; nil where there was none.
     private func leave(
-        _ root: TargetRoot, _ state: StateDirectory, _ examination: Examination, _ report: inout Report,
+        _ root: TargetRoot, _ state: StateDirectory, _ examination: PlannedSync, _ report: inout Report,
         id: String? = nil
     ) throws {
         guard examination.copy == nil else { return try root.removeState() }
