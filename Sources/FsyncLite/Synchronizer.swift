@@ -47,7 +47,7 @@ public struct Synchronizer: Sendable {
         // A run that goes by meanwhile replaces the manifest: a plan of two trees is made again.
         for _ in 0..<5 {
             let root = try TargetRoot(target)
-            if let state = root.state, try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(target) }
             let before = try root.state?.manifestVersion()
             let found = Result {
                 do {
@@ -58,12 +58,12 @@ public struct Synchronizer: Sendable {
             }
             guard let state = root.state else { return try found.get().plan }
             // What goes wrong when the tree changes meanwhile is no error of the tree.
-            if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            if try state.hasJournal() { throw SyncError.pendingCommit(target) }
             guard try state.manifestVersion() == before else { continue }
             let examination = try found.get()
             var plan = examination.plan
             if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }
-            if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
+            if try state.hasJournal() { throw SyncError.pendingCommit(target) }
             if try state.manifestVersion() == before { return plan }
         }
         throw SyncError(.pending, path: target, "it is being written to; run plan again")
@@ -82,7 +82,7 @@ public struct Synchronizer: Sendable {
         var root = try TargetRoot(target)
         try root.lock()
         // Finishing a commit is not what a saved plan says.
-        if saved != nil, try root.state?.hasJournal() == true { throw Synchronizer.pendingCommit(target) }
+        if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(target) }
         if try root.recover() {
             root = try TargetRoot(target)
             try root.lock()
@@ -165,17 +165,11 @@ public struct Synchronizer: Sendable {
     /// What goes by the rules of retention when the plan has been carried out.
     private func expiring(_ examination: PlannedSync, _ state: StateDirectory) throws -> [String] {
         guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
-        let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
+        let rules = try options.retention.rules(kept: examination.header?.retention, state.settings().rules)
         let plan = examination.plan
         return try Retention(state).expiring(
             rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
             began: Timestamp(examination.scanned.time.fileTime), without: plan.givingWay)
-    }
-
-    static func pendingCommit(_ target: [UInt8]) -> SyncError {
-        SyncError(
-            .pending, path: target,
-            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
     }
 
     /// What `apply` would open and `plan`, which changes nothing, cannot look into.
@@ -213,7 +207,7 @@ public struct Synchronizer: Sendable {
         // It is refused to go to the target itself, which is locked as such.
         guard try root.original?.identity != TargetRoot(target).original?.identity else { return nil }
         try root.lock()
-        if try root.state?.hasJournal() ?? false { throw Synchronizer.pendingCommit(restoration.target) }
+        if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(restoration.target) }
         return root
     }
 
@@ -524,7 +518,7 @@ public struct Synchronizer: Sendable {
             // Only an apply lets go of anything: what goes back needs the history.
             guard examination.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
             let rules = try options.retention.rules(
-                kept: examination.header?.retention, state.settings())
+                kept: examination.header?.retention, state.settings().rules)
             try Retention(state).apply(
                 rules.policy, after: id, began: examination.scanned.time)
         }

@@ -16,7 +16,7 @@ extension Target {
     }
 
     private func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
-        try options.rules(kept: state.manifest()?.header.retention, state.settings())
+        try options.rules(kept: state.manifest()?.header.retention, state.settings().rules)
     }
 
     private func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
@@ -155,7 +155,7 @@ extension Target {
 
     private func history() throws -> History {
         let (_, state) = try open()
-        if try state.hasJournal() { throw Synchronizer.pendingCommit(path) }
+        if try state.hasJournal() { throw SyncError.pendingCommit(path) }
         return try History(state)
     }
 
@@ -208,32 +208,5 @@ extension DigestReader {
         } catch let error as SystemError {
             return SyncError(error)
         }
-    }
-}
-
-extension Action {
-    /// One action per path: what goes and what comes there are one update.
-    fileprivate static func joined(_ actions: [Action]) -> [Action] {
-        let going = Dictionary(grouping: actions.filter { $0.verb == .delete }, by: \.path)
-        let coming = Set(actions.lazy.filter { $0.verb == .create }.map(\.path))
-        return actions.compactMap { action in
-            guard coming.contains(action.path), let old = going[action.path]?.first else { return action }
-            guard action.verb == .create else { return action.verb == .delete ? nil : action }
-            var update = action
-            update.verb = .update
-            update.causes = [old.type == action.type ? .content : .type]
-            return update
-        }.sorted { ($0.path, $0.verb) < ($1.path, $1.verb) }
-    }
-
-    /// Something that moved with its directory; of what kind it is no record says.
-    fileprivate init(carried path: RelativePath, from before: RelativePath) {
-        self.init(
-            .move,
-            File(
-                path: path, status: FileStatus(type: .file, modified: .init(seconds: 0, nanoseconds: 0)),
-                destination: []),
-            from: before, causes: [.renamed])
-        size = nil
     }
 }

@@ -412,7 +412,7 @@ package final class Commit {
             names.append(Array(above.name.bytes))
             parent = above.parent
         }
-        if parent == OperationGraph.state { names.append(Array(TreeScan.reservedName.bytes)) }
+        if parent == OperationGraph.state { names.append(Array(FileName.state.bytes)) }
         return root.path + [UInt8(ascii: "/")]
             + Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
     }

@@ -135,9 +135,7 @@ extension ComparisonPolicy {
     private func omitted(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Omissions {
         guard !base.omitted.isEmpty, !base.differs(from: target) else { return [] }
         // That an entry is racy concerns its content.
-        guard base.status.changed != CommitSpans.unexamined, isSame(source, base.status),
-            !usesChangeTime || source.changed == base.status.changed
-        else { return [] }
+        guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else { return [] }
         var omitted = base.omitted
         // Without the owner setuid and setgid are not wanted either.
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
@@ -148,8 +146,11 @@ extension ComparisonPolicy {
 
     /// The source's object is the recorded one, by everything that its file system keeps.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
-        base.isSettled && isSame(source, base.status)
-            && (!usesChangeTime || source.changed == base.status.changed)
+        base.isSettled && isUnchanged(source, base.status)
+    }
+
+    private func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
+        isSame(source, recorded) && (!usesChangeTime || source.changed == recorded.changed)
     }
 
     private func isSame(_ source: FileStatus, _ recorded: FileStatus) -> Bool {

@@ -26,8 +26,10 @@ package struct ReverseDelta: Hashable, Sendable {
     package init() {}
 
     /// What a record says.
-    package init(_ actions: [UndoEntry], clones: [HistoryRecord.Header.Clone] = []) {
-        for clone in clones { originals[clone.inode] = clone.original }
+    ///
+    /// - Parameter originals: by the inode of a clone, that of the file that it was made of.
+    package init(_ actions: [UndoEntry], originals: [UInt64: UInt64] = [:]) {
+        self.originals = originals
         // Directories come first: what has no slot of its own lies in theirs.
         for action in actions.sorted(by: { $0.file.path < $1.file.path }) {
             let path = action.file.path

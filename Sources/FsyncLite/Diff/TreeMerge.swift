@@ -63,113 +63,138 @@ package struct TreeMerge {
         if policy.foldsNames { folding = NameFolding() }
     }
 
-    package mutating func run(
-        source: some EntryStream, target: some EntryStream, manifest: (some EntryStream)?
+    package mutating func run<Manifest: EntryStream>(
+        source: some EntryStream, target: some EntryStream, manifest: Manifest?
     ) throws {
-        var hasSource = try source.advance()
-        var hasTarget = try target.advance()
-        var hasRecord = try manifest?.advance() ?? false
-
-        while hasSource || hasTarget {
-            let order =
-                !hasTarget ? -1 : !hasSource ? 1 : source.path.order(comparedTo: target.path)
-            if order == 0, isAsRecorded(source, target, hasRecord ? manifest : nil) {
+        var trees = MergeJoin(source, target)
+        var hasBase = try manifest?.advance() ?? false
+        while try trees.advance() {
+            let side = trees.side
+            if side == .both, isAsRecorded(source, target, hasBase ? manifest : nil) {
                 (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
                 folding?.admit(source.path)
-                if hasRecord, let manifest {
+                if hasBase, let manifest {
                     noteTime(of: target.status, manifest.targetChanged)
-                    hasRecord = try next(manifest)
+                    hasBase = try next(manifest)
                 }
-                hasSource = try source.advance()
-                hasTarget = try target.advance()
                 continue
             }
-            let path = order <= 0 ? source.path : target.path
-            let isSourceExcluded = order <= 0 && source.exclusion != .none
-            // Where both have it, the size in the source counts. A rule for directories leaves out no file of that name.
-            let isTargetExcluded =
-                order >= 0 && !policy.deletesExcluded
-                && ((isSourceExcluded && (source.exclusion == .bySize || target.exclusion != .none))
-                    || target.exclusion == .byRule
-                    || (order > 0 && target.exclusion == .bySize))
-
-            var base: BaseEntry?
-            var isResting = false
-            if let manifest {
-                while hasRecord {
-                    let position = manifest.path.order(comparedTo: path)
-                    if position > 0 { break }
-                    if position == 0 {
-                        let found = BaseEntry(manifest)
-                        if order >= 0 { noteTime(of: target.status, found) }
-                        // What takes no part may be edited at will.
-                        isResting =
-                            found.isUncovered && order >= 0
-                            && (isTargetExcluded || policy.recovered.map { !$0.contains(path) } ?? false)
-                        if !isResting { noteDrift(of: found, manifest, order >= 0 ? target : nil) }
-                        base = isResting && !isTargetExcluded ? nil : found
-                        if base == nil {
-                            resting.insert(path)
-                            if found.differs(from: target.status) {
-                                restingDrift.append(
-                                    Drift(recorded: manifest.file, found, found: target.file))
-                            }
-                        }
-                    } else {
-                        leave(manifest)
-                    }
-                    hasRecord = try next(manifest)
+            let path = trees.path
+            let excluded = exclusions(side, source, target)
+            var (base, isResting): (BaseEntry?, Bool) = (nil, false)
+            while hasBase, let manifest {
+                let order = manifest.path.order(comparedTo: path)
+                if order > 0 { break }
+                if order == 0 {
+                    (base, isResting) = takeBase(
+                        manifest, side == .left ? nil : target, isExcluded: excluded.target)
+                } else {
+                    leave(manifest)
                 }
+                hasBase = try next(manifest)
             }
-            if order >= 0, let recorded = target.recorded {
-                let found = BaseEntry(recorded)
-                if found.isUncovered { hasUncovered = true }
-                base = found
+            if side != .left {
+                if let recorded = target.recorded {
+                    base = BaseEntry(recorded)
+                    if recorded.marks.contains(.uncovered) { hasUncovered = true }
+                }
+                if policy.isRecordItself { base = BaseEntry(of: target) }
             }
-            if policy.isRecordItself, order >= 0 { base = BaseEntry(of: target) }
             leaveUnsettled(path)
             // What arrives there is recorded as what it is, if it arrives.
-            if base != nil, order < 0 { forget(path) }
+            if base != nil, side == .left { forget(path) }
+            take(side, source, target, base, excluded, isResting: isResting)
+            count(side, source, target, base, excluded, isResting: isResting, hasManifest: manifest != nil)
+        }
+        while hasBase, let manifest {
+            leave(manifest)
+            hasBase = try next(manifest)
+        }
+    }
 
-            if isTargetExcluded {
-                if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
-                if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
-                if order == 0, !isSourceExcluded { collisions.append(path) }
-                if target.status.type == .directory { excludedDirectory = path }
-                if let base, !base.isUncovered {
-                    uncover(target.file, base, isSeen: true)
-                }
-            } else if isSourceExcluded {
-                if order == 0 { takeDeparture(target, base) }
-            } else if order == 0 {
-                takeBoth(source, target, base, isResting: isResting)
-            } else if order < 0 {
-                takeArrival(source, base)
-            } else if !isProtected(path) {
-                takeDeparture(target, base)
-            }
-            if order <= 0 {
-                if !isSourceExcluded {
-                    sourceCount += 1
-                    folding?.admit(source.path)
-                }
-                hasSource = try source.advance()
-            }
-            if order >= 0 {
-                if !isTargetExcluded {
-                    targetCount += 1
-                    if base == nil, manifest != nil, !isResting,
-                        !policy.mayHaveBeenExcluded(path, target.status.type)
-                    {
-                        drift.append(Drift(found: target.file))
-                    }
-                }
-                hasTarget = try target.advance()
+    /// What takes no part on either side.
+    private typealias Exclusions = (source: Bool, target: Bool)
+
+    private func exclusions(
+        _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream
+    ) -> Exclusions {
+        let isSourceExcluded = side != .right && source.exclusion != .none
+        guard side != .left, !policy.deletesExcluded else { return (isSourceExcluded, false) }
+        // Where both have it, the size in the source counts. A rule for directories leaves out no file of that name.
+        let isTargetExcluded =
+            (isSourceExcluded && (source.exclusion == .bySize || target.exclusion != .none))
+            || target.exclusion == .byRule || (side == .right && target.exclusion == .bySize)
+        return (isSourceExcluded, isTargetExcluded)
+    }
+
+    /// The manifest's entry of the present path.
+    ///
+    /// - Parameter target: nil where the target has none.
+    /// - Returns: the base; none for what takes no part in the earlier tree either.
+    private mutating func takeBase(
+        _ manifest: some EntryStream, _ target: (some EntryStream)?, isExcluded: Bool
+    ) -> (BaseEntry?, isResting: Bool) {
+        let base = BaseEntry(manifest)
+        guard let target else {
+            noteDrift(of: base, manifest, target)
+            return (base, false)
+        }
+        noteTime(of: target.status, base)
+        // What takes no part may be edited at will.
+        guard base.isUncovered,
+            isExcluded || policy.recovered.map({ !$0.contains(manifest.path) }) ?? false
+        else {
+            noteDrift(of: base, manifest, target)
+            return (base, false)
+        }
+        if isExcluded { return (base, true) }
+        resting.insert(manifest.path)
+        if base.differs(from: target.status) {
+            restingDrift.append(Drift(recorded: manifest.file, base, found: target.file))
+        }
+        return (nil, true)
+    }
+
+    private mutating func take(
+        _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?,
+        _ excluded: Exclusions, isResting: Bool
+    ) {
+        if excluded.target {
+            leaveExcluded(target, base)
+            if side == .both, !excluded.source { collisions.append(target.path) }
+        } else if excluded.source {
+            if side == .both { takeDeparture(target, base) }
+        } else {
+            switch side {
+            case .both: takeBoth(source, target, base, isResting: isResting)
+            case .left: takeArrival(source, base)
+            case .right: if !isProtected(target.path) { takeDeparture(target, base) }
             }
         }
-        while hasRecord, let manifest {
-            leave(manifest)
-            hasRecord = try next(manifest)
+    }
+
+    private mutating func leaveExcluded(_ target: some EntryStream, _ base: BaseEntry?) {
+        let path = target.path
+        if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
+        if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
+        if target.status.type == .directory { excludedDirectory = path }
+        if let base, !base.isUncovered { uncover(target.file, base, isSeen: true) }
+    }
+
+    private mutating func count(
+        _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?,
+        _ excluded: Exclusions, isResting: Bool, hasManifest: Bool
+    ) {
+        if side != .right, !excluded.source {
+            sourceCount += 1
+            folding?.admit(source.path)
+        }
+        guard side != .left, !excluded.target else { return }
+        targetCount += 1
+        if base == nil, hasManifest, !isResting,
+            !policy.mayHaveBeenExcluded(target.path, target.status.type)
+        {
+            drift.append(Drift(found: target.file))
         }
     }
 

@@ -31,27 +31,6 @@ package struct UndoEntry: Hashable, Sendable {
         (self.verb, self.file, self.from, self.slot, self.causes) = (verb, file, from, slot, causes)
         self.wasUncovered = wasUncovered || verb == .cover
     }
-
-    /// What the apply did, in the words of a plan.
-    var applied: [Action] {
-        let present = file.moved(to: from ?? file.path)
-        // An undo brought it back from the history.
-        if file.path.isInState { return verb == .move ? [Action(.create, present, causes: [.new])] : [] }
-        switch verb {
-        case .create: return [Action(.delete, file, causes: causes)]
-        case .delete: return [Action(.create, file, causes: causes)]
-        case .move where from == file.path: return []
-        case .move: return [Action(.move, present, from: file.path, causes: [.renamed])]
-        case .attributes: return [Action(.attributes, present, causes: causes)]
-        case .cover, .uncover: return []
-        case .update:
-            var update = Action(.update, present, causes: causes)
-            // Only the size that it had is on record.
-            update.size = nil
-            guard from != nil else { return [update] }
-            return [Action(.move, present, from: file.path, causes: [.renamed]), update]
-        }
-    }
 }
 
 extension UndoEntry {
@@ -144,35 +123,5 @@ extension UndoEntry {
         case .move: return from == nil ? "a move from nowhere" : nil
         case .update, .attributes, .cover, .uncover: return nil
         }
-    }
-}
-
-extension RelativePath {
-    /// Where displaced objects are held, below the target's root.
-    static let history = RelativePath.root.appending(TreeScan.reservedName)
-        .appending(StateDirectory.Name.history)
-
-    /// Of what is made anew: nothing is there.
-    static let lost = history.appending(FileName("none")).appending(FileName("lost"))
-
-    /// A place in the history where nothing is: what it would hold is lost.
-    var isLost: Bool {
-        relative(to: .history)?.components.dropFirst().first?.elementsEqual("lost".utf8) ?? false
-    }
-
-    /// The path is the state's: no part of the tree.
-    var isInState: Bool {
-        var components = bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1).makeIterator()
-        return components.next()?.elementsEqual(TreeScan.reservedName.bytes) ?? false
-    }
-
-    func appending(_ path: RelativePath) -> RelativePath {
-        path.components.reduce(self) { above, name in FileName(name).map(above.appending) ?? above }
-    }
-
-    /// The rest of the path below a directory; nil for what does not lie there.
-    func relative(to directory: RelativePath) -> RelativePath? {
-        if directory.isRoot { return self }
-        return isBelow(directory) ? RelativePath(Array(bytes.dropFirst(directory.bytes.count + 1))) : nil
     }
 }

@@ -21,7 +21,7 @@ enum EntryOrder {
             return "\"\(path)\" does not come after \"\(previous)\""
         }
         guard let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else {
-            return path.bytes.elementsEqual(TreeScan.reservedName.bytes)
+            return path.bytes.elementsEqual(FileName.state.bytes)
                 ? "\"\(path)\" is reserved at the root" : nil
         }
         // The directory of an entry is the one before it, or one that holds the one before it; that one was checked in

@@ -97,3 +97,24 @@ public struct Filters: Hashable, Sendable {
         return decision
     }
 }
+
+extension Filters {
+    /// The filters that a summary is of; nil where they ask for more than paths.
+    init?(_ summary: FilterSummary) {
+        self.init()
+        for line in summary.lines {
+            let parts = line.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            guard parts.count == 2, let pattern = unescaped(parts[1]) else { return nil }
+            switch String(parts[0]) {
+            case "--exclude": exclude(pattern)
+            case "--include": include(pattern)
+            default: return nil
+            }
+        }
+    }
+
+    /// Decides by the path alone.
+    func excludes(_ path: RelativePath, _ type: FileType) -> Bool {
+        explain(path, type: type, size: 0) { _ in FilterDirectory() }.isExcluded
+    }
+}

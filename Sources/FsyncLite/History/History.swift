@@ -90,7 +90,7 @@ struct History {
             let isLast = isTree && position == index - 1
             let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil
             changes = changes.followed(
-                by: ReverseDelta(record.actions, clones: step.header.clones ?? []),
+                by: ReverseDelta(record.actions, originals: step.header.originals),
                 covers: { filters?.excludes($0.path, $0.status.type) == false })
             drift = record.drift
         }

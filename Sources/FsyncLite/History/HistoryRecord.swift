@@ -83,6 +83,11 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
+        /// By the inode of a clone, that of the file that it was made of.
+        var originals: [UInt64: UInt64] {
+            Dictionary((clones ?? []).map { ($0.inode, $0.original) }, uniquingKeysWith: { $1 })
+        }
+
         static func clones(_ originals: [UInt64: UInt64]) -> [Clone]? {
             guard !originals.isEmpty else { return nil }
             return originals.map { Clone(inode: $0.key, original: $0.value) }.sorted { $0.inode < $1.inode }

@@ -240,8 +240,8 @@ package struct SnapshotTree: Sendable {
     /// The entries in order.
     ///
     /// - Parameter present: the manifest, from its beginning.
-    package func entries(over present: any EntryStream) -> some EntryStream {
-        EarlierEntries(self, present)
+    package func entries(over present: some EntryStream) -> some EntryStream {
+        SnapshotEntries(self, present)
     }
 
     /// Walks along the touched paths as the manifest is read.
@@ -264,38 +264,27 @@ package struct SnapshotTree: Sendable {
         }
     }
 
-    private final class EarlierEntries: EntryStream {
+    private final class SnapshotEntries<Present: EntryStream>: EntryStream {
         private let tree: SnapshotTree
-        private let present: any EntryStream
+        private let changed: FileList
+        private let present: Present
+        private var entries: MergeJoin<FileList, Present>
         private var cursor: Cursor
-        private var hasPresent: Bool?
-        /// The present entry of the manifest is not in the tree, but the changed one of its path.
-        private var isReplaced = false
-        /// The index of the next changed entry, and the one that is the present entry of the stream.
-        private var next = 0
-        private var current: File?
 
-        init(_ tree: SnapshotTree, _ present: any EntryStream) {
-            self.tree = tree
-            self.present = present
+        init(_ tree: SnapshotTree, _ present: Present) {
+            (self.tree, self.present) = (tree, present)
+            changed = FileList(sorted: tree.changed.map(\.file))
+            entries = MergeJoin(changed, present)
             cursor = Cursor(tree.touched)
         }
 
         func advance() throws -> Bool {
-            if current == nil || isReplaced || hasPresent == nil { try advancePresent() }
-            let hasPresent = hasPresent ?? false
-            (current, isReplaced) = (nil, false)
-            guard next < tree.changed.count else { return hasPresent }
-            let order = hasPresent ? tree.changed[next].file.path.order(comparedTo: present.path) : -1
-            guard order <= 0 else { return hasPresent }
-            (current, isReplaced) = (tree.changed[next].file, order == 0)
-            next += 1
-            return true
-        }
-
-        /// To the next entry of the manifest that is as it was.
-        private func advancePresent() throws {
-            repeat { hasPresent = try present.advance() } while hasPresent == true && isLeftOut(present.path)
+            while try entries.advance() {
+                if entries.side == .left { return true }
+                let isLeftOut = isLeftOut(present.path)
+                if entries.side == .both || !isLeftOut { return true }
+            }
+            return false
         }
 
         private func isLeftOut(_ path: RelativePath) -> Bool {
@@ -308,13 +297,15 @@ package struct SnapshotTree: Sendable {
                     || tree.changes.pathBefore(of: path) != path)
         }
 
-        var path: RelativePath { current?.path ?? present.path }
-        var status: FileStatus { current?.status ?? present.status.asNameOf(tree.linked) }
-        var destination: [UInt8] { current?.destination ?? present.destination }
-        var extended: ExtendedAttributes { current?.extended ?? present.extended }
-        var omitted: Omissions { current?.omitted ?? present.omitted }
-        var digest: Digest? { current.map { $0.digest } ?? present.digest }
-        var targetInode: UInt64 { current?.status.inode ?? present.targetInode }
+        private var isChanged: Bool { entries.side != .right }
+
+        var path: RelativePath { entries.path }
+        var status: FileStatus { isChanged ? changed.status : present.status.asNameOf(tree.linked) }
+        var destination: [UInt8] { isChanged ? changed.destination : present.destination }
+        var extended: ExtendedAttributes { isChanged ? changed.extended : present.extended }
+        var omitted: Omissions { isChanged ? changed.omitted : present.omitted }
+        var digest: Digest? { isChanged ? changed.digest : present.digest }
+        var targetInode: UInt64 { isChanged ? changed.status.inode : present.targetInode }
     }
 }
 

@@ -15,3 +15,11 @@ package struct EntryMarks: OptionSet, Hashable, Sendable {
     /// an earlier tree finds it again.
     package static let uncovered = EntryMarks(rawValue: 4)
 }
+
+/// Why an entry takes no part.
+package enum Exclusion: Sendable {
+    case none
+    case byRule
+    /// A size counts in the tree that has the file; where both have it, in the source.
+    case bySize
+}

@@ -176,3 +176,15 @@ extension RelativePath: CustomStringConvertible {
         isRoot ? "." : escapedText(bytes)
     }
 }
+
+extension RelativePath {
+    func appending(_ path: RelativePath) -> RelativePath {
+        path.components.reduce(self) { above, name in FileName(name).map(above.appending) ?? above }
+    }
+
+    /// The rest of the path below a directory; nil for what does not lie there.
+    func relative(to directory: RelativePath) -> RelativePath? {
+        if directory.isRoot { return self }
+        return isBelow(directory) ? RelativePath(Array(bytes.dropFirst(directory.bytes.count + 1))) : nil
+    }
+}

@@ -19,10 +19,10 @@ public struct RetentionOptions: Hashable, Sendable {
 
     /// - Parameters:
     ///   - kept: what was kept with the target before this run.
-    ///   - settings: the target's.
-    func rules(kept: RetentionPolicy?, _ settings: Settings) -> RetentionRules {
+    ///   - target: in the target's settings.
+    func rules(kept: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
         let places: [(RetentionPolicy?, RetentionRules.Origin)] = [
-            (given, .given), (settings.rules, .settings), (self.settings, .settings),
+            (given, .given), (target, .settings), (self.settings, .settings),
             (self.kept(over: kept), .kept), (defaults, .defaults),
         ]
         for case (let policy?, let origin) in places where !policy.isEmpty {

@@ -74,3 +74,11 @@ package func reporting<Value: ~Copyable>(
         throw SyncError(error, code: error.errno == .exists || error.errno == .notEmpty ? .refused : .failed)
     }
 }
+
+extension SyncError {
+    static func pendingCommit(_ target: [UInt8]) -> SyncError {
+        SyncError(
+            .pending, path: target,
+            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
+    }
+}

@@ -72,7 +72,7 @@ struct DirectorySource: PlanSource {
         manifest = try root.state?.manifest(withUncovered: true)
         if options.repairs.isEmpty {
             historyGivesWay =
-                settings.map { options.retention.rules(kept: header?.retention, $0).giveWay } ?? true
+                settings.map { options.retention.rules(kept: header?.retention, $0.rules).giveWay } ?? true
         }
         var policy = ComparisonPolicy()
         policy.attributes = attributes
@@ -215,7 +215,7 @@ struct DirectorySource: PlanSource {
         let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
         do {
             try difference.settle(
-                inspect: { try attributes.attributes(of: $0) },
+                inspect: { try attributes.attributes(of: $0.source, and: $0.target) },
                 lookUp: { try attributes.attributes(ofTarget: $0) },
                 haveSameContent: { try contents.haveSameContent($0) })
         } catch {

@@ -31,10 +31,12 @@ final class AttributeInspection {
         self.selection = selection
     }
 
-    func attributes(of match: Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
-        let there = try target.extendedAttributes(of: match.target, selection) ?? ExtendedAttributes()
+    func attributes(
+        of file: File, and other: File
+    ) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
+        let there = try target.extendedAttributes(of: other, selection) ?? ExtendedAttributes()
         // What has gone from the source meanwhile, the next run will miss.
-        return (try source.extendedAttributes(of: match.source, selection) ?? there, there)
+        return (try source.extendedAttributes(of: file, selection) ?? there, there)
     }
 
     /// Those of an entry of the target alone.

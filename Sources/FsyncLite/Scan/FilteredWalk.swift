@@ -85,14 +85,6 @@ struct FilteredWalk {
     }
 }
 
-/// Why an entry takes no part.
-package enum Exclusion: Sendable {
-    case none
-    case byRule
-    /// A size counts in the tree that has the file; where both have it, in the source.
-    case bySize
-}
-
 extension Filters {
     /// Decides about one path of a source, as a run would.
     ///

@@ -88,7 +88,7 @@ struct TreeCursor {
         status = found
         isListed = true
         if outerLevels.isEmpty,
-            level.listing.name(at: index).elementsEqual(TreeScan.reservedName.bytes)
+            level.listing.name(at: index).elementsEqual(FileName.state.bytes)
         {
             findings.metReservedName = true
             return false

@@ -67,9 +67,6 @@ package final class TreeScan: EntryStream {
         package var metReservedName = false
     }
 
-    /// The name that is ours at the root of every tree; never part of it.
-    package static let reservedName = FileName(".fsync-lite")
-
     private var cursor: TreeCursor
 
     package convenience init(

@@ -40,14 +40,14 @@ package struct StateDirectory: Sendable {
         static func treesBeside(_ target: FileName) -> FileName? { beside(target, "-trees") }
 
         private static func beside(_ target: FileName, _ suffix: String) -> FileName? {
-            let name = Array(".".utf8) + target.bytes + TreeScan.reservedName.bytes + suffix.utf8
+            let name = Array(".".utf8) + target.bytes + FileName.state.bytes + suffix.utf8
             return name.count <= 255 ? FileName(name) : nil
         }
     }
 
     /// The state of a target; nil when it has none.
     package init?(of root: Directory) throws {
-        let inside = try StateDirectory(TreeScan.reservedName, in: root, isBeside: false)
+        let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         var beside: StateDirectory?
         if let place = try root.place(), let name = Name.beside(place.name) {
             beside = try StateDirectory(name, in: place.parent, isBeside: true)
@@ -62,7 +62,7 @@ package struct StateDirectory: Sendable {
             }
         }
         guard
-            let found = try beside ?? inside ?? StateDirectory(TreeScan.reservedName, in: root, isBeside: false)
+            let found = try beside ?? inside ?? StateDirectory(FileName.state, in: root, isBeside: false)
         else { return nil }
         self = found
     }
@@ -88,9 +88,9 @@ package struct StateDirectory: Sendable {
 
     /// Makes the state of a target that has none.
     package static func make(in root: Directory) throws -> StateDirectory {
-        try root.makeDirectory(TreeScan.reservedName)
+        try root.makeDirectory(FileName.state)
         guard let state = try StateDirectory(of: root) else {
-            throw SyncError(.failed, path: root.path(of: TreeScan.reservedName), "it vanished at once")
+            throw SyncError(.failed, path: root.path(of: FileName.state), "it vanished at once")
         }
         return state
     }
@@ -379,7 +379,7 @@ package struct StateDirectory: Sendable {
         for name in try DirectoryListing.names(in: directory) where name != Name.copy {
             try TreeRemoval.remove(name, in: directory)
         }
-        try TreeRemoval.remove(TreeScan.reservedName, in: root)
+        try TreeRemoval.remove(FileName.state, in: root)
     }
 
     /// Empties the trash and what a run that was cut short left behind. No journal may be there.
@@ -395,7 +395,7 @@ package struct StateDirectory: Sendable {
 extension Directory {
     /// The state of this target where it is not in it, so that paths in the state lead there all the same.
     func stateBeside() throws(SystemError) -> Directory? {
-        guard try status(of: TreeScan.reservedName) == nil, let place = try place(),
+        guard try status(of: FileName.state) == nil, let place = try place(),
             let name = StateDirectory.Name.beside(place.name),
             try place.parent.status(of: name)?.type == .directory
         else { return nil }

@@ -151,7 +151,7 @@ struct TargetRoot {
         let identity = try directory.status().identity
         for name in try DirectoryListing.names(in: parent).sorted()
         where name.bytes.first == UInt8(ascii: ".")
-            && name.bytes.suffix(TreeScan.reservedName.bytes.count).elementsEqual(TreeScan.reservedName.bytes)
+            && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
             // What is not ours to read is not the one.
             guard let state = try? StateDirectory(name, in: parent, isBeside: true),
@@ -187,9 +187,9 @@ struct TargetRoot {
         try state.keepingTime(of: directory) {
             try ObjectHandle(of: directory).whileWritable {
                 if beside {
-                    try directory.rename(TreeScan.reservedName, to: parent, sibling, .noReplace)
+                    try directory.rename(FileName.state, to: parent, sibling, .noReplace)
                 } else {
-                    try parent.rename(sibling, to: directory, TreeScan.reservedName, .noReplace)
+                    try parent.rename(sibling, to: directory, FileName.state, .noReplace)
                 }
             }
         }
@@ -227,7 +227,7 @@ struct TargetRoot {
         guard let directory, let state, try state.copy() == copy else { return false }
         // One commit brings all of it.
         return try state.manifest() != nil
-            || DirectoryListing.names(in: directory).contains { $0 != TreeScan.reservedName }
+            || DirectoryListing.names(in: directory).contains { $0 != FileName.state }
     }
 
     /// Takes the state away when all is done: what is left is a directory like any other.

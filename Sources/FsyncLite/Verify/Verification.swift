@@ -72,7 +72,14 @@ public struct Verification: Sendable {
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
         let version = try manifest.manifestVersion()
         let recorded = try manifest.stream()
-        let header = try manifest.header(of: recorded)
+        let summary = try compare(recorded, manifest.header(of: recorded), report)
+        try manifest.checkManifest(is: version)
+        return summary
+    }
+
+    private func compare(
+        _ recorded: some EntryStream, _ header: ManifestHeader?, _ report: (Discrepancy) throws -> Void
+    ) throws -> Summary {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all
@@ -81,41 +88,33 @@ public struct Verification: Sendable {
         let copies = Copies(
             tree: DigestReader(root, monitor: monitor),
             source: try source.map { DigestReader(try LocalFile(bytes: $0).directory(), monitor: monitor) })
+        let isFiltered = !(header?.filters.lines.isEmpty ?? true)
         var summary = Summary()
-        var problems = 0
-        var (hasRecord, hasEntry) = (try recorded.advance(), try scan.advance())
-        while hasRecord || hasEntry {
-            let order = !hasEntry ? -1 : !hasRecord ? 1 : recorded.path.order(comparedTo: scan.path)
-            if order == 0 {
+        var reported = 0
+        var trees = MergeJoin(recorded, scan)
+        while try trees.advance() {
+            switch trees.side {
+            case .both:
                 let causes = policy.causes(recorded, scan)
                 if !causes.isEmpty {
                     try report(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
                 if readsContent, recorded.status.type == .file,
-                    causes.isDisjoint(with: [.type, .size, .modified]),
-                    part.contains(recorded.path)
+                    causes.isDisjoint(with: [.type, .size, .modified]), part.contains(recorded.path),
+                    let found = try copies.judge(recorded, &summary)
                 {
-                    if let found = try copies.judge(recorded, &summary) { try report(found) }
+                    try report(found)
                 }
-            } else if order < 0 {
-                try report(Discrepancy(kind: .missing, path: recorded.path))
-            } else if header?.filters.lines.isEmpty ?? true {
-                try report(Discrepancy(kind: .added, path: scan.path))
-            } else {
-                summary.unlisted += 1
+            case .left: try report(Discrepancy(kind: .missing, path: recorded.path))
+            case .right where isFiltered: summary.unlisted += 1
+            case .right: try report(Discrepancy(kind: .added, path: scan.path))
             }
-            while problems < scan.findings.problems.count {
-                let problem = scan.findings.problems[problems]
+            if trees.side != .right { summary.entries += 1 }
+            for problem in scan.findings.problems.dropFirst(reported) {
                 try report(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
-                problems += 1
             }
-            if order <= 0 {
-                summary.entries += 1
-                hasRecord = try recorded.advance()
-            }
-            if order >= 0 { hasEntry = try scan.advance() }
+            reported = scan.findings.problems.count
         }
-        try manifest.checkManifest(is: version)
         return summary
     }
 

@@ -32,7 +32,7 @@ struct ComparisonTests {
             let record = BaseEntry(
                 status: record, targetInode: 70, targetChanged: targetChanged, marks: marks)
             var match = Match(
-                source: file(source, destinations.0), target: file(target, destinations.1), record: record)
+                source: file(source, destinations.0), target: file(target, destinations.1), base: record)
             match.compare(by: policy)
             return match
         }
@@ -195,7 +195,7 @@ struct ComparisonTests {
         let record = BaseEntry(status: row.entry.record, targetInode: 70)
         #expect(!record.differs(from: Entry(.file).target))
         #expect(record.differs(from: row.entry.target))
-        #expect(record.isIntact(in: Entry(.file).target))
-        #expect(record.isIntact(in: row.entry.target) == isIntact)
+        #expect(record.known.isIntact(in: Entry(.file).target))
+        #expect(record.known.isIntact(in: row.entry.target) == isIntact)
     }
 }

@@ -81,11 +81,11 @@ struct RetentionPolicyTests {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         let labels = [1: "a", 2: "b"]
         #expect(kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", "", "label b"])
-        let rules = RetentionOptions().rules(kept: nil, Settings(keepLast: 1)).policy
+        let rules = RetentionOptions().rules(kept: nil, Settings(keepLast: 1).rules).policy
         #expect(kept(times, labels: labels, rules) == ["present", "last, label a", "label b"])
         var settings = Settings(keepLast: 1)
         settings.rules.keepLabel = []
-        let others = RetentionOptions().rules(kept: nil, settings).policy
+        let others = RetentionOptions().rules(kept: nil, settings.rules).policy
         #expect(kept(times, labels: labels, others) == ["present", "last", ""])
     }
 
@@ -146,7 +146,7 @@ struct RetentionPolicyTests {
         var options = RetentionOptions()
         var settings = Settings()
         func rules() -> String {
-            let rules = options.rules(kept: kept, settings)
+            let rules = options.rules(kept: kept, settings.rules)
             return "\(rules.policy) \(rules.origin)"
         }
         var kept: RetentionPolicy?
@@ -174,7 +174,7 @@ struct RetentionPolicyTests {
     @Test func anEmptyListOfLabelsIsNoRule() {
         var settings = Settings()
         settings.rules.keepLabel = []
-        #expect(RetentionOptions().rules(kept: nil, settings).origin == .builtIn)
+        #expect(RetentionOptions().rules(kept: nil, settings.rules).origin == .builtIn)
     }
 
     /// To users of restic `6m` is half a year; as minutes it would let the history go.

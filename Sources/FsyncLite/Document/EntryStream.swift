@@ -58,8 +58,13 @@ package final class FileList: EntryStream {
     private let files: [File]
     private var index = -1
 
-    package init(_ files: [File]) {
-        self.files = files.sorted()
+    package convenience init(_ files: [File]) {
+        self.init(sorted: files.sorted())
+    }
+
+    /// - Parameter files: in the order of their paths.
+    init(sorted files: [File]) {
+        self.files = files
     }
 
     package func advance() -> Bool {
@@ -71,5 +76,6 @@ package final class FileList: EntryStream {
     package var status: FileStatus { files[index].status }
     package var destination: [UInt8] { files[index].destination }
     package var extended: ExtendedAttributes { files[index].extended }
+    package var omitted: Omissions { files[index].omitted }
     package var digest: Digest? { files[index].digest }
 }

@@ -69,7 +69,7 @@ public struct Tree: Sendable {
     /// The state of a target in which no commit is under way; nil for any other directory.
     private static func state(of path: [UInt8]) throws -> StateDirectory? {
         guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory()) else { return nil }
-        guard try !state.hasJournal() else { throw Synchronizer.pendingCommit(path) }
+        guard try !state.hasJournal() else { throw SyncError.pendingCommit(path) }
         return state
     }
 

@@ -1,0 +1,76 @@
+extension RetentionPolicy {
+    /// Why each of these snapshots stays; nothing for one that goes.
+    ///
+    /// - Parameters:
+    ///   - snapshots: the newest, which is the present tree, first.
+    ///   - before: the newest that was there before the run that asks.
+    ///   - began: when that run began, where its clock counts. Nothing goes for a run that is older than what was
+    ///     there: one of the two had a wrong clock.
+    public func reasons(
+        for snapshots: [Snapshot], newestBefore before: Int = 0, began: Timestamp? = nil
+    ) -> [[String]] {
+        var reasons = snapshots.indices.map { $0 == 0 ? ["present"] : [] }
+        addLast(to: &reasons, snapshots)
+        addCalendar(to: &reasons, snapshots)
+        let newest = RetentionPolicy.time(of: before, in: snapshots)
+        if let keepWithin, let newest {
+            let start = keepWithin.before(newest)
+            for index in snapshots.indices {
+                guard let time = RetentionPolicy.time(of: index, in: snapshots), time >= start else {
+                    continue
+                }
+                reasons[index].append("within \(keepWithin)")
+            }
+        }
+        for (index, snapshot) in snapshots.enumerated() {
+            guard let label = snapshot.label else { continue }
+            if keepsLabelled || keepLabel?.contains(label) ?? false {
+                reasons[index].append("label \(label)")
+            }
+        }
+        guard let began, let newest, began < newest else { return reasons }
+        return reasons.map { $0.isEmpty ? ["clock"] : $0 }
+    }
+
+    private func addLast(to reasons: inout [[String]], _ snapshots: [Snapshot]) {
+        var left = keepLast ?? 0
+        for index in snapshots.indices.dropFirst() where left > 0 {
+            reasons[index].append("last")
+            // An apply that displaced and created nothing leads to the same content.
+            if snapshots[index - 1].summary?.actions != 0 { left -= 1 }
+        }
+    }
+
+    private func addCalendar(to reasons: inout [[String]], _ snapshots: [Snapshot]) {
+        let rules: [(count: Int?, name: String, bucket: (Timestamp) -> String)] = [
+            (keepHourly, "hourly", { String("\($0)".prefix(13)) }),
+            (keepDaily, "daily", { String("\($0)".prefix(10)) }),
+            // 1970 began on a Thursday.
+            (keepWeekly, "weekly", { "\((($0.seconds + 3 * 86_400) / 86_400) / 7)" }),
+            (keepMonthly, "monthly", { String("\($0)".prefix(7)) }),
+            (keepYearly, "yearly", { String("\($0)".prefix(4)) }),
+        ]
+        for (count, name, bucket) in rules {
+            var last: String?
+            var left = count ?? 0
+            for index in snapshots.indices where left > 0 {
+                let own = snapshots[index].created.map(bucket)
+                if let own, own != last {
+                    reasons[index].append(name)
+                } else if index > 0, index == snapshots.count - 1 {
+                    reasons[index].append("oldest \(name)")
+                } else {
+                    continue
+                }
+                last = own
+                left -= 1
+            }
+        }
+    }
+
+    /// When a tree came to be; of what the first apply found, when that displaced it.
+    private static func time(of index: Int, in snapshots: [Snapshot]) -> Timestamp? {
+        guard snapshots.indices.contains(index) else { return nil }
+        return snapshots[index].created ?? (index > 0 ? snapshots[index - 1].created : nil)
+    }
+}
