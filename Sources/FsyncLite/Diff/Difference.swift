@@ -11,7 +11,7 @@ package struct Difference: Sendable {
     /// Paths that the manifest has and the target has not.
     package var forgotten: [RelativePath] = []
     /// What somebody changed in the target since the last apply.
-    package private(set) var drift: [Drift] = []
+    package internal(set) var drift: [Drift] = []
     /// The same of what takes no part.
     private var restingDrift: [Drift] = []
     /// Entries of the manifest that filters leave out from now on, as they stand in the target.
@@ -37,7 +37,7 @@ package struct Difference: Sendable {
     package var links: [RelativePath: Link] = [:]
     var census = HardLinkIndex()
     /// Entries that go and of whose extended attributes nothing tells, with what is recorded of them.
-    private var unexamined: [RelativePath: BaseEntry?] = [:]
+    var unexamined: [RelativePath: BaseEntry?] = [:]
     /// Without it only what other names of a file would suffer is prevented.
     var mirrorsLinks = true
     var linkLimit: UInt32?
@@ -59,107 +59,45 @@ package struct Difference: Sendable {
     /// Makes matches of arrivals and departures that are one object, then of what is left at the same path.
     ///
     /// - Throws: `SyncError` when a directory was moved *and* cannot be read: whether what the target has
-    ///   below it should go nobody can tell.
+    ///   below it should go cannot be known.
     package init(matching merge: TreeMerge) throws {
-        let policy = merge.policy
+        policy = merge.policy
         matches = merge.matches
         forgotten = merge.forgotten
         (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
-        for (file, base, isSeen) in uncovered
-        where isSeen && !policy.vouches(for: base.known, in: file.status) {
-            unexamined[file.path] = .some(base)
-        }
         targetTimes = merge.targetTimes
-        self.policy = policy
-        sourceCount = merge.sourceCount
-        targetCount = merge.targetCount
+        (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
         census = merge.census
         mirrorsLinks = policy.attributes.contains(.hardLinks)
         linkLimit = policy.linkLimit
-
-        var byIdentity: [FileIdentity: [Int]] = [:]
-        byIdentity.reserveCapacity(merge.departures.count)
-        for (index, departure) in merge.departures.enumerated() {
-            guard policy.followsIdentity, let base = departure.base, base.status.created != nil,
-                departure.file.isDirectory || !base.differs(from: departure.file.status)
-            else { continue }
-            byIdentity[base.status.identity, default: []].append(index)
+        for (file, base, isSeen) in uncovered where isSeen && !policy.vouches(for: base.known, in: file.status) {
+            unexamined[file.path] = .some(base)
         }
 
-        var isTaken = [Bool](repeating: false, count: merge.departures.count)
-        // What keeps its name in a directory that moved goes along with it. This comes first: another name of the same
-        // file must not take its place, or a recovery could not tell the two.
-        lazy var byPath = Difference.departuresByPath(merge)
-        let hasLinks = merge.arrivals.contains { !$0.file.isDirectory && $0.file.linkCount > 1 }
-        let carried = hasLinks ? Difference.carried(merge, byIdentity, byPath) : [:]
-        for index in carried.values { isTaken[index] = true }
-        var unmatched: [(file: File, base: BaseEntry?, isListed: Bool)] = []
+        var objects = ObjectMatching(merge)
+        var unmatched: [TreeMerge.Arrival] = []
         for arrival in merge.arrivals {
-            if let index = carried[arrival.file.path] {
-                add(arrival.file, merge.departures[index], [.renamed], policy)
-                continue
-            }
-            let candidates = byIdentity[arrival.file.identity] ?? []
-            let name = arrival.file.path.lastComponent
-            let fitting = candidates.filter {
-                !isTaken[$0] && Difference.isSameObject(arrival.file, merge.departures[$0].file)
-            }
-            guard
-                let index = fitting.first(where: { merge.departures[$0].file.path.lastComponent == name })
-                    ?? fitting.first
-            else {
+            if let departure = try objects.moved(arrival) {
+                add(arrival.file, departure, [.renamed])
+            } else {
                 unmatched.append(arrival)
-                continue
             }
-            guard arrival.isListed else {
-                throw SyncError(
-                    .failed, path: arrival.file.path.bytes,
-                    "this directory was renamed in the source and cannot be read; make it readable first")
-            }
-            isTaken[index] = true
-            add(arrival.file, merge.departures[index], [.renamed], policy)
         }
-
         for arrival in unmatched {
-            if let index = byPath[arrival.file.path], !isTaken[index],
-                merge.departures[index].file.status.type == arrival.file.status.type
-            {
-                isTaken[index] = true
-                add(arrival.file, merge.departures[index], [], policy)
+            if let departure = objects.standing(at: arrival.file) {
+                add(arrival.file, departure, [])
             } else {
                 let isDrift = arrival.base?.status.identity == arrival.file.identity
                 created.append((arrival.file, isDrift))
             }
         }
         wereUncovered = merge.resting
-        func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
-            // A record of something else tells nothing of what somebody put in its place.
-            if let base, base.isUncovered || base.status.type == file.status.type {
-                return base.isUncovered
-            }
-            return policy.mayHaveBeenExcluded(file.path, file.status.type)
-        }
         for match in matches where wasUncovered(match.target, match.base) {
             wereUncovered.insert(match.target.path)
         }
         noteUnrecordedBelowUncovered()
-        for (index, departure) in merge.departures.enumerated()
-        where !isTaken[index] {
-            var file = departure.file
-            // The history's record has them, too.
-            if let base = departure.base, policy.vouches(for: base.known, in: file.status) {
-                (file.extended, file.digest) = (base.extended, base.digest)
-                if policy.alwaysInspects { unexamined[file.path] = .some(base) }
-            } else {
-                unexamined[file.path] = .some(departure.base)
-            }
-            let isUncovered = wasUncovered(file, departure.base)
-            if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
-                wereUncovered.insert(file.path)
-            }
-            deleted.append((file, policy.trust != nil && departure.base == nil && !isUncovered))
-        }
+        for departure in objects.untaken { delete(departure) }
         noteUnrecordedBelowUncovered()
         matches.sort { $0.source < $1.source }
         leaveDisplaced()
@@ -167,6 +105,28 @@ package struct Difference: Sendable {
         withExcluded = merge.withExcluded
         keepDirectories()
         joinLinks()
+    }
+
+    private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
+        // A record of something else tells nothing of what stands in its place.
+        if let base, base.isUncovered || base.status.type == file.status.type { return base.isUncovered }
+        return policy.mayHaveBeenExcluded(file.path, file.status.type)
+    }
+
+    private mutating func delete(_ departure: TreeMerge.Departure) {
+        var (file, base) = departure
+        // The history's record has them, too.
+        if let base, policy.vouches(for: base.known, in: file.status) {
+            (file.extended, file.digest) = (base.extended, base.digest)
+            if policy.alwaysInspects { unexamined[file.path] = .some(base) }
+        } else {
+            unexamined[file.path] = .some(base)
+        }
+        let isUncovered = wasUncovered(file, base)
+        if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
+            wereUncovered.insert(file.path)
+        }
+        deleted.append((file, policy.trust != nil && base == nil && !isUncovered))
     }
 
     /// Nothing takes part whose directory does not.
@@ -181,36 +141,6 @@ package struct Difference: Sendable {
     private mutating func leaveDisplaced() {
         let leaving = Set(matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
         deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
-    }
-
-    private static func departuresByPath(_ merge: TreeMerge) -> [RelativePath: Int] {
-        var indices: [RelativePath: Int] = [:]
-        indices.reserveCapacity(merge.departures.count)
-        for (index, departure) in merge.departures.enumerated() { indices[departure.file.path] = index }
-        return indices
-    }
-
-    /// The departures of files whose directory moved and that kept their name in it, by where they arrive.
-    private static func carried(
-        _ merge: TreeMerge, _ byIdentity: [FileIdentity: [Int]], _ byPath: [RelativePath: Int]
-    ) -> [RelativePath: Int] {
-        var oldDirectories: [RelativePath: RelativePath] = [:]
-        var carried: [RelativePath: Int] = [:]
-        for (arrival, _, _) in merge.arrivals {
-            let candidates = byIdentity[arrival.identity] ?? []
-            if arrival.isDirectory {
-                if candidates.count == 1 {
-                    oldDirectories[arrival.path] = merge.departures[candidates[0]].file.path
-                }
-            } else if arrival.linkCount > 1, let parent = arrival.path.parent,
-                let old = oldDirectories[parent],
-                let name = arrival.path.fileName, let index = byPath[old.appending(name)],
-                candidates.contains(index), isSameObject(arrival, merge.departures[index].file)
-            {
-                carried[arrival.path] = index
-            }
-        }
-        return carried
     }
 
     /// These directories and those that hold them, as far as they stay where they are: what lies in one that moves goes
@@ -231,7 +161,7 @@ package struct Difference: Sendable {
 
     /// Directories that hold, at some depth, what is excluded stay, unless something else takes their place: then all
     /// of it is refused.
-    private mutating func keepDirectories() {
+    mutating func keepDirectories() {
         guard !withExcluded.isEmpty else { return }
         let directories = withAllAbove(withExcluded)
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
@@ -244,99 +174,13 @@ package struct Difference: Sendable {
         keepDeleted { directories.contains($0.path) }
     }
 
-    private mutating func add(
-        _ source: File, _ departure: (file: File, base: BaseEntry?), _ causes: Causes,
-        _ policy: ComparisonPolicy
-    ) {
+    private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
         var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !census.admit(
             source.status, departure.file.status, at: departure.file.path, as: departure.base)
         match.compare(by: policy)
         match.causes.formUnion(causes)
         matches.append(match)
-    }
-
-    /// A symlink cannot be edited in place, nor a device: another payload is another object.
-    private static func isSameObject(_ source: File, _ target: File) -> Bool {
-        source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
-    }
-
-    /// Decides what is suspect.
-    ///
-    /// - Parameters:
-    ///   - inspect: looks up the extended attributes of source and target.
-    ///   - lookUp: looks up those of an entry of the target.
-    ///   - haveSameContent: reads both files.
-    package mutating func settle(
-        inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
-        lookUp: (File) throws -> ExtendedAttributes,
-        haveSameContent: (Match) throws -> Bool
-    ) rethrows {
-        try settleExtended(lookUp)
-        // Other names of files that have been compared.
-        var same: Set<[LinkedFile]> = []
-        for index in matches.indices {
-            if matches[index].needsInspection {
-                matches[index].needsInspection = false
-                (matches[index].source.extended, matches[index].target.extended) = try inspect(matches[index])
-                matches[index].compareExtended()
-                matches[index].noteDrift()
-                if let base = matches[index].base { noteDrift(of: matches[index].target, base) }
-            }
-            guard matches[index].needsContentComparison else { continue }
-            matches[index].needsContentComparison = false
-            let files = [LinkedFile(matches[index].source.status), LinkedFile(matches[index].target.status)]
-            if try same.contains(files) || haveSameContent(matches[index]) {
-                if matches[index].source.linkCount > 1 { same.insert(files) }
-                continue
-            }
-            matches[index].replacesContent = true
-            matches[index].causes.insert(.content)
-            matches[index].source.digest = nil
-        }
-        joinLinks()
-    }
-
-    /// Looks up the extended attributes of what goes, or stays without being compared.
-    private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
-        guard !unexamined.isEmpty, !policy.attributes.extended.isEmpty else { return }
-        for index in deleted.indices {
-            if let found = try extended(of: deleted[index].file, lookUp) {
-                deleted[index].file.extended = found
-            }
-        }
-        for index in matches.indices {
-            guard let found = try extended(of: matches[index].target, lookUp) else { continue }
-            (matches[index].source.extended, matches[index].target.extended) = (found, found)
-        }
-        for index in uncovered.indices {
-            if let found = try extended(of: uncovered[index].file, lookUp) {
-                uncovered[index].file.extended = found
-            }
-        }
-        unexamined = [:]
-    }
-
-    /// The extended attributes of an entry of the target that nobody compares; nil where they are known.
-    private mutating func extended(
-        of file: File, _ lookUp: (File) throws -> ExtendedAttributes
-    ) rethrows -> ExtendedAttributes? {
-        guard let base = unexamined[file.path] else { return nil }
-        var found = file
-        found.extended = try lookUp(file)
-        if let base { noteDrift(of: found, base) }
-        return found.extended
-    }
-
-    /// Notes that extended attributes are not as they were left, where nothing else told of a change.
-    private mutating func noteDrift(of found: File, _ base: BaseEntry) {
-        guard !policy.alwaysInspects, !found.path.isInState, !base.differs(from: found.status),
-            base.extended != found.extended
-        else { return }
-        let recorded = File(
-            path: found.path, status: base.status, destination: found.destination,
-            extended: base.extended, omitted: base.omitted, digest: base.digest)
-        drift.append(Drift(recorded: recorded, base, found: found))
     }
 
     /// What somebody changed in what takes no part and goes to the history: the manifest tells of it no more.
@@ -356,113 +200,5 @@ package struct Difference: Sendable {
     func isUncovering(_ match: Match) -> Bool {
         let path = match.source.path
         return match.base != nil && policy.uncovering.contains(path) || staying.contains(path)
-    }
-
-    /// Leaves out entries of the source that turned out not to be had: what the target has in their place
-    /// stays, under the new path where it was renamed.
-    package mutating func omit(_ paths: [RelativePath]) {
-        guard !paths.isEmpty else { return }
-        let omitted = Set(paths)
-        let moves = MoveMap(self)
-        let missing = omitted.intersection(created.map(\.file.path))
-        created.removeAll { missing.contains($0.file.path) }
-        // They are no entries of the mirror that stay as they are.
-        sourceCount -= missing.count
-        // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
-        let kept = missing.intersection(deleted.map(\.file.path))
-            .filter { moves.newPath(of: $0.parent) == $0.parent }
-        if !kept.isEmpty {
-            deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
-        }
-        for index in matches.indices where omitted.contains(matches[index].source.path) {
-            matches[index].keepTarget()
-        }
-        joinLinks()
-    }
-
-    /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
-    mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
-        let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
-        let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
-        for match in matches where isCopied(match.source.path) {
-            var (source, target) = (match.source, match.target)
-            source.omitted = []
-            if let base = match.base {
-                source.extended = base.extended
-                target.extended = base.extended
-            }
-            created.append((source, false))
-            deleted.append((target, false))
-        }
-        matches.removeAll { isCopied($0.source.path) }
-        created.sort { $0.file < $1.file }
-        deleted.sort { $0.file < $1.file }
-        keepDirectories()
-        joinLinks()
-    }
-
-    /// Leaves only new content for some objects of the target, by inode.
-    ///
-    /// - Returns: the paths of all else that would have changed, and has not been seen to.
-    mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
-        let dropped = matches.filter {
-            !$0.isUnchanged
-                && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
-        }
-        let paths =
-            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
-            + deleted.map(\.file.path)
-        let isDropped = Set(dropped.map(\.target.path))
-        matches.removeAll { isDropped.contains($0.target.path) }
-        (created, deleted, forgotten, uncovered) = ([], [], [], [])
-        joinLinks()
-        return paths
-    }
-
-    /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
-    /// directory, and the manifest keeps it.
-    ///
-    /// - Returns: what stays, where it will be.
-    @discardableResult
-    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
-        let taken = Set(created.map(\.file.path)).union(matches.map(\.source.path))
-        var going: Set<RelativePath> = []
-        var stay: [Match] = []
-        var newPaths: [RelativePath: RelativePath] = [:]
-        let moves = MoveMap(self)
-        // Files that keep names of the mirror.
-        var named: [UInt64: Int] = [:]
-        for index in matches.indices where !matches[index].replacesContent && matches[index].target.isMultiplyLinked
-        {
-            named[matches[index].target.status.inode] = index
-        }
-        for (file, _) in deleted {
-            let parent = file.path.parent ?? .root
-            let newParent = newPaths[parent] ?? moves.newPath(of: parent)
-            guard isKept(file), let name = file.path.fileName, let newParent, !going.contains(parent),
-                !taken.contains(newParent.appending(name))
-            else {
-                going.insert(file.path)
-                continue
-            }
-            newPaths[file.path] = newParent.appending(name)
-            var source = file.moved(to: newParent.appending(name))
-            if file.isMultiplyLinked, let index = named[file.status.inode] {
-                // The source has fewer names of it than the target.
-                var status = matches[index].source.status
-                status.links = max(status.links, 2)
-                matches[index].source = matches[index].source.with(status)
-                var own = source.status
-                (own.inode, own.created, own.changed, own.links) =
-                    (status.inode, status.created, status.changed, status.links)
-                source = source.with(own)
-            }
-            stay.append(Match(source: source, target: file))
-        }
-        deleted.removeAll { !going.contains($0.file.path) }
-        matches.append(contentsOf: stay)
-        matches.sort { $0.source < $1.source }
-        joinLinks()
-        return stay.map(\.source)
     }
 }

@@ -11,9 +11,11 @@ package struct TreeMerge {
     /// Objects that stay where they are and need something, or whose record does.
     package private(set) var matches: [Match] = []
     /// Entries of the source without a settled counterpart; the record is that of their path.
-    package private(set) var arrivals: [(file: File, base: BaseEntry?, isListed: Bool)] = []
+    package private(set) var arrivals: [Arrival] = []
+    package typealias Arrival = (file: File, base: BaseEntry?, isListed: Bool)
     /// Entries of the target without one.
-    package private(set) var departures: [(file: File, base: BaseEntry?)] = []
+    package private(set) var departures: [Departure] = []
+    package typealias Departure = (file: File, base: BaseEntry?)
     /// Paths that the manifest has and the target has not.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.

@@ -1,0 +1,113 @@
+import FileSystem
+
+// What is left out of a difference, or done otherwise, after it was made.
+
+extension Difference {
+    /// Leaves out entries of the source that turned out not to be had: what the target has in their place
+    /// stays, under the new path where it was renamed.
+    package mutating func omit(_ paths: [RelativePath]) {
+        guard !paths.isEmpty else { return }
+        let omitted = Set(paths)
+        let moves = MoveMap(self)
+        let missing = omitted.intersection(created.map(\.file.path))
+        created.removeAll { missing.contains($0.file.path) }
+        // They are no entries of the mirror that stay as they are.
+        sourceCount -= missing.count
+        // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
+        let kept = missing.intersection(deleted.map(\.file.path))
+            .filter { moves.newPath(of: $0.parent) == $0.parent }
+        if !kept.isEmpty {
+            deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
+        }
+        for index in matches.indices where omitted.contains(matches[index].source.path) {
+            matches[index].keepTarget()
+        }
+        joinLinks()
+    }
+
+    /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
+    mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
+        let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
+        let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
+        for match in matches where isCopied(match.source.path) {
+            var (source, target) = (match.source, match.target)
+            source.omitted = []
+            if let base = match.base {
+                source.extended = base.extended
+                target.extended = base.extended
+            }
+            created.append((source, false))
+            deleted.append((target, false))
+        }
+        matches.removeAll { isCopied($0.source.path) }
+        created.sort { $0.file < $1.file }
+        deleted.sort { $0.file < $1.file }
+        keepDirectories()
+        joinLinks()
+    }
+
+    /// Leaves only new content for some objects of the target, by inode.
+    ///
+    /// - Returns: the paths of all else that would have changed, and has not been seen to.
+    mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
+        let dropped = matches.filter {
+            !$0.isUnchanged
+                && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
+        }
+        let paths =
+            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
+            + deleted.map(\.file.path)
+        let isDropped = Set(dropped.map(\.target.path))
+        matches.removeAll { isDropped.contains($0.target.path) }
+        (created, deleted, forgotten, uncovered) = ([], [], [], [])
+        joinLinks()
+        return paths
+    }
+
+    /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
+    /// directory, and the manifest keeps it.
+    ///
+    /// - Returns: what stays, where it will be.
+    @discardableResult
+    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
+        let taken = Set(created.map(\.file.path)).union(matches.map(\.source.path))
+        var going: Set<RelativePath> = []
+        var stay: [Match] = []
+        var newPaths: [RelativePath: RelativePath] = [:]
+        let moves = MoveMap(self)
+        // Files that keep names of the mirror.
+        var named: [UInt64: Int] = [:]
+        for index in matches.indices where !matches[index].replacesContent && matches[index].target.isMultiplyLinked
+        {
+            named[matches[index].target.status.inode] = index
+        }
+        for (file, _) in deleted {
+            let parent = file.path.parent ?? .root
+            let newParent = newPaths[parent] ?? moves.newPath(of: parent)
+            guard isKept(file), let name = file.path.fileName, let newParent, !going.contains(parent),
+                !taken.contains(newParent.appending(name))
+            else {
+                going.insert(file.path)
+                continue
+            }
+            newPaths[file.path] = newParent.appending(name)
+            var source = file.moved(to: newParent.appending(name))
+            if file.isMultiplyLinked, let index = named[file.status.inode] {
+                // The source has fewer names of it than the target.
+                var status = matches[index].source.status
+                status.links = max(status.links, 2)
+                matches[index].source = matches[index].source.with(status)
+                var own = source.status
+                (own.inode, own.created, own.changed, own.links) =
+                    (status.inode, status.created, status.changed, status.links)
+                source = source.with(own)
+            }
+            stay.append(Match(source: source, target: file))
+        }
+        deleted.removeAll { !going.contains($0.file.path) }
+        matches.append(contentsOf: stay)
+        matches.sort { $0.source < $1.source }
+        joinLinks()
+        return stay.map(\.source)
+    }
+}
