@@ -46,10 +46,13 @@ extension EntryStream {
     package var recorded: ManifestReader? { nil }
 
     /// The present entry as a value.
-    package var file: File {
+    package var file: File { file(in: nil) }
+
+    /// The same, kept in a table.
+    func file(in table: EntryTable?) -> File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest)
+            digest: digest, in: table)
     }
 }
 
