@@ -3,19 +3,11 @@ import Testing
 @testable import fsync_lite
 
 @Suite struct CommandLineParserTests {
-    private func invoke(_ line: String) throws -> Invocation {
-        try invocation(try parse(line))
-    }
-
-    private func invocation(_ request: CommandLineRequest) throws -> Invocation {
-        guard case .invocation(let invocation) = request else {
-            throw UsageError("not an invocation", hint: "\(request)")
-        }
-        return invocation
-    }
-
     private func error(_ arguments: [[UInt8]]) -> UsageError? {
-        #expect(throws: UsageError.self) { try CommandLineParser(program: sample).parse(arguments) }
+        #expect(throws: UsageError.self) {
+            let invocation = try CommandLineParser(program: sample).parse(arguments)
+            if invocation.command == HelpCommand.self { _ = try HelpCommand.topic(of: invocation) }
+        }
     }
 
     private func error(_ line: String) -> UsageError? {
@@ -27,68 +19,68 @@ import Testing
         "plan a b -o f", "plan -of -- a b", "plan -jqo f a b", "plan -jof a b",
     ])
     func acceptsEverySpellingOfAValueAnywhere(line: String) throws {
-        let plan = try invoke(line)
+        let plan = try parse(line)
         #expect(plan.command.name == "plan")
-        #expect(plan.value("--out") == bytes("f"))
-        #expect(try plan.argument("SOURCE") == bytes("a"))
-        #expect(try plan.argument("TARGET") == bytes("b"))
+        #expect(plan.options.value(SamplePlan.out) == bytes("f"))
+        #expect(try plan.argument(SamplePlan.source) == bytes("a"))
+        #expect(try plan.argument(SamplePlan.target) == bytes("b"))
     }
 
     @Test func readsFlagsAndRepeatedOptions() throws {
-        let plan = try invoke("plan -j --exclude x a --exclude=y=z b --exclude=")
-        #expect(plan.has("--json"))
-        #expect(!plan.has("--quiet"))
-        #expect(plan.values("--exclude") == [bytes("x"), bytes("y=z"), []])
-        #expect(plan.value("--out") == nil)
+        let plan = try parse("plan -j --exclude x a --exclude=y=z b --exclude=")
+        #expect(plan.options.has(SamplePlan.json))
+        #expect(!plan.options.has(SamplePlan.quiet))
+        #expect(plan.options.values(SamplePlan.exclude) == [bytes("x"), bytes("y=z"), []])
+        #expect(plan.options.value(SamplePlan.out) == nil)
     }
 
     @Test func takesEverythingAfterTwoDashesAsArguments() throws {
-        let plan = try invoke("plan -- --json --")
-        #expect(!plan.has("--json"))
-        #expect(try plan.argument("SOURCE") == bytes("--json"))
-        #expect(try plan.argument("TARGET") == bytes("--"))
+        let plan = try parse("plan -- --json --")
+        #expect(!plan.options.has(SamplePlan.json))
+        #expect(try plan.argument(SamplePlan.source) == bytes("--json"))
+        #expect(try plan.argument(SamplePlan.target) == bytes("--"))
     }
 
     @Test func takesASingleDashAsAnArgumentAndAsAValue() throws {
-        let plan = try invoke("plan - b -o -")
-        #expect(try plan.argument("SOURCE") == bytes("-"))
-        #expect(plan.value("--out") == bytes("-"))
+        let plan = try parse("plan - b -o -")
+        #expect(try plan.argument(SamplePlan.source) == bytes("-"))
+        #expect(plan.options.value(SamplePlan.out) == bytes("-"))
     }
 
     @Test func keepsPathsThatAreNotUTF8() throws {
         let path: [UInt8] = [0x2f, 0xff, 0x0a, 0xc3]
         let arguments = [bytes("plan"), path, path, bytes("--out=") + path, bytes("--exclude"), path]
-        let plan = try invocation(try CommandLineParser(program: sample).parse(arguments))
-        #expect(try plan.argument("SOURCE") == path)
-        #expect(plan.value("--out") == path)
-        #expect(plan.values("--exclude") == [path])
-        let error = #expect(throws: UsageError.self) { try plan.text("--out") }
+        let plan = try CommandLineParser(program: sample).parse(arguments)
+        #expect(try plan.argument(SamplePlan.source) == path)
+        #expect(plan.options.value(SamplePlan.out) == path)
+        #expect(plan.options.values(SamplePlan.exclude) == [path])
+        let error = #expect(throws: UsageError.self) { try plan.options.text(SamplePlan.out) }
         #expect(error?.message == #"the value of --out is not valid UTF-8: '/\xFF\n\xC3'"#)
     }
 
     @Test func sharesArgumentsBetweenRequiredOptionalAndRepeated() throws {
-        let copy = try invoke("copy a b c")
-        #expect(copy.arguments("FILE") == [bytes("a"), bytes("b")])
-        #expect(try copy.argumentText("TARGET") == "c")
-        let bare = try invoke("list s")
-        #expect(bare.optionalArgument("ID") == nil)
-        #expect(bare.arguments("PATH") == [])
-        let full = try invoke("list s 7 x y")
-        #expect(full.optionalArgument("ID") == bytes("7"))
-        #expect(full.arguments("PATH") == [bytes("x"), bytes("y")])
+        let copy = try parse("copy a b c")
+        #expect(copy.values(SampleCopy.file) == [bytes("a"), bytes("b")])
+        #expect(try copy.text(SampleCopy.target) == "c")
+        let bare = try parse("list s")
+        #expect(bare.values(SampleList.id) == [])
+        #expect(bare.values(SampleList.path) == [])
+        let full = try parse("list s 7 x y")
+        #expect(full.values(SampleList.id) == [bytes("7")])
+        #expect(full.values(SampleList.path) == [bytes("x"), bytes("y")])
     }
 
     @Test func readsTextAndIntegers() throws {
-        let plan = try invoke("plan a b --max-delete 12 --out=é")
-        #expect(try plan.integer("--max-delete") == 12)
-        #expect(try plan.text("--out") == "é")
-        #expect(try plan.integer("--exclude") == nil)
+        let plan = try parse("plan a b --max-delete 12 --out=é")
+        #expect(try plan.options.integer(SamplePlan.maxDelete) == 12)
+        #expect(try plan.options.text(SamplePlan.out) == "é")
+        #expect(try plan.options.integer(SamplePlan.exclude) == nil)
     }
 
     @Test(arguments: ["-1", "ten", "1.5", "", "99999999999999999999"])
     func refusesWhatIsNotAnIntegerInRange(value: String) throws {
-        let plan = try invoke("plan a b --max-delete=\(value)")
-        let error = #expect(throws: UsageError.self) { try plan.integer("--max-delete") }
+        let plan = try parse("plan a b --max-delete=\(value)")
+        let error = #expect(throws: UsageError.self) { try plan.options.integer(SamplePlan.maxDelete) }
         #expect(error?.message == "'\(value)' is not a value for --max-delete")
         #expect(error?.hint == "give --max-delete a whole number, 0 or more")
     }
@@ -99,18 +91,13 @@ import Testing
         ("plan --help", "plan"), ("plan --bogus a -h", "plan"), ("plan -jh", "plan"),
     ])
     func answersRequestsForHelp(line: String, topic: String?) throws {
-        guard case .help(let command) = try parse(line) else {
-            Issue.record("'\(line)' does not ask for help")
-            return
-        }
-        #expect(command?.name == topic)
+        let invocation = try parse(line)
+        #expect(invocation.command.name == "help")
+        #expect(try HelpCommand.topic(of: invocation)?.name == topic)
     }
 
     @Test func answersTheRequestForTheVersionAtTopLevelOnly() throws {
-        guard case .version = try parse("--version") else {
-            Issue.record("not the version")
-            return
-        }
+        #expect(try parse("--version").options.has(.versionOption))
         #expect(error("plan --version a b")?.message == "unknown option '--version' for 'plan'")
     }
 

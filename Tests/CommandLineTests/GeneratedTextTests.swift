@@ -17,7 +17,7 @@ struct GeneratedTextTests {
     }
 
     @Test func everyCommandHasAnExampleThatParses() throws {
-        for command in program.commands {
+        for command in program.descriptions {
             #expect(!command.examples.isEmpty, "\(command.name)")
             for example in command.examples {
                 // What comes before a pipe or a redirection, without the program's name and quotes.
@@ -26,17 +26,15 @@ struct GeneratedTextTests {
                 let words = line[start.upperBound...].split(separator: " ").map {
                     Array($0.replacing("'", with: "").utf8)
                 }
-                let request = try CommandLineParser(program: program).parse(words)
-                if case .invocation(let invocation) = request {
-                    #expect(invocation.command.name == command.name)
-                }
+                let invocation = try CommandLineParser(program: program).parse(words)
+                #expect(invocation.command.name == command.name)
             }
         }
     }
 
     @Test func manualPageTellsOfEveryCommandOptionAndCode() throws {
         let page = ManualPage(program: program).text
-        for command in program.commands {
+        for command in program.descriptions {
             #expect(page.contains(".SS fsync\\-lite \(command.name)"))
             for option in command.options {
                 #expect(page.contains("\\fB\(option.name.replacing("-", with: "\\-"))\\fR"), "\(option.name)")
@@ -70,7 +68,7 @@ struct GeneratedTextTests {
     func shellsParseTheirCompletions(shell: Shell) throws {
         let text = try CommandRun(["completions", shell.rawValue]).output
         #expect(text == shell.completions(of: program))
-        for option in program.commands.flatMap(\.options) {
+        for option in program.descriptions.flatMap(\.options) {
             #expect(text.contains(shell == .fish ? "-l \(option.name.dropFirst(2)) " : option.name))
         }
         guard Need.tool(shell.rawValue).isThere() else { return }

@@ -14,7 +14,7 @@ import Testing
                   plan             Show what apply would change
                   copy             Copy files
                   list             List snapshots
-                  manifest create  BaseEntry a directory's contents
+                  manifest create  Record a directory's contents
                   manifest verify  Compare a directory with its manifest
 
                 Options:
@@ -32,7 +32,7 @@ import Testing
 
     @Test func describesACommand() {
         #expect(
-            HelpText(program: sample).text(for: sample.commands[0]) == """
+            HelpText(program: sample).text(for: sample.descriptions[0]) == """
                 Show what apply would change
 
                 Usage: sample plan [OPTIONS] SOURCE TARGET
@@ -65,11 +65,11 @@ import Testing
     }
 
     @Test func showsOptionalAndRepeatedArgumentsInTheUsageLine() {
-        #expect(sample.usage(of: sample.commands[2]) == "sample list [OPTIONS] STORE [ID] [PATH...]")
+        #expect(sample.usage(of: sample.descriptions[2]) == "sample list [OPTIONS] STORE [ID] [PATH...]")
     }
 
     @Test func staysWithinTheWidth() {
-        for command in sample.commands.map(Optional.some) + [nil] {
+        for command in sample.descriptions.map(Optional.some) + [nil] {
             for line in HelpText(program: sample).text(for: command).split(separator: "\n") {
                 #expect(line.count <= 80)
             }

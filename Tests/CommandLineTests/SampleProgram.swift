@@ -7,51 +7,71 @@ let sample = ProgramDescription(
     discussion: "It copies.",
     version: "1.2",
     released: "2026-11-21",
-    commands: [
-        CommandDescription(
-            "plan",
-            summary: "Show what apply would change",
-            discussion: "Nothing is written, however many files differ between the source and the target "
-                + "directory.\n\n  sample plan src dst",
-            arguments: [
-                .init("SOURCE", "the directory to mirror"), .init("TARGET", "the directory to change"),
-            ],
-            options: .section(
-                "Output",
-                .flag("--json", short: "-j", "Print JSON"),
-                .flag("--quiet", short: "-q", "Print errors only"),
-                .value("--out", short: "-o", "FILE", "Write the plan to FILE"))
-                + .section(
-                    "Guards",
-                    .value(
-                        "--max-delete", "N",
-                        "Refuse a plan that deletes more than N files, counting every file below "
-                            + "a deleted directory"))
-                + [.value("--exclude", "PATTERN", "Leave out matching paths", repeatable: true)]
-                + .section(
-                    "Guards",
-                    .value("--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label"))),
-        CommandDescription(
-            "copy", summary: "Copy files",
-            arguments: [
-                .init("FILE", "what to copy", repeated: true), .init("TARGET", "where to"),
-            ]),
-        CommandDescription(
-            "list", summary: "List snapshots",
-            arguments: [
-                .init("STORE", "where they are"), .init("ID", "which one", optional: true),
-                .init("PATH", "what in it", optional: true, repeated: true),
-            ],
-            options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
-            examples: [("sample list --sort date store", "List the newest first")]),
-        CommandDescription("manifest create", summary: "Record a directory's contents"),
-        CommandDescription("manifest verify", summary: "Compare a directory with its manifest"),
-    ],
+    commands: [SamplePlan.self, SampleCopy.self, SampleList.self, SampleCreate.self, SampleVerify.self],
     exitCodes: [(0, "done"), (64, "the command line is wrong")])
+
+/// A command that does nothing.
+protocol SampleCommand: Command {}
+
+extension SampleCommand {
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode { .done }
+}
+
+enum SamplePlan: SampleCommand {
+    static let source = ArgumentDescription("SOURCE", "the directory to mirror")
+    static let target = ArgumentDescription("TARGET", "the directory to change")
+    static let json = OptionDescription.flag("--json", short: "-j", "Print JSON")
+    static let quiet = OptionDescription.flag("--quiet", short: "-q", "Print errors only")
+    static let out = OptionDescription.value("--out", short: "-o", "FILE", "Write the plan to FILE")
+    static let maxDelete = OptionDescription.value(
+        "--max-delete", "N",
+        "Refuse a plan that deletes more than N files, counting every file below a deleted directory")
+    static let exclude = OptionDescription.value(
+        "--exclude", "PATTERN", "Leave out matching paths", repeatable: true)
+
+    static let description = CommandDescription(
+        "plan",
+        summary: "Show what apply would change",
+        discussion: "Nothing is written, however many files differ between the source and the target "
+            + "directory.\n\n  sample plan src dst",
+        arguments: [source, target],
+        options: .section("Output", json, quiet, out) + .section("Guards", maxDelete) + [exclude]
+            + .section(
+                "Guards",
+                .value("--a-name-longer-than-its-column", "PLACEHOLDER", "Goes below its label")))
+}
+
+enum SampleCopy: SampleCommand {
+    static let file = ArgumentDescription("FILE", "what to copy", repeated: true)
+    static let target = ArgumentDescription("TARGET", "where to")
+
+    static let description = CommandDescription("copy", summary: "Copy files", arguments: [file, target])
+}
+
+enum SampleList: SampleCommand {
+    static let id = ArgumentDescription("ID", "which one", optional: true)
+    static let path = ArgumentDescription("PATH", "what in it", optional: true, repeated: true)
+
+    static let description = CommandDescription(
+        "list", summary: "List snapshots",
+        arguments: [.init("STORE", "where they are"), id, path],
+        options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
+        examples: [("sample list --sort date store", "List the newest first")])
+}
+
+enum SampleCreate: SampleCommand {
+    static let description = CommandDescription(
+        "manifest create", summary: "Record a directory's contents")
+}
+
+enum SampleVerify: SampleCommand {
+    static let description = CommandDescription(
+        "manifest verify", summary: "Compare a directory with its manifest")
+}
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 /// Parses a line split at spaces.
-func parse(_ line: String) throws -> CommandLineRequest {
+func parse(_ line: String) throws -> Invocation {
     try CommandLineParser(program: sample).parse(line.split(separator: " ").map { Array($0.utf8) })
 }

@@ -59,23 +59,18 @@ struct BashCompletions: Sendable {
             let second = commands.map { $0.words[1] }.joined(separator: " ")
             lines.append("\(word)) words='\(second)' kind=words options=--help ;;")
         }
-        for command in program.commands {
-            let names = command.allOptions.flatMap { [$0.short, $0.name].compactMap(\.self) }
+        for command in program.descriptions {
+            let names = command.allOptions.flatMap(\.spellings)
             lines += [
                 "\(Shell.quoted(command.name)))", "    options='\(names.joined(separator: " "))'",
                 "    case $prev in",
             ]
             for option in command.options {
                 guard let kind = option.valueKind else { continue }
-                let spellings = [option.short, option.name].compactMap(\.self).joined(separator: " | ")
+                let spellings = option.spellings.joined(separator: " | ")
                 lines.append("    \(spellings)) \(assignment(kind)) options= ;;")
             }
-            // Which of several arguments it is does not matter: of paths, the kind that takes in the other.
-            let kinds = command.arguments.map(\.valueKind)
-            lines += [
-                "    *) \(assignment(kinds.contains(.path) ? .path : kinds.first ?? .text)) ;;", "    esac",
-                "    ;;",
-            ]
+            lines += ["    *) \(assignment(command.argumentKind ?? .text)) ;;", "    esac", "    ;;"]
         }
         return indented(lines, 4)
     }

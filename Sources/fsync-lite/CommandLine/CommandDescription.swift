@@ -9,7 +9,7 @@ struct CommandDescription: Sendable {
     let arguments: [ArgumentDescription]
     /// The command's own options. `--help` is added to every command: see `allOptions`.
     let options: [OptionDescription]
-    /// Command lines that do what somebody wants, and what that is.
+    /// Command lines, and what each is for.
     let examples: [(line: String, purpose: String)]
 
     init(
@@ -31,6 +31,13 @@ struct CommandDescription: Sendable {
     var name: String { words.joined(separator: " ") }
 
     var allOptions: [OptionDescription] { options + [.helpOption] }
+
+    /// What completions offer for an argument, whichever of several it is: of paths, the kind that takes in the
+    /// other.
+    var argumentKind: ValueKind? {
+        let kinds = arguments.map(\.valueKind)
+        return kinds.contains(.path) ? .path : kinds.first
+    }
 }
 
 /// One positional argument.

@@ -1,64 +1,51 @@
-/// Turns raw arguments into a request, guided only by the program's description.
+/// Turns raw arguments into an invocation, guided only by the program's description.
 ///
 /// Arguments are bytes from end to end, since a path need not be UTF-8.
 struct CommandLineParser: Sendable {
     let program: ProgramDescription
 
     /// - Parameter arguments: what follows the program's own name.
-    func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
+    func parse(_ arguments: [[UInt8]]) throws(UsageError) -> Invocation {
         let lookup = CommandLookup(program: program)
         if let first = arguments.first {
-            if first.spells("--version") {
-                return .version
+            if first.spells(OptionDescription.versionOption.name) {
+                var version = HelpCommand.invocation(program, about: nil)
+                version.options.append(.versionOption)
+                return version
             }
-            if first.spells("help") || first.asksForHelp {
-                return try help(arguments.dropFirst(), lookup)
+            if first.spells(HelpCommand.name) || first.asksForHelp {
+                return try invocation(of: HelpCommand.self, arguments.dropFirst())
             }
         }
         guard let command = lookup.match(arguments) else {
             if let first = arguments.first, !lookup.subcommands(of: first).isEmpty, asksForHelp(arguments) {
-                return .help(nil)
+                return HelpCommand.invocation(program, about: nil)
             }
             throw lookup.failure(arguments)
         }
-        let rest = arguments.dropFirst(command.words.count)
+        let rest = arguments.dropFirst(command.description.words.count)
         // Help wins over any mistake beside it, so that it can be asked for from a broken line.
         if asksForHelp(rest) {
-            return .help(command)
+            return HelpCommand.invocation(program, about: command.description)
         }
-        var scanner = OptionScanner(command: command, program: program, pending: rest)
-        try scanner.scan()
-        if scanner.values[OptionDescription.helpOption.name] != nil {
-            return .help(command)
-        }
-        return .invocation(
-            Invocation(
-                command: command,
-                argumentValues: try bind(
-                    scanner.positionals, to: command,
-                    replaced: command.options.first {
-                        $0.replacesArguments && scanner.values[$0.name] != nil
-                    }),
-                optionValues: scanner.values, sequence: scanner.sequence))
+        return try invocation(of: command, rest)
     }
 
-    /// What comes after `help`.
-    private func help(
-        _ arguments: ArraySlice<[UInt8]>, _ lookup: CommandLookup
-    ) throws(UsageError) -> CommandLineRequest {
-        var scanner = OptionScanner(command: .help, program: program, pending: arguments)
+    private func invocation(
+        of command: any Command.Type, _ arguments: ArraySlice<[UInt8]>
+    ) throws(UsageError) -> Invocation {
+        let description = command.description
+        var scanner = OptionScanner(command: description, program: program, pending: arguments)
         try scanner.scan()
-        if scanner.values[OptionDescription.manualOption.name] != nil { return .manual }
-        let words = scanner.positionals
-        guard let first = words.first else { return .help(nil) }
-        if let command = lookup.match(words) {
-            return .help(command)
+        // Among flags that share a dash.
+        if command != HelpCommand.self, scanner.options.has(.helpOption) {
+            return HelpCommand.invocation(program, about: description)
         }
-        // The first word of commands that have two.
-        if words.count == 1, !lookup.subcommands(of: first).isEmpty {
-            return .help(nil)
-        }
-        throw lookup.failure(words)
+        let replacement = description.options.first { $0.replacesArguments && scanner.options.has($0) }
+        return Invocation(
+            program: program, command: command,
+            arguments: try bind(scanner.positionals, to: description, replaced: replacement),
+            options: scanner.options)
     }
 
     private func asksForHelp(_ arguments: some Sequence<[UInt8]>) -> Bool {
@@ -115,6 +102,6 @@ extension Collection<UInt8> {
     }
 
     fileprivate var asksForHelp: Bool {
-        spells(OptionDescription.helpOption.name) || OptionDescription.helpOption.short.map(spells) == true
+        OptionDescription.helpOption.spellings.contains(where: spells)
     }
 }

@@ -3,18 +3,19 @@ struct CommandLookup: Sendable {
     let program: ProgramDescription
 
     /// The longest command that the arguments begin with.
-    func match(_ arguments: some Collection<[UInt8]>) -> CommandDescription? {
+    func match(_ arguments: some Collection<[UInt8]>) -> (any Command.Type)? {
         program.commands
             .filter { command in
-                command.words.count <= arguments.count
-                    && zip(command.words, arguments).allSatisfy { $0.utf8.elementsEqual($1) }
+                let words = command.description.words
+                return words.count <= arguments.count
+                    && zip(words, arguments).allSatisfy { $0.utf8.elementsEqual($1) }
             }
-            .max { $0.words.count < $1.words.count }
+            .max { $0.description.words.count < $1.description.words.count }
     }
 
     /// The commands of two words that begin with this one.
     func subcommands(of word: [UInt8]) -> [CommandDescription] {
-        program.commands.filter { command in
+        program.descriptions.filter { command in
             command.words.count > 1 && command.words[0].utf8.elementsEqual(word)
         }
     }
@@ -34,14 +35,15 @@ struct CommandLookup: Sendable {
                 hint: EditDistance.suggestion(for: first, among: program.options.map(\.name))
                     ?? "options go after the command; \(seeHelp)")
         }
-        let names = program.commands.map(\.name)
+        let commands = program.descriptions
+        let names = commands.map(\.name)
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
             "unknown command \(quoted(first))",
             hint: EditDistance.suggestion(for: firstTwo, among: names.filter { $0.contains(" ") })
-                ?? EditDistance.suggestion(for: first, among: program.commands.map { $0.words[0] } + ["help"])
+                ?? EditDistance.suggestion(for: first, among: commands.map { $0.words[0] } + ["help"])
                 // The second word alone.
-                ?? program.commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
+                ?? commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
                 .map { "did you mean '\($0.name)'?" }
                 ?? seeHelp)
     }

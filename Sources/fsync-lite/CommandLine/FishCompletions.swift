@@ -19,14 +19,10 @@ struct FishCompletions: Sendable {
         for (group, commands) in program.groups {
             lines += commands.map { word("\(name)_at \(group)", $0.words[1], $0.summary) }
         }
-        for command in program.commands {
+        for command in program.descriptions {
             let condition = "\(name)_is \(command.name)"
             lines += command.allOptions.map { line(condition, option($0)) }
-            // Which of several arguments it is does not matter: of paths, the kind that takes in the other.
-            let kinds = command.arguments.map(\.valueKind)
-            if let first = kinds.contains(.path) ? .path : kinds.first, first != .text {
-                lines.append(line(condition, values(first)))
-            }
+            if let kind = command.argumentKind, kind != .text { lines.append(line(condition, values(kind))) }
         }
         return lines.joined(separator: "\n") + "\n"
     }

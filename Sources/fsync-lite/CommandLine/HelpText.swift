@@ -13,7 +13,7 @@ struct HelpText: Sendable {
     }
 
     private var programLines: [String] {
-        let commands = program.commands.map { (label: $0.name, help: $0.summary) }
+        let commands = program.descriptions.map { (label: $0.name, help: $0.summary) }
         let exitCodes = program.exitCodes.map { (label: String($0.code), help: $0.meaning) }
         return TextWrapping(width: width).lines(of: "\(program.name): \(program.summary)")
             + [""] + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
@@ -83,12 +83,8 @@ struct HelpText: Sendable {
                     let rest = help.dropFirst().map { spaces(column) + $0 }
                     return label.count + gap > column
                         ? [label, spaces(column) + first] + rest
-                        : [label + spaces(column - label.count) + first] + rest
+                        : [label.padded(to: column) + first] + rest
                 }
         }
-    }
-
-    private func spaces(_ count: Int) -> String {
-        String(repeating: " ", count: count)
     }
 }

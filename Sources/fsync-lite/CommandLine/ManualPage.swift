@@ -11,11 +11,11 @@ struct ManualPage: Sendable {
             "\\fB\(name)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",
         ]
         lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
-        lines += [".SH COMMANDS"] + program.commands.flatMap(commandLines)
+        lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
-        let examples = program.commands.flatMap(\.examples).map { example in
+        let examples = program.descriptions.flatMap(\.examples).map { example in
             text(example.purpose + ":") + [
                 ".PP", ".nf", ".RS", ManualPage.escaped(example.line), ".RE", ".fi",
             ]
@@ -31,8 +31,7 @@ struct ManualPage: Sendable {
             lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
         }
         for option in command.options {
-            let names = [option.short, option.name].compactMap(\.self)
-                .map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
+            let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
             lines += item(
                 names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""),
                 option.wholeHelp)

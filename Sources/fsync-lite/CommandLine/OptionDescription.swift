@@ -1,7 +1,6 @@
 /// One option: a flag, or a name that takes a value.
 struct OptionDescription: Sendable {
     static let helpOption = flag("--help", short: "-h", "Show this help")
-    static let manualOption = flag("--man", "Write the manual page, for man -l or a directory of man1")
     static let versionOption = flag("--version", "Show the version")
 
     /// With its dashes, such as `--max-delete`; values are looked up by this name however they were spelled.
@@ -44,6 +43,9 @@ struct OptionDescription: Sendable {
             name: name, short: short, placeholder: placeholder, help: help, isRepeatable: repeatable,
             choices: choices)
     }
+
+    /// Every way to write its name.
+    var spellings: [String] { [short, name].compactMap(\.self) }
 
     var takesValue: Bool { placeholder != nil }
 

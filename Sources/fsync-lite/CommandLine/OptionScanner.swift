@@ -4,9 +4,7 @@ struct OptionScanner {
     let program: ProgramDescription
     /// The arguments not looked at yet.
     private var pending: ArraySlice<[UInt8]>
-    /// By long name; a flag that was given has an empty list.
-    private(set) var values: [String: [[UInt8]]] = [:]
-    private(set) var sequence: [(option: String, value: [UInt8])] = []
+    private(set) var options = GivenOptions()
     private(set) var positionals: [[UInt8]] = []
 
     init(command: CommandDescription, program: ProgramDescription, pending: ArraySlice<[UInt8]>) {
@@ -33,9 +31,7 @@ struct OptionScanner {
     /// `--name`, `--name value` or `--name=value`.
     private mutating func scanLong(_ argument: [UInt8]) throws(UsageError) {
         let name = argument.prefix { $0 != UInt8(ascii: "=") }
-        guard let option = command.allOptions.first(where: { name.spells($0.name) }) else {
-            throw unknown(name)
-        }
+        guard let option = option(spelled: name) else { throw unknown(name) }
         let attached = name.count < argument.count ? Array(argument[(name.endIndex + 1)...]) : nil
         if let attached, !option.takesValue {
             throw UsageError(
@@ -50,10 +46,7 @@ struct OptionScanner {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             let spelling = [UInt8(ascii: "-"), letter]
-            guard let option = command.allOptions.first(where: { $0.short.map(spelling.spells) == true })
-            else {
-                throw unknown(argument[...])
-            }
+            guard let option = option(spelled: spelling[...]) else { throw unknown(argument[...]) }
             let attached = option.takesValue && !letters.isEmpty ? Array(letters) : nil
             try record(option, attached: attached, spelling: option.short ?? option.name)
             if attached != nil {
@@ -65,11 +58,11 @@ struct OptionScanner {
     private mutating func record(
         _ option: OptionDescription, attached: [UInt8]?, spelling: String
     ) throws(UsageError) {
-        if values[option.name] != nil, !option.isRepeatable {
+        if !option.isRepeatable, options.has(option) {
             throw UsageError("\(option.name) is given more than once", hint: "give \(option.name) once")
         }
         guard let placeholder = option.placeholder else {
-            values[option.name] = []
+            options.append(option)
             return
         }
         let value: [UInt8]
@@ -86,19 +79,22 @@ struct OptionScanner {
                     + "for a value that begins with '-'")
         }
         try option.valueKind?.check(value, for: option.name)
-        values[option.name, default: []].append(value)
-        sequence.append((option.name, value))
+        options.append(option, value)
     }
 
-    /// Whether an argument in the place of a value more likely means that the value was forgotten.
+    private func option(spelled spelling: ArraySlice<UInt8>) -> OptionDescription? {
+        command.allOptions.first { $0.spellings.contains(where: spelling.spells) }
+    }
+
+    /// Whether an argument where a value belongs more likely means that the value was forgotten.
     private func looksLikeOption(_ argument: [UInt8]) -> Bool {
         argument.starts(with: "--".utf8)
-            || command.allOptions.contains { $0.short.map(argument.spells) == true }
+            || option(spelled: argument[...]) != nil
     }
 
     private func unknown(_ typed: ArraySlice<UInt8>) -> UsageError {
-        let owners = program.commands.filter { other in
-            other.allOptions.contains { typed.spells($0.name) || $0.short.map(typed.spells) == true }
+        let owners = program.descriptions.filter { other in
+            other.allOptions.contains { $0.spellings.contains(where: typed.spells) }
         }
         let names = owners.map { "'\($0.name)'" }.joined(separator: ", ")
         return UsageError(

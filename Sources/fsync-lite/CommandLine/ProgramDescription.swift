@@ -7,8 +7,11 @@ struct ProgramDescription: Sendable {
     let version: String
     /// The day of this version, in ISO 8601.
     let released: String
-    let commands: [CommandDescription]
+    /// In the order of help.
+    let commands: [any Command.Type]
     let exitCodes: [(code: Int32, meaning: String)]
+
+    var descriptions: [CommandDescription] { commands.map { $0.description } }
 
     /// The options understood before any command.
     var options: [OptionDescription] { [.helpOption, .versionOption] }

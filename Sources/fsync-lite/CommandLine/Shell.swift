@@ -33,8 +33,8 @@ extension ProgramDescription {
     /// Each first word once, in order, with what it does.
     var firstWords: [(word: String, help: String)] {
         var words: [(word: String, help: String)] = []
-        for command in commands where !words.contains(where: { $0.word == command.words[0] }) {
-            let group = commands.filter { $0.words[0] == command.words[0] && $0.words.count > 1 }
+        for command in descriptions where !words.contains(where: { $0.word == command.words[0] }) {
+            let group = descriptions.filter { $0.words[0] == command.words[0] && $0.words.count > 1 }
             words.append(
                 (
                     command.words[0],
@@ -48,7 +48,7 @@ extension ProgramDescription {
     /// The words that lead on to a second one, with the commands.
     var groups: [(word: String, commands: [CommandDescription])] {
         firstWords.map { first in
-            (first.word, commands.filter { $0.words[0] == first.word && $0.words.count > 1 })
+            (first.word, descriptions.filter { $0.words[0] == first.word && $0.words.count > 1 })
         }.filter { !$0.commands.isEmpty }
     }
 

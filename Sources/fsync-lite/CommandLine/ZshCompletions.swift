@@ -14,8 +14,8 @@ struct ZshCompletions: Sendable {
                 commands.map { ($0.words[1], $0.summary) })
         }
         lines += ["    case \"$words[2] $words[3]\" in"]
-        // The longer names first: the others match whatever follows.
-        for command in program.commands.sorted(by: { $0.words.count > $1.words.count }) {
+        // The longer names first: the others match anything that follows.
+        for command in program.descriptions.sorted(by: { $0.words.count > $1.words.count }) {
             let count = command.words.count
             lines += [
                 "    \(Shell.quoted(command.name + (count > 1 ? "" : " ")))\(count > 1 ? "" : "*"))",
@@ -47,7 +47,7 @@ struct ZshCompletions: Sendable {
     private func specification(_ option: OptionDescription) -> String {
         let help = "[\(escaped(option.help))]"
         let value = option.placeholder.map { ":\($0):\(action(option.valueKind ?? .text))" } ?? ""
-        let names = [option.short, option.name].compactMap(\.self)
+        let names = option.spellings
         let once = option.isRepeatable ? "*" : names.count > 1 ? "(\(names.joined(separator: " ")))" : ""
         return names.map { name in
             // A long name takes its value after = as well.

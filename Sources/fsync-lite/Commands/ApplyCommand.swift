@@ -1,76 +1,95 @@
 import FileSystem
 import FsyncLite
 
-enum ApplyCommand {
+enum ApplyCommand: Command {
+    static let description = CommandDescription(
+        "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
+        discussion: """
+            The contents of SOURCE become the contents of TARGET. Until the commit nothing in the tree is \
+            touched; a run that is killed leaves the old tree or the new one once the next command that \
+            writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history for a week, and of \
+            the last three applies however old they are; where the disk has not the room for an apply, the oldest \
+            go before. \
+            Rules of retention that are given are kept with the target, hold until others are given, and never give \
+            way to an apply.
+            """,
+        arguments: [SyncRun.source, SyncRun.target],
+        options: [SyncRun.savedPlan, .settingsFile] + OptionDescription.settable + SyncRun.allActions,
+        examples: [
+            ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
+            (
+                "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
+                "From cron: silent unless somebody has to look"
+            ),
+            ("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
+            (
+                "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
+                "Leave out what can be made again"
+            ),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         // Before it is watched, a signal ends the wait for a pipe with patterns, settings or a plan.
-        let command = try SyncCommand(invocation)
+        let run = try SyncRun(invocation)
         TerminationSignal.watch()
-        return ExitCode(try run(command, &console))
+        return ExitCode(try run.apply(&console))
     }
+}
 
-    static func run(_ command: SyncCommand, _ console: inout Console) throws -> Report {
-        let monitor = RunMonitor(isQuiet: command.isQuiet)
+extension SyncRun {
+    /// Applies, shows what was done and logs it.
+    func apply(_ console: inout Console) throws -> Report {
         let report: Report
         do {
-            defer { monitor.clear() }
-            report = try command.synchronizer(monitor).apply(exactly: command.saved)
+            report = try synchronizing { try $0.apply(exactly: saved) }
         } catch {
-            try command.log("failed: \(error)", [])
+            try log("failed: \(error)")
             throw error
         }
         do {
-            try show(report, command, &console)
+            try show(report, &console)
         } catch {
             // The exit code tells of the target; what could not be printed does not change that.
             console.discard()
-            command.complain("\(error)")
+            complain("\(error)")
         }
+        let room = SyncRun.note("to make room, these went", report.gaveWay)
         // Also of a quiet run: what went does not come back.
-        if let note = SyncCommand.note("to make room, these went", report.gaveWay) { command.complain(note) }
-        command.complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
+        if let room { complain(room) }
+        complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
-            command.complain("interrupted; the commit had begun and was finished: the new tree is there")
+            complain("interrupted; the commit had begun and was finished: the new tree is there")
         }
-        if let error = report.error { command.complain("\(error)") }
-        if report.outcome == .failed, report.error?.code != .interrupted {
-            command.complain("the target is unchanged")
-            if report.error == nil {
-                let isChanging = report.problems.contains { $0.code == .changing }
-                command.complain(
-                    isChanging
-                        ? "to mirror the rest, leave --strict away"
-                        : "to mirror the rest: \(command.command(adding: ["--keep-going"]))")
-            }
-        }
+        if let error = report.error { complain("\(error)") }
+        if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
         do {
-            try log(report, command)
+            let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
+            try log(
+                "\(report.outcome.rawValue): \(totals)\(room.map { "; \($0)" } ?? "")",
+                report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
+                    + (report.error.map { ["\($0)"] } ?? []))
         } catch {
-            command.complain("\(error)")
+            complain("\(error)")
         }
         return report
     }
 
-    private static func log(_ report: Report, _ command: SyncCommand) throws {
-        let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
-        let room = SyncCommand.note("to make room, these went", report.gaveWay).map { "; \($0)" } ?? ""
-        try command.log(
-            "\(report.outcome.rawValue): \(totals)\(room)",
-            report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
-                + (report.error.map { ["\($0)"] } ?? []))
+    private func complainOfFailure(_ report: Report) {
+        complain("the target is unchanged")
+        guard report.error == nil else { return }
+        complain(
+            report.problems.contains { $0.code == .changing }
+                ? "to mirror the rest, leave --strict away"
+                : "to mirror the rest: \(command(adding: [OptionDescription.keepGoing.name]))")
     }
 
-    private static func show(_ report: Report, _ command: SyncCommand, _ console: inout Console) throws {
-        if command.isJSON {
-            try PlanDocument(source: command.source, target: command.target).write(report, to: &console)
+    private func show(_ report: Report, _ console: inout Console) throws {
+        if isJSON {
+            try document.write(report, to: &console)
         } else {
-            if command.invocation.has("--verbose") || command.invocation.has("--all") {
-                try ActionText(command.invocation).write(report.actions, to: &console)
-            }
+            if given.has(.verbose) || given.has(.all) { try actionText.write(report.actions, to: &console) }
             let isGood = report.outcome == .committed || report.outcome == .unchanged
-            if isGood, !command.isQuiet {
-                try console.line(command.labelled(ActionText.totals(report.summary, .done)))
-            }
+            if isGood, !isQuiet { try console.line(labelled(ActionText.totals(report.summary, .done))) }
         }
         try console.flush()
     }

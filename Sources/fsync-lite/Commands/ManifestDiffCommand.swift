@@ -1,15 +1,42 @@
 import FsyncLite
 
-enum ManifestDiffCommand {
+enum ManifestDiffCommand: Command {
+    private static let first = ArgumentDescription("A", ArgumentDescription.manifest.help)
+    private static let summary = OptionDescription.flag("--summary", "write only the totals")
+
+    static let description = CommandDescription(
+        "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
+        discussion: """
+            Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
+            the same directory; between a tree and a copy of it, it is gone from one path and new at another.
+            """,
+        arguments: [first, .second],
+        options: [.all, summary, .json],
+        examples: [
+            ("fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            ("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
+            ("fsync-lite manifest diff mirror@2026-11-20 src", "What happened since a day in November"),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let (first, second) = (try invocation.argument("A"), try invocation.argument("B"))
+        let (first, second) = (try invocation.argument(first), try invocation.argument(.second))
         let changes = try Tree(path: first).changes(to: Tree(path: second))
-        if invocation.has("--json") {
-            try PlanDocument(source: second, target: first).write(changes, to: &console)
+        let document = PlanDocument(source: second, target: first)
+        return try write(
+            changes, document, invocation.options, listing: !invocation.options.has(summary), to: &console)
+    }
+
+    /// What a comparison of two trees found.
+    ///
+    /// - Parameter listing: whether to list the actions, and not only to count them.
+    static func write(
+        _ changes: Plan, _ document: PlanDocument, _ given: GivenOptions, listing: Bool = true,
+        to console: inout Console
+    ) throws -> ExitCode {
+        if given.has(.json) {
+            try document.write(changes, to: &console)
         } else {
-            if !invocation.has("--summary") {
-                try ActionText(invocation).write(changes.actions, to: &console)
-            }
+            if listing { try ActionText(listsAll: given.has(.all)).write(changes.actions, to: &console) }
             try console.line(ActionText.totals(changes.summary, .compared))
         }
         return changes.summary.actions > 0 ? .different : .done

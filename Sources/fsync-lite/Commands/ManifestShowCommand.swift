@@ -1,15 +1,25 @@
 import FileSystem
 import FsyncLite
 
-enum ManifestShowCommand {
+enum ManifestShowCommand: Command {
     /// Files in each list, unless `--top` says otherwise.
     private static let usualLimit = 5
+    private static let top = OptionDescription.value(
+        "--top", "N", "name so many files in each list (default: \(usualLimit))")
+
+    static let description = CommandDescription(
+        "manifest show",
+        summary:
+            "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
+        arguments: [.manifest],
+        options: [top, .json],
+        examples: [("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let tree = try Tree(path: try invocation.argument("MANIFEST"))
-        let limit = try invocation.integer("--top", in: 0...1000) ?? usualLimit
+        let tree = try Tree(path: try invocation.argument(.manifest))
+        let limit = try invocation.options.integer(top, in: 0...1000) ?? usualLimit
         let statistics = try tree.statistics(limit: limit)
-        if invocation.has("--json") {
+        if invocation.options.has(.json) {
             try TreeStatisticsDocument.write(statistics, to: &console)
         } else {
             try write(statistics, to: &console)
@@ -46,9 +56,8 @@ enum ManifestShowCommand {
         ] where !ranking.files.isEmpty {
             try console.line("\(title)")
             for file in ranking.files {
-                let size = ActionText.byteCount(file.size)
-                let padding = String(repeating: " ", count: max(0, 10 - size.count))
-                try console.line("  \(padding)\(size)  \(file.modified)  \(file.path)")
+                let size = ActionText.byteCount(file.size).rightAligned(to: 10)
+                try console.line("  \(size)  \(file.modified)  \(file.path)")
             }
         }
     }
@@ -57,7 +66,7 @@ enum ManifestShowCommand {
     private static let usualLevels = 12
 
     private static func row(_ label: String, _ count: Int, to console: inout Console) throws {
-        try console.line(label + String(repeating: " ", count: max(2, 20 - label.count)) + "\(count)")
+        try console.line("\(label)  ".padded(to: 20) + "\(count)")
     }
 }
 

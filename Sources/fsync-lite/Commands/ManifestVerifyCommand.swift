@@ -1,30 +1,59 @@
 import FileSystem
 import FsyncLite
 
-enum ManifestVerifyCommand {
+enum ManifestVerifyCommand: Command {
+    private static let manifest = ArgumentDescription("MANIFEST", "a manifest file or a target")
+    private static let tree = ArgumentDescription("TREE", "the directory to look at")
+    private static let digest = OptionDescription.flag(
+        "--digest", "read the files that have a digest, and compare")
+    private static let part = OptionDescription.value(
+        "--part", "K/N", "read only the K-th of N parts of the files, such as 3/30")
+    private static let source = OptionDescription.value(
+        "--source", "DIR", "read also the files of the directory that TREE is a mirror of")
+    private static let repair = OptionDescription.flag(
+        "--repair", "put the good copy in the place of a rotten one")
+
+    static let description = CommandDescription(
+        "manifest verify",
+        summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
+        discussion: """
+            A file whose size and time are as recorded and whose content is not has rotted, or was edited and \
+            its time put back. With --source, content that is as recorded tells which of the two copies is good.
+            """,
+        arguments: [manifest, tree],
+        options: [digest, part, source, repair, .json],
+        examples: [
+            ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
+            (
+                "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
+                "Mend what has rotted on either side"
+            ),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let tree = try invocation.argument("TREE")
-        for path in [tree] + invocation.values("--source") where try !LocalFile(bytes: path).isDirectory {
+        let given = invocation.options
+        let tree = try invocation.argument(tree)
+        for path in [tree] + given.values(source) where try !LocalFile(bytes: path).isDirectory {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
         TerminationSignal.watch()
         var verification = Verification(
-            of: tree, by: try Tree(path: try invocation.argument("MANIFEST")),
+            of: tree, by: try Tree(path: try invocation.argument(manifest)),
             monitor: RunMonitor(isQuiet: true))
-        verification.source = invocation.value("--source")
-        verification.readsContent = invocation.has("--digest") || verification.source != nil
-        let repairs = invocation.has("--repair")
+        verification.source = given.value(source)
+        verification.readsContent = given.has(digest) || verification.source != nil
+        let repairs = given.has(repair)
         if repairs, verification.source == nil {
             throw UsageError(
                 "--repair needs another copy", hint: "give the mirror's source with --source DIR")
         }
-        if let part = try invocation.value("--part", "give --part such as 3/30", Verification.Part.init) {
+        if let part = try given.value(part, "give --part such as 3/30", Verification.Part.init) {
             guard verification.readsContent else {
                 throw UsageError("nothing is read in parts", hint: "add --digest or --source to --part")
             }
             verification.part = part
         }
-        var output = VerificationOutput(isJSON: invocation.has("--json"), tree)
+        var output = VerificationOutput(isJSON: given.has(.json), tree)
         var repairable: [Discrepancy] = []
         let summary = try verification.run { found in
             if repairs, found.isRepairable {

@@ -1,79 +1,93 @@
 import FsyncLite
 
-enum PlanCommand {
+enum PlanCommand: Command {
+    private static let exitCode = OptionDescription.flag(
+        "--exit-code", "exit 2 when there is something to do")
+    private static let explain = OptionDescription.value(
+        "--explain", "PATH", "say which filter decides about a path, and nothing else")
+    private static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
+    private static let show = OptionDescription.value(
+        "--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET"
+    ).replacingArguments()
+
+    static let description = CommandDescription(
+        "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
+        discussion:
+            "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
+        arguments: [SyncRun.source, SyncRun.target],
+        options: [exitCode, explain, out, show, .settingsFile] + OptionDescription.settable
+            + SyncRun.allActions,
+        examples: [
+            ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            ("fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
+            ("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
+            (
+                "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
+                "Which pattern decides about a path"
+            ),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        if let file = invocation.value("--show") {
-            return try show(SavedPlan(reading: LocalFile(bytes: file)), invocation, &console)
-        }
-        let command = try SyncCommand(invocation)
-        if let path = invocation.value("--explain") {
-            return try explain(path, command, &console)
-        }
-        return try run(command, &console)
-    }
-
-    static func run(_ command: SyncCommand, _ console: inout Console) throws -> ExitCode {
-        let invocation = command.invocation
-        let monitor = RunMonitor(isQuiet: command.isQuiet)
-        let plan: Plan
-        do {
-            defer { monitor.clear() }
-            plan = try command.synchronizer(monitor).plan()
-        }
-        if command.isJSON {
-            try PlanDocument(source: command.source, target: command.target).write(plan, to: &console)
-        } else {
-            try ActionText(command.invocation).write(plan.actions, to: &console)
-            try console.line(ActionText.totals(plan.summary, .planned))
-        }
-        let history = [
-            ("to make room, these go before", plan.givingWay),
-            ("the rules of retention let go of these after", plan.expiring),
-        ]
-        command.complain(
-            notes: plan.notes + history.compactMap(SyncCommand.note), problems: plan.problems,
-            refusals: plan.refusals)
-        if !plan.refusals.isEmpty { return .refused }
-        if !plan.problems.isEmpty, !command.options.keepGoing { return .failed }
-        if let file = invocation.value("--out") {
-            let words = SavedPlan.words(for: command.invocation, command.options.filters)
-            try SavedPlan(plan, source: command.source, target: command.target, options: words)
-                .write(to: LocalFile(bytes: file))
-            if !command.isQuiet {
-                Console.complain(
-                    "saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
-            }
-        }
-        return invocation.has("--exit-code") && plan.summary.actions > 0 ? .different : .done
-    }
-
-    private static func show(
-        _ plan: SavedPlan, _ invocation: Invocation, _ console: inout Console
-    ) throws -> ExitCode {
-        if invocation.has("--json") {
-            try plan.write(to: &console)
+        let given = invocation.options
+        if let file = given.value(show) {
+            try describe(SavedPlan(reading: LocalFile(bytes: file)), given, &console)
             return .done
         }
+        let run = try SyncRun(invocation)
+        if let path = given.value(explain) {
+            let path = try RelativePath(argument: path)
+            let decision = try run.options.filters.explain(path, source: run.source, target: run.target)
+            try console.line("\(path): \(decision)")
+            return .done
+        }
+        let plan = try run.plan(&console)
+        let code = ExitCode(plan, keepGoing: run.options.keepGoing)
+        guard code == .done else { return code }
+        if let file = given.value(out) {
+            let words = SavedPlan.words(for: run.given, run.options.filters)
+            try SavedPlan(plan, source: run.source, target: run.target, options: words)
+                .write(to: LocalFile(bytes: file))
+            if !run.isQuiet {
+                Console.complain("saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
+            }
+        }
+        return given.has(exitCode) && plan.summary.actions > 0 ? .different : .done
+    }
+
+    private static func describe(
+        _ plan: SavedPlan, _ given: GivenOptions, _ console: inout Console
+    ) throws {
+        guard !given.has(.json) else { return try plan.write(to: &console) }
         try console.line("saved      \(plan.saved), \(ElapsedTime(since: plan.saved)) ago")
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
         for name in plan.givingWay { try console.line("gives way  \(escapedText(name.utf8))") }
         for option in plan.options { try console.line("option     \(escapedText(option))") }
-        if invocation.has("--all") || invocation.has("--verbose") {
-            try ActionText(invocation).write(plan.actions, to: &console)
+        if given.has(.all) || given.has(.verbose) {
+            try ActionText(listsAll: given.has(.all)).write(plan.actions, to: &console)
         }
         try console.line(ActionText.totals(plan.summary, .planned))
-        return .done
     }
+}
 
-    private static func explain(
-        _ given: [UInt8], _ command: SyncCommand, _ console: inout Console
-    ) throws -> ExitCode {
-        let path = try RestoreCommand.path(given)
-        let decision = try command.options.filters.explain(
-            path, source: command.source, target: command.target)
-        try console.line("\(path): \(decision)")
-        return .done
+extension SyncRun {
+    /// Shows what an apply would do.
+    func plan(_ console: inout Console) throws -> Plan {
+        let plan = try synchronizing { try $0.plan() }
+        if isJSON {
+            try document.write(plan, to: &console)
+        } else {
+            try actionText.write(plan.actions, to: &console)
+            try console.line(ActionText.totals(plan.summary, .planned))
+        }
+        let history = [
+            ("to make room, these go before", plan.givingWay),
+            ("the rules of retention let go of these after", plan.expiring),
+        ]
+        complain(
+            notes: plan.notes + history.compactMap(SyncRun.note), problems: plan.problems,
+            refusals: plan.refusals)
+        return plan
     }
 }

@@ -1,13 +1,28 @@
 import FsyncLite
 
-enum RecoverCommand {
+enum RecoverCommand: Command {
+    private static let back = OptionDescription.flag(
+        "--back", "take the commit back instead of finishing it")
+    private static let displace = OptionDescription.flag(
+        "--displace", "move what others put in the way to the history")
+
+    static let description = CommandDescription(
+        "recover", summary: "End a commit that a crash interrupted.",
+        discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
+        arguments: [.target],
+        options: [back, displace],
+        examples: [
+            ("fsync-lite recover mirror", "Finish an interrupted commit"),
+            ("fsync-lite recover --back mirror", "Go back to the old tree"),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let target = Target(path: try invocation.argument("TARGET"))
+        let target = Target(path: try invocation.argument(.target))
         let conflicts: Target.Conflicts
         let result: String
         do {
             switch try target.recover(
-                undo: invocation.has("--back"), displacingConflicts: invocation.has("--displace"))
+                undo: invocation.options.has(back), displacingConflicts: invocation.options.has(displace))
             {
             case .nothingToDo:
                 try console.line("nothing to recover")

@@ -1,65 +1,84 @@
 import FileSystem
 import FsyncLite
 
-enum RunCommand {
+enum RunCommand: Command {
+    private static let job = ArgumentDescription("JOB", "the name of a job", repeated: true)
+    private static let all = OptionDescription.flag("--all", "run every job, in the order of their names")
+        .replacingArguments()
+
+    static let description = CommandDescription(
+        "run", summary: "Apply the jobs that the settings name.",
+        discussion: """
+            Each job is an apply with its own source, target and options; what is given here goes before what \
+            the settings say. A job that fails does not stop the next one; the exit code is the first that is \
+            not 0. A job's commands run before and after it, with the report on standard input.
+            """,
+        arguments: [job],
+        options: [all, .settingsFile] + OptionDescription.settable,
+        examples: [
+            ("fsync-lite run photos", "Run one job"),
+            ("fsync-lite run --all --quiet", "All of them, from cron"),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let settings = try SettingsSources(invocation)
+        let settings = try SettingsSources(invocation.options)
         // All of them are looked at before the first one begins.
         let jobs =
-            try invocation.has("--all") ? settings.jobs() : settings.jobs(named: invocation.arguments("JOB"))
+            try invocation.options.has(all) ? settings.jobs() : settings.jobs(named: invocation.values(job))
         guard !jobs.isEmpty else {
             throw UsageError(
                 "the settings name no jobs", hint: "fsync-lite settings init writes settings to begin with")
         }
         TerminationSignal.watch()
-        var given = invocation
-        given.optionValues["--all"] = nil
+        // To an apply the option means another thing.
+        var invocation = invocation
+        invocation.options.remove(all)
         var first = ExitCode.done
         for job in jobs {
-            let code = run(job, given, settings, &console)
+            let code = run(job, invocation, settings, &console)
             if first == .done { first = code }
             if TerminationSignal.signal != nil { break }
         }
         return first
     }
 
-    /// One job from its first command to its last. What goes wrong is this job's and nobody else's.
+    /// One job from its first command to its last. An error is this job's alone.
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
-        let command: SyncCommand
+        let run: SyncRun
         do {
-            command = try SyncCommand(invocation, settings, job)
+            run = try SyncRun(invocation, settings, job)
         } catch {
-            return ExitCode(reporting: error) { Console.complain("\(escapedText(job.name.utf8)): \($0)") }
+            return ExitCode(reporting: error) { Console.complain(job.labelled($0)) }
         }
         var report: Report
         var code: ExitCode
         do {
             if let failure = job.run(.before) {
-                try command.log("failed: \(failure)", [])
+                try run.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            report = try ApplyCommand.run(command, &console)
+            report = try run.apply(&console)
             code = ExitCode(report)
         } catch {
             report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
-            code = ExitCode(reporting: error, command.complain)
+            code = ExitCode(reporting: error, run.complain)
         }
-        var document: [UInt8] = []
         do {
-            try PlanDocument(source: job.source, target: job.target).write(report, to: &document)
+            var document: [UInt8] = []
+            try run.document.write(report, to: &document)
+            func tell(_ failure: String) throws {
+                run.complain(failure)
+                try run.log("problem: \(failure)")
+            }
             if [.done, .committedWithOmissions].contains(code), let failure = job.run(.after, document) {
                 code = .committedWithOmissions
-                command.complain(failure)
-                try command.log("problem: \(failure)", [])
+                try tell(failure)
             }
-            if code != .done, let failure = job.run(.onFailure, document) {
-                command.complain(failure)
-                try command.log("problem: \(failure)", [])
-            }
+            if code != .done, let failure = job.run(.onFailure, document) { try tell(failure) }
         } catch {
-            command.complain("\(error)")
+            run.complain("\(error)")
         }
         return code
     }

@@ -1,22 +1,32 @@
 import FsyncLite
 
-enum StatusCommand {
+enum StatusCommand: Command {
+    private static let maxAge = OptionDescription.value(
+        "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h or 7d")
+
+    static let description = CommandDescription(
+        "status", summary: "Show what a target holds and when it was last written.", arguments: [.target],
+        options: [.json, maxAge],
+        examples: [
+            ("fsync-lite status mirror", "See how a mirror stands"),
+            ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+        ])
+
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let limit = try invocation.value(
-            "--max-age", "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
-        let target = Target(path: try invocation.argument("TARGET"))
+        let limit = try invocation.options.value(
+            maxAge, "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
+        let target = Target(path: try invocation.argument(.target))
         let status = try target.status()
-        if invocation.has("--json") {
+        if invocation.options.has(.json) {
             try StatusDocument.write(target, status, to: &console)
         } else {
             try write(status, to: &console)
         }
         if status.isPending {
             Console.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(target.path))"
-            )
+                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(target.path))")
+            return .pending
         }
-        if status.isPending { return .pending }
         guard let limit else { return .done }
         guard let last = status.lastRun else {
             Console.complain("no run has mirrored anything here yet")

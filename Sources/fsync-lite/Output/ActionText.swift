@@ -11,8 +11,8 @@ struct ActionText {
     private let listsAll: Bool
     private let isColoured: Bool
 
-    init(_ invocation: Invocation) {
-        listsAll = invocation.has("--all")
+    init(listsAll: Bool) {
+        self.listsAll = listsAll
         // NO_COLOR counts when it is not empty: https://no-color.org.
         isColoured =
             StandardStream.output.understandsEscapes

@@ -24,17 +24,13 @@ struct Console: ByteSink {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Lists what could not be had of a tree.
-    ///
-    /// - Returns: the code of a command that only looked at it.
-    @discardableResult
-    static func complain(of problems: [Problem]) -> ExitCode {
-        for problem in problems { complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
-        return problems.isEmpty ? .done : .committedWithOmissions
-    }
-
-    /// For people, on standard error. Nobody is left to tell when that fails.
+    /// For people, on standard error. A failure of that has no other channel.
     static func complain(_ text: String) {
         _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
+    }
+
+    /// Lists what could not be read or mirrored of a tree.
+    static func complain(of problems: [Problem], _ complain: (String) -> Void = Console.complain) {
+        for problem in problems { complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
     }
 }

@@ -39,10 +39,7 @@ struct ProgressLine {
     }
 
     private var percentage: String? {
-        fraction.map { fraction in
-            let text = "\(Int(fraction * 100))%"
-            return String(repeating: " ", count: 4 - text.count) + text
-        }
+        fraction.map { "\(Int($0 * 100))%".rightAligned(to: 4) }
     }
 
     private var bytes: String? {

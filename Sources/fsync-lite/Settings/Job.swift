@@ -32,4 +32,7 @@ struct Job {
             return hook
         }
     }
+
+    /// A line that tells which job it is about.
+    func labelled(_ text: String) -> String { "\(escapedText(name.utf8)): \(text)" }
 }

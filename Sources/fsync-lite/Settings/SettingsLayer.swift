@@ -1,21 +1,32 @@
 import FsyncLite
 
+extension SettingsFile {
+    /// Says where in the file a value stands that an option does not take.
+    fileprivate func locating<Result>(_ path: [String], _ read: () throws -> Result) throws -> Result {
+        do {
+            return try read()
+        } catch let error as UsageError {
+            throw self.error(path, "\(error.message); \(error.hint)")
+        }
+    }
+}
+
 extension OptionDescription {
     /// What settings call it: `max_delete` for `--max-delete`.
     var key: String { String(name.dropFirst(2)).replacing("-", with: "_") }
 }
 
-/// The options that settings give in one place, checked, as a command line would have them.
+/// The options that one part of the settings gives, checked, as a command line would have them.
 struct SettingsLayer {
     struct Value {
         /// nil for a flag that is off; none for one that is on.
         let values: [[UInt8]]?
         /// The file and the line.
-        let place: String
+        let location: String
     }
 
     /// Where the options stand, the weakest first.
-    enum Place {
+    enum Origin {
         /// The `defaults` of a person's own settings.
         case defaults
         /// The `defaults` of the target's settings.
@@ -23,7 +34,7 @@ struct SettingsLayer {
         case job
     }
 
-    let place: Place
+    let origin: Origin
     /// By long option name.
     private(set) var values: [String: Value] = [:]
 
@@ -32,40 +43,23 @@ struct SettingsLayer {
     ///   - others: keys that stand there too and are no options.
     /// - Throws: `SyncError` with file, line and key for an unknown key and a value that the option does not take.
     init<Content>(
-        _ settings: SettingValues, _ place: Place, at path: [String], in file: SettingsFile<Content>,
+        _ settings: SettingValues, _ origin: Origin, at path: [String], in file: SettingsFile<Content>,
         beside others: [String] = []
     ) throws {
-        self.place = place
+        self.origin = origin
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
-            guard let option = CommandDescription.settings.first(where: { $0.key == key }) else {
-                let known = CommandDescription.settings.map(\.key) + others
+            guard let option = OptionDescription.settable.first(where: { $0.key == key }) else {
+                let known = OptionDescription.settable.map(\.key) + others
                 let closest = EditDistance.closest(to: Array(key.utf8)[...], among: known)
                 throw file.error(
                     path + [key], "The key is unknown" + (closest.map { "; did you mean \($0)?" } ?? "."))
             }
-            do {
-                values[option.name] = Value(
-                    values: try SettingsLayer.words(value, for: option), place: file.place(of: path + [key]))
-            } catch let error as UsageError {
-                throw file.error(path + [key], "\(error.message); \(error.hint)")
-            }
+            values[option.name] = Value(
+                values: try file.locating(path + [key]) { try SettingsLayer.words(value, for: option) },
+                location: file.place(of: path + [key]))
         }
-        do {
-            _ = try RetentionOptions(retention)
-        } catch let error as UsageError {
-            throw file.error(path, "\(error.message); \(error.hint)")
-        }
+        _ = try file.locating(path) { try RetentionOptions(retention) }
     }
-
-    /// The rules of retention, as a command line would have them.
-    var retention: Invocation {
-        var rules: [String: [[UInt8]]] = [:]
-        for option in CommandDescription.retention { rules[option.name] = values[option.name]?.values }
-        return Invocation(command: .apply, argumentValues: [:], optionValues: rules, sequence: [])
-    }
-
-    /// Whether it has rules of retention, or forgets those that are kept.
-    var rulesRetention: Bool { !retention.optionValues.isEmpty }
 
     private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
         switch value {
@@ -74,10 +68,10 @@ struct SettingsLayer {
         case .text, .number:
             guard option.takesValue, !option.isRepeatable else { break }
             let words = [try text(value, for: option)]
+            var given = GivenOptions()
+            given.append(option, words[0])
             // The option's own judgement.
-            _ = try SyncOptions(
-                Invocation(
-                    command: .apply, argumentValues: [:], optionValues: [option.name: words], sequence: []))
+            _ = try (SyncOptions(given), RetentionOptions(given))
             return words
         default: break
         }
@@ -99,34 +93,5 @@ struct SettingsLayer {
         case .number(let number) where !option.isRepeatable: return Array(String(number).utf8)
         default: throw UsageError("The value does not fit", hint: "give a list of texts")
         }
-    }
-}
-
-extension Invocation {
-    /// The same with what settings say where the command line says nothing. Lists are joined, so that of
-    /// patterns the stronger ones decide.
-    ///
-    /// - Parameters:
-    ///   - layers: the weakest first.
-    ///   - options: those that settings may give here.
-    func over(_ layers: [SettingsLayer], _ options: [OptionDescription]) -> Invocation {
-        var result = self
-        var sequence: [(option: String, value: [UInt8])] = []
-        for option in options {
-            let given = layers.compactMap { $0.values[option.name] }
-            if option.isRepeatable {
-                let values = given.flatMap { $0.values ?? [] } + values(option.name)
-                if !values.isEmpty { result.optionValues[option.name] = values }
-            } else if optionValues[option.name] == nil, let values = given.last?.values {
-                result.optionValues[option.name] = values
-            }
-        }
-        for layer in layers {
-            for option in options where option.isRepeatable {
-                sequence += (layer.values[option.name]?.values ?? []).map { (option.name, $0) }
-            }
-        }
-        result.sequence = sequence + self.sequence
-        return result
     }
 }

@@ -9,8 +9,8 @@ struct SettingsSources {
     private(set) var defaults: [SettingsLayer] = []
 
     /// - Throws: `SyncError` with code `inputMissing` when the file that `--settings` names is not there.
-    init(_ invocation: Invocation) throws {
-        if let path = invocation.value("--settings") {
+    init(_ given: GivenOptions) throws {
+        if let path = given.value(.settingsFile) {
             own = try SettingsFile(reading: LocalFile(bytes: path))
         } else if let directory = SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)

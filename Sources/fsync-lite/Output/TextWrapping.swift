@@ -23,3 +23,14 @@ struct TextWrapping {
         }
     }
 }
+
+extension String {
+    /// Followed by spaces up to a width.
+    func padded(to width: Int) -> String { self + spaces(width - count) }
+
+    /// After spaces that fill a width.
+    func rightAligned(to width: Int) -> String { spaces(width - count) + self }
+}
+
+/// None for a negative number.
+func spaces(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }

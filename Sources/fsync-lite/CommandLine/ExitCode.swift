@@ -68,6 +68,16 @@ enum ExitCode: Int32, CaseIterable {
         }
     }
 
+    /// Of a command that only looked at a tree, with what could not be read of it.
+    init(_ problems: [Problem]) {
+        self = problems.isEmpty ? .done : .committedWithOmissions
+    }
+
+    /// - Parameter keepGoing: whether an apply would commit in spite of problems.
+    init(_ plan: Plan, keepGoing: Bool) {
+        self = !plan.refusals.isEmpty ? .refused : plan.problems.isEmpty || keepGoing ? .done : .failed
+    }
+
     /// The code of the signal that came.
     private static var stopped: ExitCode {
         TerminationSignal.signal == TerminationSignal.terminate ? .terminated : .interrupted

@@ -1,0 +1,43 @@
+/// What the program says about itself. `--help` beside another command and `--version` come here as well.
+enum HelpCommand: Command {
+    private static let command = ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)
+    private static let manual = OptionDescription.flag(
+        "--man", "Write the manual page, for man -l or a directory of man1")
+
+    static let description = CommandDescription(
+        "help", summary: "Show help for a command.",
+        arguments: [command],
+        options: [manual],
+        examples: [
+            ("fsync-lite help manifest list", "What a command takes"),
+            ("fsync-lite help --man | man -l -", "Read it as a manual page"),
+        ])
+
+    /// The request for help about a command, or about the program when nil.
+    static func invocation(_ program: ProgramDescription, about topic: CommandDescription?) -> Invocation {
+        let words = topic?.words.map { Array($0.utf8) } ?? []
+        return Invocation(program: program, command: self, arguments: [command.name: words])
+    }
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let program = invocation.program
+        if invocation.options.has(.versionOption) {
+            try console.line("\(program.name) \(program.version)")
+        } else if invocation.options.has(manual) {
+            try console.write(Array(ManualPage(program: program).text.utf8))
+        } else {
+            try console.write(Array(HelpText(program: program).text(for: topic(of: invocation)).utf8))
+        }
+        return .done
+    }
+
+    /// The command that help is wanted for; nil for the program, or a first word that leads on to a second.
+    static func topic(of invocation: Invocation) throws(UsageError) -> CommandDescription? {
+        let words = invocation.values(command)
+        let lookup = CommandLookup(program: invocation.program)
+        guard let first = words.first else { return nil }
+        if let command = lookup.match(words) { return command.description }
+        if words.count == 1, !lookup.subcommands(of: first).isEmpty { return nil }
+        throw lookup.failure(words)
+    }
+}

@@ -1,0 +1,48 @@
+import FsyncLite
+
+enum SettingsShowCommand: Command {
+    private static let job = ArgumentDescription("JOB", "what holds for this job", optional: true)
+
+    static let description = CommandDescription(
+        "settings show", summary: "Show what the settings say, and where each value comes from.",
+        arguments: [job],
+        options: [.settingsFile],
+        examples: [("fsync-lite settings show photos", "What holds for a job, and why")])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let settings = try SettingsSources(invocation.options)
+        let jobs = try settings.jobs()
+        var layers = settings.defaults
+        try console.line("settings     \(settings.own.map { "\($0.file)" } ?? "none")")
+        if let name = invocation.values(job).first, let job = try settings.jobs(named: [name]).first {
+            layers = try settings.layers(target: job.target, job: job)
+            try console.line("source       \(LocalFile(bytes: job.source))")
+            try console.line("target       \(LocalFile(bytes: job.target))")
+            for hook in job.hooks { try console.line("\(hook.moment.rawValue.padded(to: 12)) \(hook)") }
+        } else {
+            for job in jobs {
+                let trees = "\(LocalFile(bytes: job.source)) to \(LocalFile(bytes: job.target))"
+                try console.line("job          \(job.labelled(trees))")
+            }
+        }
+        // The rules of retention of one layer count, and all of them.
+        let ruling = layers.last { !$0.retention.list.isEmpty }
+        for option in OptionDescription.settable {
+            let isRule = OptionDescription.retention.contains { $0.name == option.name }
+            let given = (isRule ? ruling.map { [$0] } ?? [] : layers).compactMap { $0.values[option.name] }
+            let counting = option.isRepeatable ? given[...] : given.suffix(1)
+            let key = option.key.padded(to: 20)
+            if counting.isEmpty { try console.line("\(key) \(text(nil, option).padded(to: 12)) default") }
+            for value in counting {
+                try console.line("\(key) \(text(value, option).padded(to: 12)) \(value.location)")
+            }
+        }
+        return .done
+    }
+
+    private static func text(_ value: SettingsLayer.Value?, _ option: OptionDescription) -> String {
+        guard option.takesValue else { return value?.values == nil ? "false" : "true" }
+        let words = (value?.values ?? []).map { Shell.word($0) }
+        return words.isEmpty ? "-" : words.joined(separator: " ")
+    }
+}

@@ -1,0 +1,24 @@
+import FsyncLite
+
+enum SnapshotCreateCommand: Command {
+    private static let label = OptionDescription.value("--label", "L", "what to call it")
+
+    static let description = CommandDescription(
+        "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
+        arguments: [.target], options: [label, .settingsFile],
+        examples: [
+            ("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        guard let label = try invocation.options.text(label), !label.isEmpty else {
+            throw UsageError(
+                "a snapshot is there already; what is missing is its name", hint: "give --label L")
+        }
+        let path = try invocation.argument(.target)
+        let snapshot = try Target(path: path).label(
+            label, RetentionOptions(settingsFor: path, invocation.options))
+        try console.line(SnapshotText.line(snapshot))
+        return .done
+    }
+}

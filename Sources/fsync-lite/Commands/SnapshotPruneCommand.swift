@@ -1,0 +1,37 @@
+import FsyncLite
+
+enum SnapshotPruneCommand: Command {
+    static let description = CommandDescription(
+        "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
+        discussion: """
+            A snapshot stays that one of the rules keeps; the present tree always stays. Rules that are given here hold \
+            for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
+            """,
+        arguments: [.target], options: RetentionPolicy.options + [.dryRun, .json, .quiet, .settingsFile],
+        examples: [
+            (
+                "fsync-lite snapshot prune mirror --keep-last 3 --keep-daily 14 --dry-run",
+                "What such rules would let go of"
+            )
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let options = invocation.options
+        let path = try invocation.argument(.target)
+        let given = try RetentionPolicy(options)
+        let rules =
+            try given.isEmpty
+            ? Target(path: path).retention(RetentionOptions(settingsFor: path, options))
+            : RetentionRules(given: given)
+        let isDryRun = options.has(.dryRun)
+        let snapshots = try Target(path: path).prune(rules.policy, isDryRun: isDryRun)
+        if options.has(.json) {
+            try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
+        } else if !options.has(.quiet) {
+            try SnapshotText.write(snapshots, rules, to: &console)
+            let going = snapshots.count { $0.reasons.isEmpty }
+            try console.line("\(going) \(isDryRun ? "to go" : "gone"), \(snapshots.count - going) kept")
+        }
+        return .done
+    }
+}

@@ -1,0 +1,21 @@
+import FsyncLite
+
+enum SnapshotVerifyCommand: Command {
+    static let description = CommandDescription(
+        "snapshot verify", summary: "Check that every snapshot's records and displaced files are there.",
+        arguments: [.target], options: [.quiet],
+        examples: [
+            ("fsync-lite snapshot verify mirror", "After a disk had errors")
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let (faults, count) = try Target(path: invocation.argument(.target)).verifyHistory()
+        for (snapshot, error) in faults {
+            Console.complain("\(escapedText(snapshot.utf8)) and what is older: \(error)")
+        }
+        if faults.isEmpty, !invocation.options.has(.quiet) {
+            try console.line("\(count) snapshots are whole")
+        }
+        return faults.isEmpty ? .done : .invalidDocument
+    }
+}

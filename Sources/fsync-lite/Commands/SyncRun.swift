@@ -1,0 +1,144 @@
+import FsyncLite
+
+/// What the commands that plan and apply have in common: two trees, and the options with what the settings add.
+struct SyncRun {
+    static let source = ArgumentDescription("SOURCE", "the directory whose contents are mirrored")
+    static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
+    static let savedPlan = OptionDescription.value(
+        "--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET"
+    ).replacingArguments()
+    static let allActions: [OptionDescription] = .section(
+        "Output", .flag(OptionDescription.all.name, "list every action, however many"))
+
+    let source: [UInt8]
+    let target: [UInt8]
+    /// With what settings say.
+    let given: GivenOptions
+    let options: SyncOptions
+    /// What `apply --plan` is to do.
+    let saved: SavedPlan?
+    /// What is brought back instead of a source.
+    private let restoration: Restoration?
+    private let command: any Command.Type
+    private let job: Job?
+
+    init(_ invocation: Invocation, _ restoration: Restoration) {
+        self.restoration = restoration
+        source = restoration.target
+        target = restoration.destination ?? restoration.target
+        (given, options) = (invocation.options, SyncOptions())
+        (command, saved, job) = (invocation.command, nil, nil)
+    }
+
+    init(_ invocation: Invocation) throws {
+        try self.init(invocation, SettingsSources(invocation.options), nil)
+    }
+
+    /// - Parameter invocation: what the command line asks of every job.
+    init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
+        (restoration, command, self.job) = (nil, invocation.command, job)
+        var given = invocation.options
+        var settable = OptionDescription.mirroring + OptionDescription.output
+        if let file = given.value(SyncRun.savedPlan) {
+            let saved = try SavedPlan(reading: LocalFile(bytes: file))
+            given = try saved.options(from: file, beside: invocation)
+            (source, target, self.saved) = (saved.source, saved.target, saved)
+        } else {
+            source = try job?.source ?? SyncRun.directory(invocation, SyncRun.source)
+            target = try job?.target ?? SyncRun.directory(invocation, SyncRun.target)
+            saved = nil
+            settable += OptionDescription.planning
+        }
+        let layers = try settings.layers(target: target, job: job)
+        let retention = try RetentionOptions(given, layers)
+        self.given = given.over(layers, settable)
+        var options = try SyncOptions(self.given)
+        options.retention = retention
+        self.options = options
+    }
+
+    /// A local path. `host:path` means another machine to every user of rsync, and must not become a
+    /// directory of that name; `./host:path` does.
+    private static func directory(
+        _ invocation: Invocation, _ argument: ArgumentDescription
+    ) throws -> [UInt8] {
+        let path = try invocation.argument(argument)
+        let head = path.prefix { $0 != UInt8(ascii: "/") }
+        guard !path.isEmpty else {
+            throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
+        }
+        guard !head.contains(UInt8(ascii: ":")) else {
+            throw UsageError(
+                "\(quoted(path)) names another machine, which does not work yet",
+                hint: "for a local directory of that name, write ./ before it")
+        }
+        return path
+    }
+
+    var isQuiet: Bool { given.has(.quiet) }
+    var isJSON: Bool { given.has(.json) }
+    var document: PlanDocument { PlanDocument(source: source, target: target) }
+    var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
+
+    /// Does something with the trees, and shows meanwhile how far it is.
+    func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
+        let monitor = RunMonitor(isQuiet: isQuiet)
+        defer { monitor.clear() }
+        guard let restoration else {
+            return try body(Synchronizer(source: source, target: target, options: options, monitor: monitor))
+        }
+        return try body(Synchronizer(restoration, monitor: monitor))
+    }
+
+    /// The command that would go ahead.
+    func command(adding options: [String]) -> String {
+        let words =
+            job.map { [RunCommand.name, Shell.word(Array($0.name.utf8))] }
+            ?? [ApplyCommand.name] + [source, target].map(Shell.word)
+        return (["fsync-lite"] + words + options).joined(separator: " ")
+    }
+
+    /// A line that tells which job it is about, where it is one.
+    func labelled(_ text: String) -> String {
+        job?.labelled(text) ?? text
+    }
+
+    /// On standard error.
+    func complain(_ text: String) {
+        Console.complain(labelled(text))
+    }
+
+    /// What goes of the history, for people; nil where nothing does.
+    static func note(_ text: String, _ names: [String]) -> String? {
+        let first = names.prefix(10).map { escapedText($0.utf8) }.joined(separator: ", ")
+        let more = names.count > 10 ? " and \(names.count - 10) more" : ""
+        return names.isEmpty ? nil : "\(text): \(first)\(more)"
+    }
+
+    /// Notes, problems and refusals, on standard error.
+    func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
+        if !isQuiet { for note in notes { complain("note: \(note)") } }
+        Console.complain(of: problems, complain)
+        for refusal in refusals { complain("refused: \(refusal.reason)") }
+        guard !refusals.isEmpty else { return }
+        if saved != nil {
+            let paths = [source, target].map(Shell.word).joined(separator: " ")
+            complain("to look again: fsync-lite plan \(paths) --out FILE")
+        } else if refusals.allSatisfy({ $0.option != nil }) {
+            var options: [String] = []
+            for case let option? in refusals.map(\.option) where !options.contains(option) {
+                options.append(option)
+            }
+            complain("to go ahead: \(command(adding: options))")
+        }
+    }
+
+    /// Appends to the log file, where one was named: a line for the run and one per problem.
+    func log(_ outcome: String, _ problems: [String] = []) throws {
+        guard let path = given.value(.logFile) else { return }
+        let file = LocalFile(bytes: path)
+        let head = "\(Timestamp.now) \(labelled(command.name))"
+        try RunLog(file, line: "\(head) \(outcome)").append()
+        for problem in problems { try RunLog(file, line: "\(head) problem: \(problem)").append() }
+    }
+}

@@ -1,0 +1,25 @@
+import FsyncLite
+
+enum UndoCommand: Command {
+    static let description = CommandDescription(
+        "undo", summary: "Take the last apply back. Undone once more, it is there again.",
+        discussion: """
+            The target becomes the tree that the last apply found. What somebody changed in the target since then \
+            stays as it is and is listed.
+            """,
+        arguments: [.target], options: [.dryRun] + OptionDescription.output,
+        examples: [
+            ("fsync-lite undo --dry-run mirror", "What would come back"),
+            ("fsync-lite undo mirror", "Take the last apply back"),
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let target = try invocation.argument(.target)
+        guard try Target(path: target).snapshots().count > 1 else {
+            throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
+        }
+        var restoration = Restoration(target: target, snapshot: "latest~1")
+        restoration.keepsDrift = true
+        return try SnapshotRestoreCommand.run(restoration, invocation, &console)
+    }
+}

@@ -1,0 +1,57 @@
+import FsyncLite
+
+/// What takes part.
+extension SyncOptions {
+    static let exclude = OptionDescription.value(
+        "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",
+        repeatable: true)
+    private static let include = OptionDescription.value(
+        "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
+        repeatable: true)
+    private static let excludeFrom = OptionDescription.value(
+        "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore", repeatable: true)
+    private static let ignoreFile = OptionDescription.value(
+        "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source")
+    fileprivate static let patterns = [exclude, include, excludeFrom]
+
+    static let filterFields: [OptionField<SyncOptions>] = [
+        OptionField(option: ignoreFile) { given, options in
+            if let name = given.value(ignoreFile), !options.filters.setIgnoreFile(named: name) {
+                throw UsageError(
+                    "\(quoted(name)) is not a name for \(ignoreFile.name)",
+                    hint: "give the name of a file, without a directory")
+            }
+        },
+        .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG") {
+            $0.filters.excludesCaches = true
+        },
+        .flag("--one-file-system", "leave out what is on other file systems") {
+            $0.filters.staysOnFileSystem = true
+        },
+        .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 },
+        .size("--min-size", "leave out smaller files") { $0.filters.sizes.minimum = $1 },
+        .flag("--delete-excluded", "delete from the target what is left out") { $0.deletesExcluded = true },
+    ]
+
+    /// The patterns of all options in the order given: the last match decides.
+    mutating func readPatterns(_ given: GivenOptions) throws {
+        for case (let name, let value?) in given.list {
+            switch name {
+            case SyncOptions.exclude.name: filters.exclude(value)
+            case SyncOptions.include.name: filters.include(value)
+            case SyncOptions.excludeFrom.name:
+                let file = LocalFile(bytes: value)
+                filters.exclude(from: try file.input(limit: FilterRules.sizeLimit), path: value)
+            default: break
+            }
+        }
+        for rule in filters.rules where !rule.canMatch {
+            Console.complain("note: the pattern \(rule) can match nothing")
+        }
+    }
+}
+
+extension OptionDescription {
+    static let filters: [OptionDescription] = .section(
+        "Filters", SyncOptions.patterns + SyncOptions.filterFields.map(\.option))
+}

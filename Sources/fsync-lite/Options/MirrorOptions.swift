@@ -1,0 +1,94 @@
+import FsyncLite
+
+/// What `plan` and `apply` may do, what they compare and how they copy.
+extension SyncOptions {
+    fileprivate static let guards: [OptionField<SyncOptions>] = [
+        .flag("--adopt", "take over a target that holds files of somebody") { $0.adopt = true },
+        .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
+            $0.allowEmptySource = true
+        },
+        .flag("--change-source", "accept another source than last time") { $0.changeSource = true },
+        .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true },
+        .value(
+            "--max-delete", "N",
+            "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
+            "give a number, a percentage such as 20%, or unlimited", { DeleteLimit($0) }
+        ) { $0.deleteLimit = $1 },
+        .flag("--no-delete", "delete nothing") { $0.keepsDeleted = true },
+        .flag("--trust-source", "copy also what is not as recorded although its size and time are") {
+            $0.trustsSource = true
+        },
+        OptionField(option: .keepGoing) { $1.keepGoing = $0.has(.keepGoing) },
+        .flag("--strict", "commit nothing if a file changes while it is copied") { $0.strict = true },
+    ]
+
+    fileprivate static let comparison: [OptionField<SyncOptions>] = [
+        .flag("--checksum", "compare the content of files whose size and time agree") {
+            $0.comparesContent = true
+        },
+        .flag(
+            "--ignore-change-time",
+            "compare only the attributes of what has nothing but another change time, as after chmod -R or cp -al"
+        ) { $0.ignoresChangeTime = true },
+        .flag("--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed") {
+            $0.trustsManifest = true
+        },
+        .flag("--no-owner", "leave owners and groups alone") { $0.attributes.remove(.owner) },
+        .flag("--no-xattrs", "leave extended attributes alone") { $0.attributes.remove(.xattrs) },
+        .flag("--no-acls", "leave ACLs alone") { $0.attributes.remove(.acls) },
+        .flag("--no-hard-links", "copy each name of a file by itself") { $0.attributes.remove(.hardLinks) },
+        .flag("--no-sparse", "write holes as zeros") { $0.attributes.remove(.holes) },
+    ]
+
+    fileprivate static let exchange: [OptionField<SyncOptions>] = [
+        .flag("--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree") {
+            $0.exchanges = true
+        },
+        .flag("--reflink", "for an exchange, clone unchanged files instead of linking them") {
+            $0.clonesUnchanged = true
+        },
+    ]
+
+    fileprivate static let integrity: [OptionField<SyncOptions>] = [
+        .flag("--digest", "record the SHA-256 of every file in the manifest") { $0.recordsDigests = true },
+        .flag("--verify", "read back what was written, from the disk, before it is committed") {
+            $0.verifiesCopies = true
+        },
+    ]
+
+    fileprivate static let speed: [OptionField<SyncOptions>] = [
+        .count(
+            "--threads", "work on N files at a time (default: one per processor, at most 8)", in: 1...1024
+        ) { $0.threads = $1 },
+        .value(
+            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
+            "give a number of bytes a second, such as 50M",
+            { Int64(byteCount: $0).flatMap { $0 > 0 ? $0 : nil } }
+        ) { $0.bandwidth = $1 },
+    ]
+
+    /// What the options ask for. Retention is read by itself.
+    init(_ given: GivenOptions) throws {
+        self.init()
+        try readPatterns(given)
+        for field in SyncOptions.filterFields + SyncOptions.exchange { try field.read(given, &self) }
+        guard exchanges || !clonesUnchanged else {
+            throw UsageError("--reflink is for an exchange", hint: "add --exchange, or leave it away")
+        }
+        let others = [SyncOptions.guards, SyncOptions.comparison, SyncOptions.integrity, SyncOptions.speed]
+        for field in others.joined() { try field.read(given, &self) }
+    }
+}
+
+extension OptionDescription {
+    static let keepGoing = flag("--keep-going", "commit what can be mirrored and list the rest")
+
+    /// What decides about the actions of a plan.
+    static let planning: [OptionDescription] =
+        .section("Guards", SyncOptions.guards) + filters + .section("Comparison", SyncOptions.comparison)
+
+    /// How a plan is carried out.
+    static let mirroring: [OptionDescription] =
+        .section("Exchange", SyncOptions.exchange) + .section("Integrity", SyncOptions.integrity)
+        + .section("Speed", SyncOptions.speed)
+}

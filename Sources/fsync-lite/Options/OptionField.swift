@@ -1,0 +1,54 @@
+import FsyncLite
+
+/// An option together with what it sets: its name stands here and nowhere else.
+struct OptionField<Owner>: Sendable {
+    let option: OptionDescription
+    /// Does nothing where the option is not given.
+    let read: @Sendable (GivenOptions, inout Owner) throws -> Void
+
+    static func flag(
+        _ name: String, _ help: String, set: @escaping @Sendable (inout Owner) -> Void
+    ) -> OptionField {
+        let option = OptionDescription.flag(name, help)
+        return OptionField(option: option) { given, owner in
+            if given.has(option) { set(&owner) }
+        }
+    }
+
+    /// - Parameter hint: what to give instead of a value that `parse` makes nothing of.
+    static func value<Value>(
+        _ name: String, _ placeholder: String, _ help: String, _ hint: String,
+        _ parse: @escaping @Sendable (String) -> Value?,
+        set: @escaping @Sendable (inout Owner, Value) -> Void
+    ) -> OptionField {
+        let option = OptionDescription.value(name, placeholder, help)
+        return OptionField(option: option) { given, owner in
+            if let value = try given.value(option, hint, parse) { set(&owner, value) }
+        }
+    }
+
+    static func count(
+        _ name: String, _ help: String, in range: ClosedRange<Int> = 0...Int.max,
+        set: @escaping @Sendable (inout Owner, Int) -> Void
+    ) -> OptionField {
+        let option = OptionDescription.value(name, "N", help)
+        return OptionField(option: option) { given, owner in
+            if let value = try given.integer(option, in: range) { set(&owner, value) }
+        }
+    }
+
+    /// A size of files, in bytes.
+    static func size(
+        _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, Int64) -> Void
+    ) -> OptionField {
+        let hint = "give a number of bytes, or one such as 10M"
+        return value(name, "SIZE", help, hint, { Int64(byteCount: $0) }, set: set)
+    }
+}
+
+extension [OptionDescription] {
+    /// The options of fields, under one heading.
+    static func section<Owner>(_ heading: String, _ fields: [OptionField<Owner>]) -> [OptionDescription] {
+        section(heading, fields.map(\.option))
+    }
+}

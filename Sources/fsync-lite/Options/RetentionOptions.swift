@@ -1,0 +1,65 @@
+import FsyncLite
+
+/// The rules of restic.
+extension RetentionPolicy {
+    private static let label = OptionDescription.value(
+        "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true)
+
+    private static let fields: [OptionField<RetentionPolicy>] = [
+        .count(
+            "--keep-last", "keep the last N trees before the present one, so that N applies can be undone"
+        ) { $0.keepLast = $1 },
+        .count("--keep-hourly", "keep the newest of each of the last N hours that have one") {
+            $0.keepHourly = $1
+        },
+        .count("--keep-daily", "likewise of days") { $0.keepDaily = $1 },
+        .count("--keep-weekly", "of weeks") { $0.keepWeekly = $1 },
+        .count("--keep-monthly", "of months") { $0.keepMonthly = $1 },
+        .count("--keep-yearly", "of years") { $0.keepYearly = $1 },
+        .value(
+            "--keep-within", "AGE", "keep those no older than this before the newest, such as 30d or 1y6mo",
+            "give one such as 30d or 1y6mo; m would be minutes, months are mo", { RetentionPolicy.within($0) }
+        ) { $0.keepWithin = $1 },
+        OptionField(option: label) { given, policy in
+            guard given.has(label) else { return }
+            policy.keepLabel = try given.values(label).map { value in
+                guard let text = String(validating: value, as: UTF8.self) else {
+                    throw UsageError("\(quoted(value)) is no label", hint: "give \(label.name) plain text")
+                }
+                return text
+            }
+        },
+    ]
+
+    static let options = fields.map(\.option)
+
+    /// The rules that the options name.
+    init(_ given: GivenOptions) throws {
+        self.init()
+        for field in RetentionPolicy.fields { try field.read(given, &self) }
+    }
+}
+
+extension RetentionOptions {
+    fileprivate static let retention = OptionDescription.value(
+        "--retention", "WORD", "forget the rules that are kept", choices: ["default"])
+
+    /// What a command line, or settings in one location, say.
+    init(_ given: GivenOptions) throws {
+        self.init()
+        let rules = try RetentionPolicy(given)
+        forgetsKept = given.has(RetentionOptions.retention)
+        guard !forgetsKept || rules.isEmpty else {
+            throw UsageError(
+                "--retention default goes with no other rule of retention",
+                hint: "leave it, or the rules, away")
+        }
+        if !rules.isEmpty { self.given = rules }
+    }
+}
+
+extension OptionDescription {
+    static let retention: [OptionDescription] = .section(
+        "Retention: kept with TARGET until others are given (built in: 7d, and the last 3)",
+        RetentionPolicy.options + [RetentionOptions.retention])
+}

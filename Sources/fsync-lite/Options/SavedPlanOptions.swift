@@ -1,0 +1,35 @@
+import FsyncLite
+
+extension SavedPlan {
+    /// The words that make the same options again. Patterns that came from files are among them, so what becomes
+    /// of those files does not matter.
+    static func words(for given: GivenOptions, _ filters: Filters) -> [[UInt8]] {
+        func word(_ option: OptionDescription, _ value: [UInt8]?) -> [UInt8] {
+            Array(option.name.utf8) + (value.map { Array("=".utf8) + $0 } ?? [])
+        }
+        return filters.rules.map { word(SyncOptions.exclude, $0.text) }
+            + OptionDescription.planning.filter { !$0.isRepeatable && given.has($0) }
+            .map { word($0, given.value($0)) }
+    }
+
+    /// The options that make this plan again, with those that were given beside it.
+    ///
+    /// - Throws: `UsageError` where these would make another plan.
+    func options(from file: [UInt8], beside given: Invocation) throws -> GivenOptions {
+        let planning = OptionDescription.planning
+        if let option = planning.first(where: given.options.has) {
+            throw UsageError(
+                "\(option.name) does not go with --plan, which says what is done",
+                hint: "save a plan with \(option.name)")
+        }
+        let words = options + [Array("--".utf8), source, target]
+        var scanner = OptionScanner(
+            command: given.command.description, program: given.program, pending: words[...])
+        guard (try? scanner.scan()) != nil, scanner.positionals == [source, target],
+            scanner.options.list.allSatisfy({ given in planning.contains { $0.name == given.name } })
+        else {
+            throw SyncError(.invalidDocument, path: file, "the plan names options that no plan has")
+        }
+        return scanner.options + given.options
+    }
+}

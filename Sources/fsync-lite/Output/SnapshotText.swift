@@ -1,0 +1,52 @@
+import FsyncLite
+
+/// Snapshots and the rules that keep them, as lines for people and as a document.
+enum SnapshotText {
+    /// Such as `20261121T090000.123456Z-3f2a  2026-11-21T09:00:00Z  +1 ~2  4.2 MB held  "before"  (last, daily)`.
+    static func line(_ snapshot: Snapshot) -> String {
+        var parts = [
+            escapedText(snapshot.id.utf8), snapshot.created.map(\.description) ?? "-",
+            snapshot.summary.map(counts) ?? "-",
+        ]
+        if snapshot.bytesHeld > 0 { parts.append("\(ActionText.byteCount(snapshot.bytesHeld)) held") }
+        if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
+        parts.append("(\(snapshot.reasons.isEmpty ? "goes" : snapshot.reasons.joined(separator: ", ")))")
+        if let damage = snapshot.damage { parts.append(damage) }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func counts(_ summary: ActionSummary) -> String {
+        let counts = [
+            ("+", summary.create), ("~", summary.update), ("=", summary.attributes), (">", summary.move),
+            ("-", summary.delete),
+        ].filter { $0.1 > 0 }.map { "\($0.0)\($0.1)" }
+        return counts.isEmpty ? "no changes" : counts.joined(separator: " ")
+    }
+
+    /// One line for each snapshot, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
+    static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
+        for snapshot in snapshots { try console.line(line(snapshot)) }
+        let more = rules.origin == .builtIn ? "; the oldest go where an apply needs the room" : ""
+        try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
+    }
+
+    /// The document of `--json`.
+    static func writeDocument(
+        _ target: [UInt8], _ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console
+    ) throws {
+        var document = DocumentWriter(format: "fsync-lite-snapshots")
+        document.text.field("target", "target_base64", target[...])
+        document.text.field("rules", rules.policy.description)
+        document.text.field("rules_from", rules.origin.rawValue)
+        try document.array("snapshots", of: snapshots, to: &console) { text, snapshot in
+            text.field("id", snapshot.id)
+            if let created = snapshot.created { text.field("created", created) }
+            if let label = snapshot.label { text.field("label", label) }
+            if let summary = snapshot.summary { text.counts(summary) }
+            text.field("bytes_held", snapshot.bytesHeld)
+            text.field("kept", snapshot.reasons)
+            if let damage = snapshot.damage { text.field("damage", damage) }
+        }
+        try document.end(to: &console)
+    }
+}
