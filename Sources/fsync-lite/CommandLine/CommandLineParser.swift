@@ -18,7 +18,7 @@ struct CommandLineParser: Sendable {
             }
         }
         guard let command = lookup.match(arguments) else {
-            if let first = arguments.first, !lookup.subcommands(of: first).isEmpty, asksForHelp(arguments) {
+            if let first = arguments.first, !program.group(first).isEmpty, asksForHelp(arguments) {
                 return HelpCommand.invocation(program, about: nil)
             }
             throw lookup.failure(arguments)

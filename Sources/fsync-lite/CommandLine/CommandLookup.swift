@@ -13,19 +13,12 @@ struct CommandLookup: Sendable {
             .max { $0.description.words.count < $1.description.words.count }
     }
 
-    /// The commands of two words that begin with this one.
-    func subcommands(of word: [UInt8]) -> [CommandDescription] {
-        program.descriptions.filter { command in
-            command.words.count > 1 && command.words[0].utf8.elementsEqual(word)
-        }
-    }
-
     /// Why arguments that match no command do not.
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
             return UsageError("no command given", hint: seeHelp)
         }
-        let group = subcommands(of: first)
+        let group = program.group(first)
         if !group.isEmpty {
             return subcommandFailure(in: group, group: first, typed: arguments.dropFirst().first)
         }

@@ -42,16 +42,14 @@ enum ExitCode: Int32, CaseIterable {
     /// - Parameter complain: adds what it was about.
     init(reporting error: any Error, _ complain: (String) -> Void = Console.complain) {
         switch error {
-        case let error as UsageError:
-            complain("\(error)")
-            self = .usage
-        case let error as SyncError:
-            complain("\(error)")
-            self.init(error)
+        case is UsageError: self = .usage
+        case let error as SyncError: self.init(error)
         default:
             complain(singleLine("\(error)"))
             self = .failed
+            return
         }
+        complain("\(error)")
     }
 
     init(_ error: SyncError) {

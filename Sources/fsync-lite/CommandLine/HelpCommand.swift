@@ -37,7 +37,7 @@ enum HelpCommand: Command {
         let lookup = CommandLookup(program: invocation.program)
         guard let first = words.first else { return nil }
         if let command = lookup.match(words) { return command.description }
-        if words.count == 1, !lookup.subcommands(of: first).isEmpty { return nil }
+        if words.count == 1, !invocation.program.group(first).isEmpty { return nil }
         throw lookup.failure(words)
     }
 }

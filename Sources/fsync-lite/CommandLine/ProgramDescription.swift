@@ -13,6 +13,11 @@ struct ProgramDescription: Sendable {
 
     var descriptions: [CommandDescription] { commands.map { $0.description } }
 
+    /// The commands of two words that begin with this one.
+    func group(_ word: some Collection<UInt8>) -> [CommandDescription] {
+        descriptions.filter { $0.words.count > 1 && $0.words[0].utf8.elementsEqual(word) }
+    }
+
     /// The options understood before any command.
     var options: [OptionDescription] { [.helpOption, .versionOption] }
 

@@ -18,7 +18,7 @@ enum Shell: String, CaseIterable, Sendable {
         "'\(text.replacing("'", with: "'\\''"))'"
     }
 
-    /// An argument as somebody types it, quoted where that is needed; what no terminal shows, as bash and zsh read it.
+    /// An argument quoted where that is needed; bytes that no terminal shows are escaped as bash and zsh read them.
     static func word(_ bytes: [UInt8]) -> String {
         let text = escapedText(bytes)
         guard text.utf8.elementsEqual(bytes) else { return "$'\(text.replacing("'", with: "\\'"))'" }
@@ -34,22 +34,16 @@ extension ProgramDescription {
     var firstWords: [(word: String, help: String)] {
         var words: [(word: String, help: String)] = []
         for command in descriptions where !words.contains(where: { $0.word == command.words[0] }) {
-            let group = descriptions.filter { $0.words[0] == command.words[0] && $0.words.count > 1 }
-            words.append(
-                (
-                    command.words[0],
-                    group.isEmpty
-                        ? command.summary : group.map { $0.words[1] }.joined(separator: ", ")
-                ))
+            let group = group(command.words[0].utf8)
+            let seconds = group.map { $0.words[1] }.joined(separator: ", ")
+            words.append((command.words[0], group.isEmpty ? command.summary : seconds))
         }
         return words
     }
 
     /// The words that lead on to a second one, with the commands.
     var groups: [(word: String, commands: [CommandDescription])] {
-        firstWords.map { first in
-            (first.word, descriptions.filter { $0.words[0] == first.word && $0.words.count > 1 })
-        }.filter { !$0.commands.isEmpty }
+        firstWords.map { ($0.word, group($0.word.utf8)) }.filter { !$0.commands.isEmpty }
     }
 
     /// The function names of a script.

@@ -1,4 +1,4 @@
-/// What a value is, for whoever completes a command line.
+/// What a value is, for completions.
 enum ValueKind: Equatable, Sendable {
     case directory
     /// A file or a directory.

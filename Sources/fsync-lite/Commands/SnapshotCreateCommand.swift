@@ -6,9 +6,7 @@ enum SnapshotCreateCommand: Command {
     static let description = CommandDescription(
         "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
         arguments: [.target], options: [label, .settingsFile],
-        examples: [
-            ("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")
-        ])
+        examples: [("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         guard let label = try invocation.options.text(label), !label.isEmpty else {

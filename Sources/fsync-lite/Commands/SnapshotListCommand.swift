@@ -4,9 +4,7 @@ enum SnapshotListCommand: Command {
     static let description = CommandDescription(
         "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [.target],
         options: [.json, .settingsFile],
-        examples: [
-            ("fsync-lite snapshot list mirror", "What there is, and why it stays")
-        ])
+        examples: [("fsync-lite snapshot list mirror", "What there is, and why it stays")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument(.target)

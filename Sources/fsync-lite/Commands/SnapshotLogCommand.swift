@@ -6,9 +6,7 @@ enum SnapshotLogCommand: Command {
     static let description = CommandDescription(
         "snapshot log", summary: "Show what happened to a path, the newest first.",
         arguments: [.target, path],
-        examples: [
-            ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file")
-        ])
+        examples: [("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try RelativePath(argument: invocation.argument(path))

@@ -4,9 +4,7 @@ enum SnapshotShowCommand: Command {
     static let description = CommandDescription(
         "snapshot show", summary: "Show what the apply that made a snapshot changed.",
         arguments: [.target, .snapshot], options: [.all, .json],
-        examples: [
-            ("fsync-lite snapshot show mirror latest", "What the last apply changed")
-        ])
+        examples: [("fsync-lite snapshot show mirror latest", "What the last apply changed")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options

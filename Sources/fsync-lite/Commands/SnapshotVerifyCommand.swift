@@ -4,9 +4,7 @@ enum SnapshotVerifyCommand: Command {
     static let description = CommandDescription(
         "snapshot verify", summary: "Check that every snapshot's records and displaced files are there.",
         arguments: [.target], options: [.quiet],
-        examples: [
-            ("fsync-lite snapshot verify mirror", "After a disk had errors")
-        ])
+        examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let (faults, count) = try Target(path: invocation.argument(.target)).verifyHistory()

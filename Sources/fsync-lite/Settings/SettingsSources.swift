@@ -24,20 +24,20 @@ struct SettingsSources {
 
     /// `fsync-lite` in the XDG directory for settings; nil where the environment names none.
     static var directory: LocalFile? {
-        if let path = HostProcess.environment("XDG_CONFIG_HOME"), path.hasPrefix("/") {
-            return LocalFile(path) + "fsync-lite"
-        }
-        guard let home = HostProcess.environment("HOME"), home.hasPrefix("/") else { return nil }
-        return LocalFile(home) + ".config" + "fsync-lite"
+        (directory(in: "XDG_CONFIG_HOME") ?? directory(in: "HOME").map { $0 + ".config" })
+            .map { $0 + "fsync-lite" }
+    }
+
+    /// The absolute path that a variable of the environment holds.
+    private static func directory(in variable: String) -> LocalFile? {
+        HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
     /// A path that means the same from any working directory: from `/`, or from `~/`, which is `HOME`; nil for others.
     static func path(_ text: String) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
-        guard text.hasPrefix("~/"), let home = HostProcess.environment("HOME"), home.hasPrefix("/") else {
-            return nil
-        }
-        return (LocalFile(home) + String(text.dropFirst(2))).bytes
+        guard text.hasPrefix("~/") else { return nil }
+        return directory(in: "HOME").map { ($0 + String(text.dropFirst(2))).bytes }
     }
 
     /// A home that is another user's, or none, as a daemon's `/dev/null`, holds no settings of ours.
@@ -45,10 +45,8 @@ struct SettingsSources {
         do {
             return try directory.isDirectory
         } catch {
-            guard error.errno == Errno.accessDenied.rawValue || error.errno == Errno.notDirectory.rawValue
-            else {
-                throw error
-            }
+            let errors = [Errno.accessDenied, .notDirectory]
+            guard errors.contains(where: { $0.rawValue == error.errno }) else { throw error }
             return false
         }
     }

@@ -205,6 +205,12 @@ struct RetentionTests {
         #expect(settings.contains { $0.hasPrefix("keep_last ") && $0.contains(" - ") })
     }
 
+    @Test func anEmptyListOfLabelsKeepsNone() throws {
+        let scene = try scene(1)
+        try settings("{\"defaults\": {\"keep_daily\": 2, \"keep_label\": []}}", scene)
+        #expect(try rules(scene) == "keep_daily 2, no labels (in the target's settings)")
+    }
+
     @Test func pruneWithoutRulesGoesByThoseInForce() throws {
         let scene = try scene(5, "--keep-last", "9")
         let before = try count(scene)
