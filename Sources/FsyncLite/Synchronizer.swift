@@ -339,13 +339,13 @@ public struct Synchronizer: Sendable {
         if let exchange {
             let attributes = try rootAttributes(
                 rootPair, examination, directory, root.original ?? directory.status())
-            let transaction = try exchange.transaction(
+            let journal = try exchange.transaction(
                 id: id, name, attributes, replacesManifest: examination.header != nil, state: state)
-            try ReservedSpace.make(for: transaction, in: stage.directory)
+            try ReservedSpace.make(for: journal, in: stage.directory)
             try root.moveState(beside: true)
             state = try root.makeState()
             try state.markLinked(began: exchange.began)
-            try exchange.recovery(state).commit(transaction)
+            try exchange.recovery(state).commit(journal)
             root.becomes(exchange.tree)
         } else if let place {
             let exchange = try SubvolumeExchange(of: directory, state, at: place)
@@ -354,9 +354,9 @@ public struct Synchronizer: Sendable {
             state = exchange.state
             root.becomes(exchange.tree)
         } else {
-            let transaction = try Commit.prepare(steps, id: id, root: directory, state: state)
-            try ReservedSpace.make(for: transaction, in: stage.directory)
-            try Recovery(root: directory, state: state).commit(transaction)
+            let journal = try Commit.prepare(steps, id: id, root: directory, state: state)
+            try ReservedSpace.make(for: journal, in: stage.directory)
+            try Recovery(root: directory, state: state).commit(journal)
         }
 
         var report = Report(.committed, plan)

@@ -17,7 +17,7 @@ package final class Commit {
         case unknown
     }
 
-    let transaction: Journal
+    let journal: Journal
     private let root: Directory
     private let state: StateDirectory
     private var locations: [Location]
@@ -34,13 +34,13 @@ package final class Commit {
     package private(set) var lost: [SyncError] = []
 
     /// A transaction whose objects are where the plan saw and the stage put them.
-    package init(_ transaction: Journal, root: Directory, state: StateDirectory) {
-        self.transaction = transaction
+    package init(_ journal: Journal, root: Directory, state: StateDirectory) {
+        self.journal = journal
         self.root = root
         self.state = state
         isRecovery = false
         displacesConflicts = false
-        locations = transaction.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
+        locations = journal.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
     }
 
     /// A transaction that was cut short: looks for every object first.
@@ -48,15 +48,15 @@ package final class Commit {
     /// - Throws: `SyncError` with code `pending` when one is at none of its places and conflicts are not to
     ///   be displaced. Nothing has been touched then.
     package init(
-        recovering transaction: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
+        recovering journal: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
         displacingConflicts: Bool
     ) throws {
-        self.transaction = transaction
+        self.journal = journal
         self.root = root
         self.state = state
         isRecovery = true
         displacesConflicts = displacingConflicts
-        locations = Array(repeating: .unknown, count: transaction.objects.count)
+        locations = Array(repeating: .unknown, count: journal.objects.count)
         try locateAll(direction)
     }
 
@@ -67,12 +67,12 @@ package final class Commit {
         try unlockDirectories()
         switch direction {
         case .forward:
-            for operation in transaction.operations.dropLast() { try perform(operation) }
+            for operation in journal.operations.dropLast() { try perform(operation) }
             try setAttributes(direction)
-            if let last = transaction.operations.last { try perform(last) }
-            try state.markCommit(began: isRecovery ? nil : transaction.began)
+            if let last = journal.operations.last { try perform(last) }
+            try state.markCommit(began: isRecovery ? nil : journal.began)
         case .backward:
-            for operation in transaction.operations.reversed() { try revert(operation) }
+            for operation in journal.operations.reversed() { try revert(operation) }
             try setAttributes(direction)
         }
     }
@@ -80,7 +80,7 @@ package final class Commit {
     /// Does all of it on a copy of the target that nobody sees yet, without a way back.
     func runOnCopy() throws {
         try unlockDirectories()
-        for operation in transaction.operations { try perform(operation) }
+        for operation in journal.operations { try perform(operation) }
         try setAttributes(.forward)
     }
 
@@ -176,9 +176,9 @@ package final class Commit {
 
     private func place(_ object: Int, _ location: Location) -> OperationGraph.Place? {
         switch location {
-        case .old: transaction.objects[object].old
-        case .slot: transaction.objects[object].slot
-        case .new: transaction.objects[object].new
+        case .old: journal.objects[object].old
+        case .slot: journal.objects[object].slot
+        case .new: journal.objects[object].new
         case .unknown: nil
         }
     }
@@ -195,7 +195,7 @@ package final class Commit {
     }
 
     private func isObject(_ object: Int, _ status: FileStatus) -> Bool {
-        transaction.objects[object].identity == status.identity
+        journal.objects[object].identity == status.identity
     }
 
     /// The names of a commit need room too. The ballast was allocated for that: when room runs out it is
@@ -231,7 +231,7 @@ package final class Commit {
 
     private func setAttributes(_ direction: Direction) throws {
         // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
-        for step in transaction.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
+        for step in journal.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
                 // A kind that neither side has is left alone: it may not have been mirrored.
@@ -255,7 +255,7 @@ package final class Commit {
     /// themselves the permission, and the attributes that are set last put it right.
     private func unlockDirectories() throws {
         guard !Account.isRoot else { return }
-        for step in transaction.attributes.reversed() {
+        for step in journal.attributes.reversed() {
             try withObject(step.object) { handle, status in
                 guard status.type == .directory, status.permissions & 0o700 != 0o700 else { return }
                 try handle.setPermissions(status.permissions | 0o700)
@@ -283,7 +283,7 @@ package final class Commit {
     private func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
-        while let place = place(current, locations[current]), depth <= transaction.objects.count {
+        while let place = place(current, locations[current]), depth <= journal.objects.count {
             depth += 1
             current = place.parent
         }
@@ -299,7 +299,7 @@ package final class Commit {
         var current = object
         var found = try openHandle(current)
         while found == nil {
-            guard let place = place(current, locations[current]), missing.count < transaction.objects.count
+            guard let place = place(current, locations[current]), missing.count < journal.objects.count
             else {
                 throw SyncError(
                     .pending, path: root.path, "object \(current) of the journal is nowhere to be found")
@@ -311,7 +311,7 @@ package final class Commit {
         guard var directory = found else { return root }
         while let (next, place) = missing.popLast() {
             directory = try directory.directory(place.name)
-            if let identity = transaction.objects[next].identity, try directory.status().identity != identity
+            if let identity = journal.objects[next].identity, try directory.status().identity != identity
             {
                 throw SyncError(
                     .failed, path: directory.path, "somebody replaced this directory during the commit")
@@ -342,7 +342,7 @@ package final class Commit {
     private func locateAll(_ direction: Direction) throws {
         locations[OperationGraph.root] = .old
         locations[OperationGraph.state] = .old
-        var missing = Array(transaction.objects.indices.dropFirst(2))
+        var missing = Array(journal.objects.indices.dropFirst(2))
         var foundSome = true
         while foundSome, !missing.isEmpty {
             foundSome = false
@@ -370,7 +370,7 @@ package final class Commit {
     /// The slot counts before the old place, and that before the new one, so that two names of one object
     /// are not taken for each other half way; in the other direction the other way round.
     private func locate(_ object: Int, _ direction: Direction) throws -> Bool {
-        let item = transaction.objects[object]
+        let item = journal.objects[object]
         let order: [Location] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
         for location in order {
             guard let place = place(object, location), isFound(place.parent) else { continue }
@@ -402,12 +402,12 @@ package final class Commit {
     }
 
     private func describe(_ object: Int) -> [UInt8] {
-        let item = transaction.objects[object]
+        let item = journal.objects[object]
         guard let place = item.new ?? item.old ?? item.slot else { return root.path }
         var names = [Array(place.name.bytes)]
         var parent = place.parent
-        while parent > OperationGraph.state, names.count < transaction.objects.count,
-            let above = transaction.objects[parent].new ?? transaction.objects[parent].old
+        while parent > OperationGraph.state, names.count < journal.objects.count,
+            let above = journal.objects[parent].new ?? journal.objects[parent].old
         {
             names.append(Array(above.name.bytes))
             parent = above.parent

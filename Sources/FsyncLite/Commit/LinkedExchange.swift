@@ -52,10 +52,10 @@ struct LinkedExchange {
     }
 
     /// Makes the copy the new tree.
-    func change(by layout: OperationGraph, id: String, state: StateDirectory) throws {
+    func change(by graph: OperationGraph, id: String, state: StateDirectory) throws {
         do {
-            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state, isCopy: true)
-            try Commit(transaction, root: tree, state: state).runOnCopy()
+            let journal = try Commit.prepare(graph, id: id, root: tree, state: state, isCopy: true)
+            try Commit(journal, root: tree, state: state).runOnCopy()
         } catch let error as SyncError where error.code == .pending {
             // No commit has begun.
             throw SyncError(.failed, path: error.path, error.message)
@@ -123,10 +123,10 @@ struct LinkedExchange {
         replacesManifest: Bool, state: StateDirectory
     ) throws -> Journal {
         try LinkedExchange.checkUnchanged(root, since: began, comparesFiles: comparesFiles, monitor)
-        let layout = OperationGraph(
+        let graph = OperationGraph(
             exchanging: place.name, root: rootAttributes, seen: try root.status(), transaction: transaction,
             replacesManifest: replacesManifest)
-        return try Commit.prepare(layout, id: id, root: place.parent, state: state)
+        return try Commit.prepare(graph, id: id, root: place.parent, state: state)
     }
 
     /// What carries the transaction out.

@@ -1,30 +1,30 @@
 import FileSystem
 
 extension Commit {
-    /// Makes the transaction of a layout: every object is looked at once more, right before the commit, and
+    /// Makes the journal of an operation graph: every object is looked at once more, right before the commit, and
     /// must still be what the plan saw. Its identity goes to the journal.
     ///
     /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is to be changed.
     /// - Throws: `SyncError` when somebody changed the target meanwhile. Nothing has been touched then.
     package static func prepare(
-        _ layout: OperationGraph, id: String, root: Directory, state: StateDirectory, isCopy: Bool = false
+        _ graph: OperationGraph, id: String, root: Directory, state: StateDirectory, isCopy: Bool = false
     ) throws -> Journal {
-        var transaction = Journal(
-            id: id, root: try root.status().identity, began: .now, objects: layout.objects,
-            operations: isCopy ? layout.treeOperations : layout.operations, attributes: [])
+        var journal = Journal(
+            id: id, root: try root.status().identity, began: .now, objects: graph.objects,
+            operations: isCopy ? graph.treeOperations : graph.operations, attributes: [])
         // The directories of a copy are others.
-        if isCopy { for index in layout.objects.indices { transaction.objects[index].identity = nil } }
-        let commit = Commit(transaction, root: root, state: state)
-        for index in layout.objects.indices where index > OperationGraph.state {
+        if isCopy { for index in graph.objects.indices { journal.objects[index].identity = nil } }
+        let commit = Commit(journal, root: root, state: state)
+        for index in graph.objects.indices where index > OperationGraph.state {
             let (status, path) = try commit.look(index)
-            if let seen = layout.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
+            if let seen = graph.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
                 throw SyncError(
                     .failed, path: path, "somebody changed this in the target since it was looked at")
             }
-            transaction.objects[index].identity = status.identity
+            journal.objects[index].identity = status.identity
         }
         if try FileSystemInfo(of: root).hasDomains { try commit.checkDomains() }
-        for change in layout.attributes {
+        for change in graph.attributes {
             let current = try change.object == OperationGraph.root ? root.status() : commit.look(change.object).status
             guard Account.isRoot || current.owner == Account.effectiveUser else {
                 throw SyncError(
@@ -37,10 +37,10 @@ extension Commit {
             var new = change.new ?? old
             // A new directory has the owner that it could be given.
             if change.old == nil { (new.owner, new.group) = (old.owner, old.group) }
-            transaction.attributes.append(.init(object: change.object, old: old, new: new))
+            journal.attributes.append(.init(object: change.object, old: old, new: new))
         }
-        if !Account.isRoot { addMovedDirectories(to: &transaction) }
-        return transaction
+        if !Account.isRoot { addMovedDirectories(to: &journal) }
+        return journal
     }
 
     /// Every object that moves can be renamed to each of its places, so that there is a way forth and a way back.
@@ -63,10 +63,10 @@ extension Commit {
                     Domain.reason(demand, found, directory: escapedText(try handle(goal.parent).path)))
             }
         }
-        for (index, object) in transaction.objects.enumerated() where object.old != object.new {
+        for (index, object) in journal.objects.enumerated() where object.old != object.new {
             try check(index, into: [object.old, object.slot, object.new].compactMap(\.self))
         }
-        for case .link(let link) in transaction.operations { try check(link.object, into: [link.place]) }
+        for case .link(let link) in journal.operations { try check(link.object, into: [link.place]) }
     }
 
     /// Asks the kernel itself, by one more name in a directory of that project.
@@ -91,14 +91,14 @@ extension Commit {
 
     /// Whoever is not root needs write permission on a directory to move it: its attributes are part of the
     /// transaction then, so that they are put right at the end.
-    private static func addMovedDirectories(to transaction: inout Journal) {
-        let known = Set(transaction.attributes.map(\.object))
-        for (index, object) in transaction.objects.enumerated()
+    private static func addMovedDirectories(to journal: inout Journal) {
+        let known = Set(journal.attributes.map(\.object))
+        for (index, object) in journal.objects.enumerated()
         where !known.contains(index) && object.slot != nil {
             guard let seen = object.seen, seen.type == .directory, seen.permissions & 0o700 != 0o700 else {
                 continue
             }
-            transaction.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))
+            journal.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))
         }
     }
 }

@@ -49,12 +49,12 @@ struct SubvolumeExchange {
     }
 
     /// Makes the snapshot the new tree.
-    func change(by layout: OperationGraph, id: String, _ name: FileName) throws {
+    func change(by graph: OperationGraph, id: String, _ name: FileName) throws {
         do {
-            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state)
+            let journal = try Commit.prepare(graph, id: id, root: tree, state: state)
             let stage = try state.subdirectory(StateDirectory.Name.stage).directory(name)
-            try ReservedSpace.make(for: transaction, in: stage)
-            try Recovery(root: tree, state: state).commit(transaction)
+            try ReservedSpace.make(for: journal, in: stage)
+            try Recovery(root: tree, state: state).commit(journal)
         } catch let error as SyncError where error.code == .pending {
             // The target's has not begun.
             throw SyncError(.failed, path: error.path, error.message)

@@ -63,10 +63,10 @@ extension ManifestUpdate {
     ///
     /// - Parameters:
     ///   - old: the present one, to its last entry.
-    ///   - layout: the operations that lead there; nil where there are none.
+    ///   - graph: the operations that lead there; nil where there are none.
     init(
         _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
-        layout: OperationGraph?
+        graph: OperationGraph?
     ) throws {
         let difference = plan.difference
         let policy = difference.policy
@@ -75,8 +75,8 @@ extension ManifestUpdate {
                 + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) },
             targetTimes: difference.targetTimes)
         let moves = MoveMap(difference)
-        if let layout {
-            touch(directories: layout.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
+        if let graph {
+            touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }

@@ -15,7 +15,7 @@ final class Stage {
     private let source: ContentSource
     private let recorder: StageRecorder
     private let previous: PreviousStage?
-    private let layout: OperationGraph
+    private let graph: OperationGraph
     private let hasDomains: Bool
     private let options: SyncOptions
     let monitor: any Monitor
@@ -32,7 +32,7 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: StateDirectory, layout: OperationGraph, source: ContentSource,
+        _ transaction: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
         root: Directory,
         previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
@@ -48,12 +48,12 @@ final class Stage {
         recorder = try StageRecorder(
             transaction, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
-        self.layout = layout
+        self.graph = graph
         self.source = source
         self.options = options
         self.monitor = monitor
         try probe()
-        try makeSlotDirectories(layout.slotDirectories)
+        try makeSlotDirectories(graph.slotDirectories)
     }
 
     /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
@@ -81,7 +81,7 @@ final class Stage {
 
     /// Lets what the commit displaces into the slots, of whichever project.
     private func openSlots() throws {
-        for (number, project) in layout.slotDirectories.enumerated() where project != nil {
+        for (number, project) in graph.slotDirectories.enumerated() where project != nil {
             try directory.directory(FileName(number: number)).openToAll()
         }
     }
@@ -125,12 +125,12 @@ final class Stage {
             }
             let worker = makeWorker()
             places = try makeDirectories()
-            let work = StageWork(layout.arrivals, places, monitor)
+            let work = StageWork(graph.arrivals, places, monitor)
             try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
             try link(work, worker)
-            for (index, arrival) in layout.arrivals.enumerated().reversed() where arrival.file.isDirectory {
-                let staysOpen = layout.deferredDirectories.contains(arrival.file.path)
+            for (index, arrival) in graph.arrivals.enumerated().reversed() where arrival.file.isDirectory {
+                let staysOpen = graph.deferredDirectories.contains(arrival.file.path)
                 work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
@@ -156,14 +156,14 @@ final class Stage {
     private func makeDirectories() throws -> [RelativePath] {
         let stage = PathResolver(directory)
         var places: [RelativePath] = []
-        places.reserveCapacity(layout.arrivals.count)
+        places.reserveCapacity(graph.arrivals.count)
         // The new directories on the way to the present arrival.
         var open: [(path: RelativePath, place: RelativePath)] = []
-        for arrival in layout.arrivals {
+        for arrival in graph.arrivals {
             let path = arrival.file.path
             while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
-            if let object = arrival.object, let slot = layout.objects[object].slot,
-                let slots = layout.objects[slot.parent].old
+            if let object = arrival.object, let slot = graph.objects[object].slot,
+                let slots = graph.objects[slot.parent].old
             {
                 places.append(RelativePath.root.appending(slots.name).appending(slot.name))
             } else if let name = path.fileName, let parent = open.last {
@@ -185,7 +185,7 @@ final class Stage {
     private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = PathResolver(directory)
-        for (index, arrival) in layout.arrivals.enumerated()
+        for (index, arrival) in graph.arrivals.enumerated()
         where arrival.file.isFile && arrival.leader == nil {
             guard let (parent, name) = try stage.place(of: places[index]),
                 let status = try previous.take(arrival.file, to: parent, name)
@@ -197,10 +197,10 @@ final class Stage {
     /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
     /// copied once more, and the next names are that copy's.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let followers = layout.arrivals.enumerated().filter { $0.element.leader != nil }
+        let followers = graph.arrivals.enumerated().filter { $0.element.leader != nil }
         guard !followers.isEmpty else { return }
         var leaders: [RelativePath: Int] = [:]
-        for (index, arrival) in layout.arrivals.enumerated()
+        for (index, arrival) in graph.arrivals.enumerated()
         where arrival.leader == nil && arrival.file.linkCount > 1 {
             leaders[arrival.file.path] = index
         }

@@ -48,7 +48,7 @@ struct CommitTests {
         let commit = try scene.recover(.forward, displacingConflicts: true)
         #expect(commit.conflicts.map(\.path) == [Array(scene.path(name).utf8)])
         try scene.expectNew()
-        let kept = scene.path(".fsync-lite/history/\(commit.transaction.id)/conflicts")
+        let kept = scene.path(".fsync-lite/history/\(commit.journal.id)/conflicts")
         let found = try FileManager.default.subpathsOfDirectory(atPath: kept)
         #expect(
             try found.contains { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) == "theirs" })
