@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Ends a commit that was begun: forward or back, until the journal's removal is durable.
+/// Ends a commit that was begun: forward or back, until the journal's removal is durable. `Tidying` comes after.
 struct Recovery {
     /// The target's root; of an exchange, the directory that holds it.
     let root: Directory
@@ -52,8 +52,6 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        try RetiredTree.collect(in: state)
-        try Retention(state).tidy()
         return (direction, commit)
     }
 

@@ -11,11 +11,13 @@ final class Stage {
         case failed(Problem)
     }
 
+    /// The name of the transaction.
+    let name: FileName
     let directory: Directory
     private let source: ContentSource
     private let recorder: StageRecorder
     private let previous: PreviousStage?
-    private let graph: OperationGraph
+    let graph: OperationGraph
     private let hasDomains: Bool
     private let options: SyncOptions
     let monitor: any Monitor
@@ -26,27 +28,34 @@ final class Stage {
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
+    /// What became of the arrivals, by their paths.
+    var staged: [(path: RelativePath, outcome: Outcome)] {
+        zip(graph.arrivals, outcomes).compactMap { arrival, outcome in
+            outcome.map { (arrival.file.path, $0) }
+        }
+    }
+
     /// Makes the stage of a transaction.
     ///
     /// - Parameters:
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
-        root: Directory,
-        previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
+        _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
+        root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(StateDirectory.Name.stage)
         _ = try state.subdirectory(StateDirectory.Name.history)
-        try stages.makeDirectory(transaction)
-        directory = try stages.directory(transaction)
+        try stages.makeDirectory(name)
+        self.name = name
+        directory = try stages.directory(name)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
         // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
         recorder = try StageRecorder(
-            transaction, options.settableAttributes, in: directory, root: root, monitor: monitor)
+            name, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.graph = graph
         self.source = source
