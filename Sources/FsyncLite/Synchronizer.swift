@@ -144,7 +144,7 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// The target whose snapshot goes elsewhere, which nobody shall write to meanwhile; nil otherwise.
+    /// The target whose snapshot goes elsewhere, locked against other runs meanwhile; nil otherwise.
     private func lockHolder() throws -> TargetRoot? {
         guard case .snapshot(let restoration) = source, restoration.destination != nil else { return nil }
         let root = try TargetRoot(restoration.target)

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The complete new tree beside the target, swapped in with one rename: whoever reads sees one tree.
+/// The complete new tree beside the target, swapped in with one rename: a reader sees one tree.
 ///
 /// It is a copy of the old one, made of links, on which the ordinary operations of a commit are carried out; so what
 /// they displace lies in the stage's slots as ever. The transaction then has one operation on the target.

@@ -93,7 +93,7 @@ struct Recovery {
         try state.directory.sync()
     }
 
-    /// Commits a transaction that nobody has begun.
+    /// Commits a transaction that has no journal yet.
     ///
     /// - Throws: `SyncError` with code `failed` when it was taken back and the old tree stands, with code
     ///   `pending` when not even that worked.

@@ -58,6 +58,23 @@ extension Plan {
     }
 }
 
+extension File {
+    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
+    func achieved(
+        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
+    ) -> File {
+        var omitted = self.omitted.intersection(.links)
+        if target.modified != status.modified { omitted.insert(.modified) }
+        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
+        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
+        for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
+        var file = holding(target)
+        file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
+        file.omitted = omitted
+        return file
+    }
+}
+
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
     ///

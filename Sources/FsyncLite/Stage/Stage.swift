@@ -24,7 +24,7 @@ final class Stage {
     /// Of each arrival, nil until it is staged.
     private(set) var outcomes: [Outcome?] = []
     /// Where each arrival is staged, below the directory.
-    private(set) var places: [RelativePath] = []
+    private(set) var locations: [RelativePath] = []
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
@@ -88,7 +88,7 @@ final class Stage {
         }
     }
 
-    /// Lets what the commit displaces into the slots, of whichever project.
+    /// Lets what the commit displaces into the slots, of any project.
     private func openSlots() throws {
         for (number, project) in graph.slotDirectories.enumerated() where project != nil {
             try directory.directory(FileName(number: number)).openToAll()
@@ -133,14 +133,14 @@ final class Stage {
                     recorder: recorder, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
-            places = try makeDirectories()
-            let work = StageWork(graph.arrivals, places, monitor)
+            locations = try makeDirectories()
+            let work = StageWork(graph.arrivals, locations, monitor)
             try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
             try link(work, worker)
             for (index, arrival) in graph.arrivals.enumerated().reversed() where arrival.file.isDirectory {
                 let staysOpen = graph.deferredDirectories.contains(arrival.file.path)
-                work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
+                work.end(index, try worker.stage(arrival.file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -164,30 +164,30 @@ final class Stage {
     /// - Returns: where each arrival is staged: in its slot, or under its name in a new directory.
     private func makeDirectories() throws -> [RelativePath] {
         let stage = PathResolver(directory)
-        var places: [RelativePath] = []
-        places.reserveCapacity(graph.arrivals.count)
+        var locations: [RelativePath] = []
+        locations.reserveCapacity(graph.arrivals.count)
         // The new directories on the way to the present arrival.
-        var open: [(path: RelativePath, place: RelativePath)] = []
+        var open: [(path: RelativePath, location: RelativePath)] = []
         for arrival in graph.arrivals {
             let path = arrival.file.path
             while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
             if let object = arrival.object, let slot = graph.objects[object].slot,
                 let slots = graph.objects[slot.parent].old
             {
-                places.append(RelativePath.root.appending(slots.name).appending(slot.name))
+                locations.append(RelativePath.root.appending(slots.name).appending(slot.name))
             } else if let name = path.fileName, let parent = open.last {
-                places.append(parent.place.appending(name))
+                locations.append(parent.location.appending(name))
             } else {
                 preconditionFailure("an arrival without a place")
             }
-            guard arrival.file.isDirectory, let place = places.last,
-                let (parent, name) = try stage.place(of: place)
+            guard arrival.file.isDirectory, let location = locations.last,
+                let (parent, name) = try stage.place(of: location)
             else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
-            open.append((path, place))
+            open.append((path, location))
         }
-        return places
+        return locations
     }
 
     /// Moves here what runs that were cut short have staged, and what they are to be used for.
@@ -196,10 +196,10 @@ final class Stage {
         let stage = PathResolver(directory)
         for (index, arrival) in graph.arrivals.enumerated()
         where arrival.file.isFile && arrival.leader == nil {
-            guard let (parent, name) = try stage.place(of: places[index]),
+            guard let (parent, name) = try stage.place(of: locations[index]),
                 let status = try previous.take(arrival.file, to: parent, name)
             else { continue }
-            work.end(index, try worker.adopt(status, for: arrival.file, at: places[index]))
+            work.end(index, try worker.adopt(status, for: arrival.file, at: locations[index]))
         }
     }
 
@@ -218,7 +218,7 @@ final class Stage {
             var file = arrival.file
             switch leaders[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
-                if let leader = leaders[path], try worker.link(places[leader], to: places[index]) {
+                if let leader = leaders[path], try worker.link(locations[leader], to: locations[index]) {
                     work.end(index, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
@@ -229,7 +229,7 @@ final class Stage {
                 continue
             case .failed, .vanished, nil: break
             }
-            work.end(index, try worker.stage(file, at: places[index]))
+            work.end(index, try worker.stage(file, at: locations[index]))
             leaders[path] = index
         }
     }

@@ -10,9 +10,9 @@ extension Stage {
     /// - Throws: `SyncError` for the first file that is not what was written.
     func reread() throws {
         let copies = DigestReader(directory, monitor: monitor, bypassesCache: true)
-        for (outcome, place) in zip(outcomes, places) {
+        for (outcome, location) in zip(outcomes, locations) {
             guard case .staged(let file, _)? = outcome, let digest = file.digest else { continue }
-            guard try copies.digest(of: place)?.digest == digest else {
+            guard try copies.digest(of: location)?.digest == digest else {
                 throw SyncError(
                     .failed, path: file.path.bytes,
                     "its copy reads back otherwise than it was written: check memory and disk")
