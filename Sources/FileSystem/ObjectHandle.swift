@@ -31,7 +31,8 @@ package struct ObjectHandle: ~Copyable, Sendable {
 
     /// Holds a file that is opened for its content, or made.
     package init(
-        opening name: FileName, in directory: Directory, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
+        opening name: FileName, in directory: Directory, _ flags: FileDescriptor.Flags,
+        permissions: UInt16 = 0
     ) throws(SystemError) {
         self.init(
             try directory.open(name, flags, permissions: permissions), isPathOnly: false, name, in: directory)

@@ -60,7 +60,8 @@ package struct PendingFile: ~Copyable {
         try calling("copy_file_range", file.path) { () throws(Errno) in
             let status = try source.status()
             var copier = FileCopier()
-            return try copier.copy(source, to: file.descriptor, size: status.size, allocated: status.allocated)
+            return try copier.copy(
+                source, to: file.descriptor, size: status.size, allocated: status.allocated)
         }
     }
 

@@ -2,7 +2,7 @@ import FileSystem
 
 /// The manifest that a run leaves, and the target's root, which is described in its header alone.
 struct NextManifest {
-    let examination: Examination
+    let planned: Examination
     let options: SyncOptions
     /// The target's root, and its path.
     let target: Directory
@@ -11,10 +11,10 @@ struct NextManifest {
 
     /// What becomes of the target's root. Of one that was just made all is set: it may have inherited ACLs.
     func root() throws -> Match {
-        if let root = examination.plan.root { return root }
-        let attributes = examination.attributes
+        if let root = planned.plan.root { return root }
+        let attributes = planned.attributes
         let present = try ContentSource(target).rootFile(attributes.extended)
-        var source = try examination.contents.rootFile(attributes.extended)
+        var source = try planned.contents.rootFile(attributes.extended)
         if !attributes.contains(.owner) {
             var status = source.status
             status.keepOwner(of: present.status)
@@ -37,7 +37,8 @@ struct NextManifest {
     ) throws -> (header: ManifestHeader, note: String?) {
         var header = try header(id, root: root)
         header.commits = try commits(state)
-        let note = try write(header, plan, stage.staged, graph, in: stage.directory, over: state, durably: false)
+        let note = try write(
+            header, plan, stage.staged, graph, in: stage.directory, over: state, durably: false)
         return (header, note)
     }
 
@@ -47,14 +48,15 @@ struct NextManifest {
     ///
     /// - Returns: what to tell of it.
     func rewrite(in state: StateDirectory) throws -> String? {
-        guard let old = examination.header else { return nil }
-        var header = try header(old.id, root: examination.plan.root)
+        guard let old = planned.header else { return nil }
+        var header = try header(old.id, root: planned.plan.root)
         (header.created, header.revision, header.rootIdentity) = (
             old.created, old.revision + 1, old.rootIdentity
         )
         header.commits = try commits(state)
         do {
-            return try write(header, examination.plan, [], nil, in: state.directory, over: state, durably: true)
+            return try write(
+                header, planned.plan, [], nil, in: state.directory, over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
         {
@@ -70,12 +72,13 @@ struct NextManifest {
         var missing: MissingDigests?
         if options.recordsDigests {
             missing = MissingDigests(
-                source: examination.contents.root, target: target,
-                scanned: examination.scanned.time.fileTime, monitor: monitor)
+                source: planned.contents.root, target: target,
+                scanned: planned.scanned.time.fileTime, monitor: monitor)
         }
         var update = try ManifestUpdate(
-            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph)
-        update.passOver(examination.passedOver)
+            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
+        )
+        update.passOver(planned.passedOver)
         _ = try update.write(
             header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
         try manifest.commit(durably: durably)
@@ -85,7 +88,7 @@ struct NextManifest {
     /// When the commits were under way whose objects may have no change time in the manifest.
     private func commits(_ state: StateDirectory) throws -> [Range<Timestamp>] {
         // A run that looked at the target has found their change times.
-        guard examination.trustsTarget, let header = examination.header else { return [] }
+        guard planned.trustsTarget, let header = planned.header else { return [] }
         let last = try state.lastCommit(header).map {
             Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
         }
@@ -96,29 +99,29 @@ struct NextManifest {
     private func header(_ id: String, root: Match?) throws -> ManifestHeader {
         let rootEntry = root?.held
         // The source was not looked at: what the last look saw is all that is known of it.
-        if !examination.isOfSource, var header = examination.header {
+        if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
-            if let earlier = examination.earlier {
+            if let earlier = planned.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
             }
             // Then the manifest does not pass for all that the target holds.
-            if examination.leavesStrangers { header.scanned = nil }
+            if planned.leavesStrangers { header.scanned = nil }
             return header
         }
         var header = ManifestHeader(
-            id: id, root: try LocalFile(bytes: path).absolute(), created: examination.scanned.time,
-            source: examination.source)
-        header.scanned = examination.scanned
-        header.attributes = examination.attributes
+            id: id, root: try LocalFile(bytes: path).absolute(), created: planned.scanned.time,
+            source: planned.source)
+        header.scanned = planned.scanned
+        header.attributes = planned.attributes
         header.filters = options.filters.summary
-        header.retention = options.retention.kept(over: examination.header?.retention)
+        header.retention = options.retention.kept(over: planned.header?.retention)
         header.rootEntry = rootEntry
         header.rootOmitted = root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }
         // A repair changes nothing of what a run looks at.
-        if !options.repairs.isEmpty, let last = examination.header {
+        if !options.repairs.isEmpty, let last = planned.header {
             (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
         }

@@ -22,9 +22,9 @@ extension Synchronizer {
             // What goes wrong when the tree changes meanwhile is no error of the tree.
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             guard try state.manifestVersion() == before else { continue }
-            let examination = try found.get()
-            var plan = examination.plan
-            if plan.refusals.isEmpty { plan.expiring = try expiring(examination, state) }
+            let planned = try found.get()
+            var plan = planned.plan
+            if plan.refusals.isEmpty { plan.expiring = try expiring(planned, state) }
             if try state.hasJournal() { throw Synchronizer.pendingCommit(target) }
             if try state.manifestVersion() == before { return plan }
         }
@@ -32,13 +32,13 @@ extension Synchronizer {
     }
 
     /// What goes by the rules of retention when the plan has been carried out.
-    private func expiring(_ examination: Examination, _ state: StateDirectory) throws -> [String] {
-        guard examination.isOfSource, options.repairs.isEmpty, examination.header != nil else { return [] }
-        let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
-        let plan = examination.plan
+    private func expiring(_ planned: Examination, _ state: StateDirectory) throws -> [String] {
+        guard planned.isOfSource, options.repairs.isEmpty, planned.header != nil else { return [] }
+        let rules = try options.retention.rules(kept: planned.header?.retention, state.settings())
+        let plan = planned.plan
         return try Retention(state).expiring(
             rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
-            began: Timestamp(examination.scanned.time.fileTime), without: plan.givingWay)
+            began: Timestamp(planned.scanned.time.fileTime), without: plan.givingWay)
     }
 
     /// What `apply` would open and `plan`, which changes nothing, cannot look into.

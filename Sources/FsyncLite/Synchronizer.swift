@@ -71,20 +71,20 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        var examination: Examination
+        var planned: Examination
         let log = try ComparisonLog(root, writes: true)
         do {
-            examination = try examine(root, log)
+            planned = try examine(root, log)
         } catch {
             // It may be that the owner has closed a directory to themselves, as chmod would open it.
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
-            examination = try examine(root, log)
-            examination.opened = closed.permissions
+            planned = try examine(root, log)
+            planned.opened = closed.permissions
         }
         root = log.root
-        var report = Report(.refused, examination.plan)
-        if let drift = saved?.drift(from: examination.plan), !drift.isEmpty {
+        var report = Report(.refused, planned.plan)
+        if let drift = saved?.drift(from: planned.plan), !drift.isEmpty {
             report.refusals = drift
             report.error = SyncError(
                 .stale, path: target, "the saved plan no longer fits, and nothing was done")
@@ -96,22 +96,22 @@ public struct Synchronizer: Sendable {
             if root.stateWasMade { try root.withdraw() }
             return report
         }
-        if report.summary.actions == 0, !examination.isStep, let state = root.state {
+        if report.summary.actions == 0, !planned.isStep, let state = root.state {
             report.outcome = .unchanged
-            if examination.isRecordOutdated, let directory = root.directory,
-                let note = try nextManifest(examination, directory).rewrite(in: state)
+            if planned.isRecordOutdated, let directory = root.directory,
+                let note = try nextManifest(planned, directory).rewrite(in: state)
             {
                 report.notes.append(note)
             }
-            try Tidying(examination: examination, options: options).run(root, state, &report)
+            try Tidying(planned: planned, options: options).run(root, state, &report)
             return report
         }
         var room = RoomMaker(
-            examination.need, allowed: saved.map { _ in examination.plan.givingWay })
+            planned.need, allowed: saved.map { _ in planned.plan.givingWay })
         do {
             try root.make(parents: options.createParents)
             if report.summary.actions > 0 { try room.make(in: root) }
-            report = try commit(examination, &root, &room, isExact: saved != nil)
+            report = try commit(planned, &root, &room, isExact: saved != nil)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
@@ -159,11 +159,11 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits; where the disk is full before the journal, again when something has given way.
     private func commit(
-        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ planned: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
         while true {
             do {
-                if let report = try attempt(examination, &root, &room, isExact: isExact) { return report }
+                if let report = try attempt(planned, &root, &room, isExact: isExact) { return report }
             } catch {
                 guard try room.makeMore(in: root, after: error) else { throw error }
             }
@@ -175,11 +175,11 @@ public struct Synchronizer: Sendable {
     /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
     /// - Returns: nil where the disk was full and something has given way.
     private func attempt(
-        _ examination: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ planned: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
-        try state.setCopy(examination.copy)
+        try state.setCopy(planned.copy)
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
@@ -188,8 +188,8 @@ public struct Synchronizer: Sendable {
         guard !options.exchanges || location != nil else {
             throw SyncError(.failed, path: target, "somebody moved this meanwhile")
         }
-        var plan = examination.plan
-        let manifest = nextManifest(examination, directory)
+        var plan = planned.plan
+        let manifest = nextManifest(planned, directory)
         var rootMatch = try manifest.root()
         // As it was before the state was made in it.
         let rootStatus = try root.original ?? directory.status()
@@ -200,16 +200,16 @@ public struct Synchronizer: Sendable {
         func makeGraph(of plan: Plan, after first: OperationGraph? = nil) -> OperationGraph {
             OperationGraph(
                 plan.difference, root: rootAttributes, transaction: name,
-                replacesManifest: examination.header != nil, projects: examination.projects, after: first)
+                replacesManifest: planned.header != nil, projects: planned.projects, after: first)
         }
 
         var graph = makeGraph(of: plan)
         var options = options
-        options.attributes = examination.attributes
+        options.attributes = planned.attributes
         let previous = try PreviousStage(
             state, for: graph.arrivals.map(\.file), options.settableAttributes)
         let stage = try Stage(
-            name, in: state, graph: graph, source: examination.contents, root: directory,
+            name, in: state, graph: graph, source: planned.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
         do {
             try stage.fill()
@@ -240,23 +240,24 @@ public struct Synchronizer: Sendable {
         if let note { plan.notes.append(note) }
         let history = try History(state)
         state = try StagedCommit(
-            id: id, stage: stage, state: state, target: directory, location: location, plan: plan, graph: graph,
-            rootAttributes: rootAttributes, header: header, replacesManifest: examination.header != nil,
-            scanned: examination.scanned.time.fileTime, options: options, monitor: monitor
+            id: id, stage: stage, state: state, target: directory, location: location, plan: plan,
+            graph: graph,
+            rootAttributes: rootAttributes, header: header, replacesManifest: planned.header != nil,
+            scanned: planned.scanned.time.fileTime, options: options, monitor: monitor
         ).run(in: &root, clones: history.clones) { plan, originals in
             try HistoryRecord(
-                id: id, created: examination.scanned.time, previous: history.snapshots().first,
-                manifest: examination.header, plan: plan, layout: graph, originals: originals,
-                opened: examination.opened
+                id: id, created: planned.scanned.time, previous: history.snapshots().first,
+                manifest: planned.header, plan: plan, layout: graph, originals: originals,
+                opened: planned.opened
             ).write(to: stage.directory, durably: false)
         }
         var report = Report(.committed, plan)
-        try Tidying(examination: examination, options: options).run(root, state, &report, id: id)
+        try Tidying(planned: planned, options: options).run(root, state, &report, id: id)
         return report
     }
 
-    private func nextManifest(_ examination: Examination, _ directory: Directory) -> NextManifest {
+    private func nextManifest(_ planned: Examination, _ directory: Directory) -> NextManifest {
         NextManifest(
-            examination: examination, options: options, target: directory, path: target, monitor: monitor)
+            planned: planned, options: options, target: directory, path: target, monitor: monitor)
     }
 }

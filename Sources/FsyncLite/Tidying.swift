@@ -3,7 +3,7 @@ import FileSystem
 /// What a run does with the state when the target is as it should be. An error here changes nothing of that: it becomes a
 /// note.
 struct Tidying {
-    let examination: Examination
+    let planned: Examination
     let options: SyncOptions
 
     /// Notes that the run has ended, and removes what its rules keep no longer.
@@ -12,7 +12,7 @@ struct Tidying {
     func run(
         _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report, id: String? = nil
     ) throws {
-        guard examination.copy == nil else { return try root.removeState() }
+        guard planned.copy == nil else { return try root.removeState() }
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -20,9 +20,9 @@ struct Tidying {
                 report.notes.append("the state could not be tidied: \(SyncError(wrapping: error))")
             }
         }
-        if examination.isOfSource {
+        if planned.isOfSource {
             noting {
-                try state.markRun(scanned: examination.scanned.time, problems: report.problems.count)
+                try state.markRun(scanned: planned.scanned.time, problems: report.problems.count)
             }
             noting { try state.forgetComparisons() }
         }
@@ -34,9 +34,9 @@ struct Tidying {
         }
         noting {
             // Only an apply of a source removes snapshots: what goes back needs the history.
-            guard examination.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
-            let rules = try options.retention.rules(kept: examination.header?.retention, state.settings())
-            try Retention(state).apply(rules.policy, after: id, began: examination.scanned.time)
+            guard planned.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
+            let rules = try options.retention.rules(kept: planned.header?.retention, state.settings())
+            try Retention(state).apply(rules.policy, after: id, began: planned.scanned.time)
         }
     }
 
@@ -45,11 +45,11 @@ struct Tidying {
     /// - Returns: where is kept what came into one at the last moment.
     private func reduceOldTrees(_ root: TargetRoot, _ state: StateDirectory) throws -> [[UInt8]] {
         try RetiredTree.collect(in: state)
-        let scanned = examination.scanned.time.fileTime
+        let scanned = planned.scanned.time.fileTime
         var displaced = scanned
         displaced.seconds -= RetiredTree.gracePeriod
         let kept = try RetiredTree.reduce(
-            in: state, displaced: displaced, looked: examination.trustsTarget ? nil : scanned)
+            in: state, displaced: displaced, looked: planned.trustsTarget ? nil : scanned)
         let trees = try root.directory.flatMap(SubvolumeTrees.init(of:))
         return try kept + (trees?.reduce(in: state, displaced: displaced) ?? [])
     }

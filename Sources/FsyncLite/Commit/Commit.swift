@@ -212,7 +212,9 @@ package final class Commit {
 
     private func setAttributes(_ direction: Direction) throws {
         // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
-        for step in journal.attributes.sorted(by: { objects.depth(of: $0.object) > objects.depth(of: $1.object) }) {
+        for step in journal.attributes.sorted(by: {
+            objects.depth(of: $0.object) > objects.depth(of: $1.object)
+        }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
                 // A kind that neither side has is left alone: it may not have been mirrored.

@@ -110,7 +110,8 @@ struct LinkedExchange: CommitStrategy {
                 inode = scan.status.inode
             }
             writer.append(
-                path: manifest.path, status: status, destination: manifest.destination, extended: manifest.extended,
+                path: manifest.path, status: status, destination: manifest.destination,
+                extended: manifest.extended,
                 omitted: manifest.omitted, targetInode: inode, marks: manifest.marks, digest: manifest.digest)
             try writer.drain(to: &file)
         }

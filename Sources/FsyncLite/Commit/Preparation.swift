@@ -25,11 +25,12 @@ extension Commit {
         }
         if try FileSystemInfo(of: root).hasDomains { try objects.checkDomains() }
         for change in graph.attributes {
-            let current = try change.object == OperationGraph.root ? root.status() : objects.look(change.object).status
+            let (current, path) =
+                try change.object == OperationGraph.root
+                ? (status: root.status(), path: root.path) : objects.look(change.object)
             guard Account.isRoot || current.owner == Account.effectiveUser else {
                 throw SyncError(
-                    .refused,
-                    path: try change.object == OperationGraph.root ? root.path : objects.look(change.object).path,
+                    .refused, path: path,
                     "it belongs to user \(current.owner), and only its owner can put its times right; run as root"
                 )
             }

@@ -16,7 +16,8 @@ enum RetiredTree {
             guard try transaction.status(of: StateDirectory.Name.tree) != nil else { continue }
             try ObjectHandle(StateDirectory.Name.tree, in: transaction).whileWritable {
                 try transaction.rename(
-                    StateDirectory.Name.tree, to: state.subdirectory(StateDirectory.Name.trees), name, .noReplace)
+                    StateDirectory.Name.tree, to: state.subdirectory(StateDirectory.Name.trees), name,
+                    .noReplace)
             }
         }
     }
@@ -37,7 +38,8 @@ enum RetiredTree {
             return status.changed < displaced
         }
         guard !names.isEmpty else { return [] }
-        let verified = try [looked, state.span(StateDirectory.Name.linked)?.upperBound].compactMap(\.self).max()
+        let verified = try [looked, state.span(StateDirectory.Name.linked)?.upperBound].compactMap(\.self)
+            .max()
         let began = FileTime.now
         var removed: Set<UInt64> = []
         for name in names {

@@ -22,7 +22,9 @@ struct SubvolumeTrees {
     /// Makes the directory, and removes what runs that were cut short left.
     init(for target: Directory, at location: (parent: Directory, name: FileName)) throws {
         try SubvolumeTrees(of: target)?.removeUnfinished()
-        if let own = StateDirectory.Name.treesBeside(location.name), try location.parent.status(of: own) == nil {
+        if let own = StateDirectory.Name.treesBeside(location.name),
+            try location.parent.status(of: own) == nil
+        {
             try location.parent.makeDirectory(own)
         }
         guard let made = try SubvolumeTrees(of: target) else {

@@ -142,7 +142,9 @@ final class ContentCopier {
     ) throws -> Bool {
         if copier.hasCloned { return true }
         do throws(FileComparison.Failure) {
-            return try FileComparison.haveSameContent(source, staged.descriptor, upTo: size) { monitor.isCancelled }
+            return try FileComparison.haveSameContent(source, staged.descriptor, upTo: size) {
+                monitor.isCancelled
+            }
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else {

@@ -175,7 +175,8 @@ extension ManifestUpdate {
         }
         for (file, _) in difference.deleted { touch(file) }
         for match in difference.matches
-        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match)) {
+        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match))
+        {
             touch(match.target)
         }
         for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }

@@ -69,7 +69,9 @@ final class StageWorker {
     }
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
-        guard let found = try stage.place(of: location) else { preconditionFailure("the stage is no arrival") }
+        guard let found = try stage.place(of: location) else {
+            preconditionFailure("the stage is no arrival")
+        }
         return found
     }
 
@@ -88,7 +90,8 @@ final class StageWorker {
     func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
         let (parent, name) = try resolve(location)
         recorder.note(
-            .init(path: file.path.bytes, place: location.bytes, source: file.status, stagedInode: status.inode))
+            .init(
+                path: file.path.bytes, place: location.bytes, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -216,8 +219,9 @@ final class StageWorker {
         try staged.setModified(source.modified)
         let made = try staged.status()
         let wanted = wantedStatus(source, on: made)
-        guard made.owner != wanted.owner || made.group != wanted.group
-            || made.permissions != wanted.permissions || !extended.isEmpty
+        guard
+            made.owner != wanted.owner || made.group != wanted.group
+                || made.permissions != wanted.permissions || !extended.isEmpty
         else { return (wanted, made, ExtendedAttributes()) }
         var attributes = Attributes(wanted, extended: extended.isEmpty ? nil : extended)
         // It is set, as far as the file system can.
