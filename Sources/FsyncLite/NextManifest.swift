@@ -2,7 +2,7 @@ import FileSystem
 
 /// The manifest that a run leaves, and the target's root, which is described in its header alone.
 struct NextManifest {
-    let planned: Examination
+    let planned: PlannedSync
     let options: SyncOptions
     /// The target's root, and its path.
     let target: Directory

@@ -32,7 +32,7 @@ extension Synchronizer {
     }
 
     /// What goes by the rules of retention when the plan has been carried out.
-    private func expiring(_ planned: Examination, _ state: StateDirectory) throws -> [String] {
+    private func expiring(_ planned: PlannedSync, _ state: StateDirectory) throws -> [String] {
         guard planned.isOfSource, options.repairs.isEmpty, planned.header != nil else { return [] }
         let rules = try options.retention.rules(kept: planned.header?.retention, state.settings())
         let plan = planned.plan

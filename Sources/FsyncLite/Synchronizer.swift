@@ -71,7 +71,7 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        var planned: Examination
+        var planned: PlannedSync
         let log = try ComparisonLog(root, writes: true)
         do {
             planned = try examine(root, log)
@@ -136,11 +136,12 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> Examination {
+    func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
         switch source {
         case .directory(let path):
-            try Examination(source: path, root: root, options: options, log: log, monitor: monitor)
-        case .snapshot(let restoration): try Examination(restoration, root: root, monitor: monitor)
+            try Planner(root: root, monitor: monitor).plan(mirroring: path, options, log)
+        case .snapshot(let restoration):
+            try Planner(root: root, monitor: monitor).plan(restoration)
         }
     }
 
@@ -159,7 +160,7 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits; where the disk is full before the journal, again when something has given way.
     private func commit(
-        _ planned: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
         while true {
             do {
@@ -175,7 +176,7 @@ public struct Synchronizer: Sendable {
     /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
     /// - Returns: nil where the disk was full and something has given way.
     private func attempt(
-        _ planned: Examination, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
@@ -256,7 +257,7 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    private func nextManifest(_ planned: Examination, _ directory: Directory) -> NextManifest {
+    private func nextManifest(_ planned: PlannedSync, _ directory: Directory) -> NextManifest {
         NextManifest(
             planned: planned, options: options, target: directory, path: target, monitor: monitor)
     }

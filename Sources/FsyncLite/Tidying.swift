@@ -3,7 +3,7 @@ import FileSystem
 /// What a run does with the state when the target is as it should be. An error here changes nothing of that: it becomes a
 /// note.
 struct Tidying {
-    let planned: Examination
+    let planned: PlannedSync
     let options: SyncOptions
 
     /// Notes that the run has ended, and removes what its rules keep no longer.

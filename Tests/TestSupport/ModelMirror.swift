@@ -120,7 +120,7 @@ package struct ModelMirror {
             let path = entry.file.path
             entry.targetChanged = achieved.object(at: path)?.status.changed
             let record = before[path].map { BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks) }
-            entry.marks = difference.policy.marks(of: entry.file.status, record: record)
+            entry.marks = difference.policy.marks(of: entry.file.status, base: record?.known)
             return entry
         }.sorted { $0.file < $1.file }
     }

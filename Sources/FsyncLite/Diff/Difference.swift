@@ -50,6 +50,9 @@ package struct Difference: Sendable {
         case kept(File)
     }
 
+    /// Entries of the source that need a new object.
+    var arriving: [File] { created.map(\.file) + matches.lazy.filter(\.replacesContent).map(\.source) }
+
     /// Nothing to do.
     package init() {}
 
@@ -63,9 +66,9 @@ package struct Difference: Sendable {
         forgotten = merge.forgotten
         (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
-        for (file, record, isSeen) in uncovered
-        where isSeen && !policy.vouches(for: record, in: file.status) {
-            unexamined[file.path] = .some(record)
+        for (file, base, isSeen) in uncovered
+        where isSeen && !policy.vouches(for: base.known, in: file.status) {
+            unexamined[file.path] = .some(base)
         }
         targetTimes = merge.targetTimes
         self.policy = policy
@@ -78,10 +81,10 @@ package struct Difference: Sendable {
         var byIdentity: [FileIdentity: [Int]] = [:]
         byIdentity.reserveCapacity(merge.departures.count)
         for (index, departure) in merge.departures.enumerated() {
-            guard policy.followsIdentity, let record = departure.record, record.status.created != nil,
-                departure.file.isDirectory || !record.differs(from: departure.file.status)
+            guard policy.followsIdentity, let base = departure.base, base.status.created != nil,
+                departure.file.isDirectory || !base.differs(from: departure.file.status)
             else { continue }
-            byIdentity[record.status.identity, default: []].append(index)
+            byIdentity[base.status.identity, default: []].append(index)
         }
 
         var isTaken = [Bool](repeating: false, count: merge.departures.count)
@@ -91,7 +94,7 @@ package struct Difference: Sendable {
         let hasLinks = merge.arrivals.contains { !$0.file.isDirectory && $0.file.linkCount > 1 }
         let carried = hasLinks ? Difference.carried(merge, byIdentity, byPath) : [:]
         for index in carried.values { isTaken[index] = true }
-        var unmatched: [(file: File, record: BaseEntry?, isListed: Bool)] = []
+        var unmatched: [(file: File, base: BaseEntry?, isListed: Bool)] = []
         for arrival in merge.arrivals {
             if let index = carried[arrival.file.path] {
                 add(arrival.file, merge.departures[index], [.renamed], policy)
@@ -125,19 +128,19 @@ package struct Difference: Sendable {
                 isTaken[index] = true
                 add(arrival.file, merge.departures[index], [], policy)
             } else {
-                let isDrift = arrival.record?.status.identity == arrival.file.identity
+                let isDrift = arrival.base?.status.identity == arrival.file.identity
                 created.append((arrival.file, isDrift))
             }
         }
         wereUncovered = merge.resting
-        func wasUncovered(_ file: File, _ record: BaseEntry?) -> Bool {
+        func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
             // A record of something else tells nothing of what somebody put in its place.
-            if let record, record.isUncovered || record.status.type == file.status.type {
-                return record.isUncovered
+            if let base, base.isUncovered || base.status.type == file.status.type {
+                return base.isUncovered
             }
             return policy.mayHaveBeenExcluded(file.path, file.status.type)
         }
-        for match in matches where wasUncovered(match.target, match.record) {
+        for match in matches where wasUncovered(match.target, match.base) {
             wereUncovered.insert(match.target.path)
         }
         noteUnrecordedBelowUncovered()
@@ -145,17 +148,17 @@ package struct Difference: Sendable {
         where !isTaken[index] {
             var file = departure.file
             // The history's record has them, too.
-            if let record = departure.record, policy.vouches(for: record, in: file.status) {
-                (file.extended, file.digest) = (record.extended, record.digest)
-                if policy.alwaysInspects { unexamined[file.path] = .some(record) }
+            if let base = departure.base, policy.vouches(for: base.known, in: file.status) {
+                (file.extended, file.digest) = (base.extended, base.digest)
+                if policy.alwaysInspects { unexamined[file.path] = .some(base) }
             } else {
-                unexamined[file.path] = .some(departure.record)
+                unexamined[file.path] = .some(departure.base)
             }
-            let isUncovered = wasUncovered(file, departure.record)
+            let isUncovered = wasUncovered(file, departure.base)
             if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
                 wereUncovered.insert(file.path)
             }
-            deleted.append((file, policy.trust != nil && departure.record == nil && !isUncovered))
+            deleted.append((file, policy.trust != nil && departure.base == nil && !isUncovered))
         }
         noteUnrecordedBelowUncovered()
         matches.sort { $0.source < $1.source }
@@ -169,7 +172,7 @@ package struct Difference: Sendable {
     /// Nothing takes part whose directory does not.
     private mutating func noteUnrecordedBelowUncovered() {
         guard !wereUncovered.isEmpty else { return }
-        for match in matches where match.record == nil && match.target.path.isBelow(anyOf: wereUncovered) {
+        for match in matches where match.base == nil && match.target.path.isBelow(anyOf: wereUncovered) {
             wereUncovered.insert(match.target.path)
         }
     }
@@ -242,13 +245,13 @@ package struct Difference: Sendable {
     }
 
     private mutating func add(
-        _ source: File, _ departure: (file: File, record: BaseEntry?), _ causes: Causes,
+        _ source: File, _ departure: (file: File, base: BaseEntry?), _ causes: Causes,
         _ policy: ComparisonPolicy
     ) {
-        var match = Match(source: source, target: departure.file, record: departure.record)
+        var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !census.admit(
-            source.status, departure.file.status, at: departure.file.path, as: departure.record)
-        policy.compare(&match)
+            source.status, departure.file.status, at: departure.file.path, as: departure.base)
+        match.compare(by: policy)
         match.causes.formUnion(causes)
         matches.append(match)
     }
@@ -278,7 +281,7 @@ package struct Difference: Sendable {
                 (matches[index].source.extended, matches[index].target.extended) = try inspect(matches[index])
                 matches[index].compareExtended()
                 matches[index].noteDrift()
-                if let record = matches[index].record { noteDrift(of: matches[index].target, record) }
+                if let base = matches[index].base { noteDrift(of: matches[index].target, base) }
             }
             guard matches[index].needsContentComparison else { continue }
             matches[index].needsContentComparison = false
@@ -318,22 +321,22 @@ package struct Difference: Sendable {
     private mutating func extended(
         of file: File, _ lookUp: (File) throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes? {
-        guard let record = unexamined[file.path] else { return nil }
+        guard let base = unexamined[file.path] else { return nil }
         var found = file
         found.extended = try lookUp(file)
-        if let record { noteDrift(of: found, record) }
+        if let base { noteDrift(of: found, base) }
         return found.extended
     }
 
     /// Notes that extended attributes are not as they were left, where nothing else told of a change.
-    private mutating func noteDrift(of found: File, _ record: BaseEntry) {
-        guard !policy.alwaysInspects, !found.path.isInState, !record.differs(from: found.status),
-            record.extended != found.extended
+    private mutating func noteDrift(of found: File, _ base: BaseEntry) {
+        guard !policy.alwaysInspects, !found.path.isInState, !base.differs(from: found.status),
+            base.extended != found.extended
         else { return }
         let recorded = File(
-            path: found.path, status: record.status, destination: found.destination,
-            extended: record.extended, omitted: record.omitted, digest: record.digest)
-        drift.append(Drift(recorded: recorded, record, found: found))
+            path: found.path, status: base.status, destination: found.destination,
+            extended: base.extended, omitted: base.omitted, digest: base.digest)
+        drift.append(Drift(recorded: recorded, base, found: found))
     }
 
     /// What somebody changed in what takes no part and goes to the history: the manifest tells of it no more.
@@ -352,7 +355,7 @@ package struct Difference: Sendable {
     /// The entry takes no part in the earlier tree, and does now.
     func isUncovering(_ match: Match) -> Bool {
         let path = match.source.path
-        return match.record != nil && policy.uncovering.contains(path) || staying.contains(path)
+        return match.base != nil && policy.uncovering.contains(path) || staying.contains(path)
     }
 
     /// Leaves out entries of the source that turned out not to be had: what the target has in their place
@@ -384,9 +387,9 @@ package struct Difference: Sendable {
         for match in matches where isCopied(match.source.path) {
             var (source, target) = (match.source, match.target)
             source.omitted = []
-            if let record = match.record {
-                source.extended = record.extended
-                target.extended = record.extended
+            if let base = match.base {
+                source.extended = base.extended
+                target.extended = base.extended
             }
             created.append((source, false))
             deleted.append((target, false))

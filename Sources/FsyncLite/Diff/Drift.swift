@@ -19,8 +19,8 @@ package struct Drift: Hashable, Sendable {
         (recorded, self.found, isIntact, wasUncovered) = (nil, found, false, false)
     }
 
-    init(recorded: File, _ record: BaseEntry, found: File) {
-        (self.recorded, self.found, wasUncovered) = (recorded, found, record.isUncovered)
-        isIntact = found.isFile ? record.isIntact(in: found.status) : recorded.kind == found.kind
+    init(recorded: File, _ base: BaseEntry, found: File) {
+        (self.recorded, self.found, wasUncovered) = (recorded, found, base.isUncovered)
+        isIntact = found.isFile ? base.known.isIntact(in: found.status) : recorded.kind == found.kind
     }
 }

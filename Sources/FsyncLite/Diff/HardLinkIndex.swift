@@ -16,7 +16,7 @@ package struct HardLinkIndex: Sendable {
     ///
     /// - Parameter record: what the target's holds where nothing is to be done about it.
     package mutating func admit(
-        _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as record: BaseEntry?
+        _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as base: BaseEntry?
     ) -> Bool {
         guard source.type != .directory, source.type == target.type, source.links > 1 || target.links > 1
         else { return true }
@@ -27,8 +27,8 @@ package struct HardLinkIndex: Sendable {
             } else if sources[target.inode] == nil {
                 targets[file] = File(
                     path: path, status: target, destination: [],
-                    extended: record?.extended ?? ExtendedAttributes(), omitted: record?.omitted ?? [],
-                    digest: record?.digest)
+                    extended: base?.extended ?? ExtendedAttributes(), omitted: base?.omitted ?? [],
+                    digest: base?.digest)
             }
         }
         guard let known = sources[target.inode] else {

@@ -1,46 +1,41 @@
 import FileSystem
 
-/// What the manifest says of an object that the last apply left in the target.
+/// What the manifest says of an object that the last apply left in the target: the base of a comparison.
 package struct BaseEntry: Hashable, Sendable {
-    /// A match, what it was made of and what is made of it all hold the same record.
+    /// A match, what it was made of and what is made of it all hold the same one.
     private let fields: Shared<Fields>
 
     private struct Fields: Hashable, Sendable {
-        let status: FileStatus
-        let targetInode: UInt64
-        let targetChanged: FileTime?
-        let marks: EntryMarks
+        let known: BaseStatus
         let extended: ExtendedAttributes
-        let omitted: Omissions
         let digest: Digest?
     }
 
-    /// The source's identity and times, and everything else as the target held it.
-    package var status: FileStatus { fields.value.status }
-    package var targetInode: UInt64 { fields.value.targetInode }
-    /// The change time of the target's object when it was last found as recorded; nil where a commit has touched it since.
-    package var targetChanged: FileTime? { fields.value.targetChanged }
-    package var marks: EntryMarks { fields.value.marks }
-    var isUncovered: Bool { marks.contains(.uncovered) }
+    package var known: BaseStatus { fields.value.known }
     package var extended: ExtendedAttributes { fields.value.extended }
-    package var omitted: Omissions { fields.value.omitted }
     package var digest: Digest? { fields.value.digest }
+
+    /// The source's identity and times, and everything else as the target held it.
+    package var status: FileStatus { known.status }
+    package var omitted: Omissions { known.omitted }
+    var isUncovered: Bool { known.isUncovered }
 
     package init(
         status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
-        fields = Shared(
-            Fields(
+        self.init(
+            BaseStatus(
                 status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-                extended: extended, omitted: omitted, digest: digest))
+                omitted: omitted, hasDigest: digest != nil), extended, digest)
+    }
+
+    private init(_ known: BaseStatus, _ extended: ExtendedAttributes, _ digest: Digest?) {
+        fields = Shared(Fields(known: known, extended: extended, digest: digest))
     }
 
     init(_ manifest: some EntryStream) {
-        self.init(
-            status: manifest.status, targetInode: manifest.targetInode, targetChanged: manifest.targetChanged,
-            marks: manifest.marks, extended: manifest.extended, omitted: manifest.omitted,
-            digest: manifest.digest)
+        self.init(manifest.base, manifest.extended, manifest.digest)
     }
 
     /// A tree as the record of itself.
@@ -50,32 +45,15 @@ package struct BaseEntry: Hashable, Sendable {
             extended: tree.extended, digest: tree.digest)
     }
 
-    /// The target's file has not been written to or replaced, as far as inode, size and time tell.
-    func isIntact(in target: FileStatus) -> Bool {
-        target.type == status.type && targetInode == target.inode && status.size == target.size
-            && status.modified == target.modified
-    }
-
     /// The target's entry is no longer what the last apply left.
-    func differs(from target: FileStatus) -> Bool { status.differs(from: target, as: targetInode) }
-}
-
-extension FileStatus {
-    /// What is recorded here is not what the target has.
-    ///
-    /// - Parameter targetInode: that of the target's object, by the record.
-    func differs(from target: FileStatus, as targetInode: UInt64) -> Bool {
-        type != target.type || permissions != target.permissions || owner != target.owner
-            || group != target.group || modified != target.modified || targetInode != target.inode
-            || (type == .file && size != target.size)
-    }
+    func differs(from target: FileStatus) -> Bool { known.differs(from: target) }
 }
 
 /// An object of the target that stays in it, with the entry of the source that it stands for.
 package struct Match: Hashable, Sendable {
     package var source: File
     package var target: File
-    package let record: BaseEntry?
+    package let base: BaseEntry?
     package var causes: Causes = []
     /// The content is another: a new object takes the place of the old one.
     package var replacesContent = false
@@ -89,8 +67,8 @@ package struct Match: Hashable, Sendable {
     /// The target's file has other names than the source's.
     package var isMislinked = false
 
-    package init(source: File, target: File, record: BaseEntry? = nil) {
-        (self.source, self.target, self.record) = (source, target, record)
+    package init(source: File, target: File, base: BaseEntry? = nil) {
+        (self.source, self.target, self.base) = (source, target, base)
     }
 
     package var isRenamed: Bool { source.path != target.path }
@@ -141,19 +119,19 @@ package struct Match: Hashable, Sendable {
 
     /// The manifest tells another thing of the mirror from now on; inodes, change times and digests are none.
     var changesRecord: Bool {
-        guard let record else { return true }
-        let (old, new) = (record.status, source.status)
-        return !isUnchanged || record.isUncovered || old.type != new.type
+        guard let base else { return true }
+        let (old, new) = (base.status, source.status)
+        return !isUnchanged || base.isUncovered || old.type != new.type
             || old.permissions != target.status.permissions
             || old.owner != target.status.owner || old.group != target.status.group
             || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
-            || record.extended != target.extended || record.omitted != source.omitted
+            || base.extended != target.extended || base.omitted != source.omitted
     }
 
     /// The record's digest is that of a file of this size and time.
     var isDigestComparable: Bool {
-        guard let record else { return false }
-        return record.status.size == source.size && record.status.modified == source.status.modified
+        guard let base else { return false }
+        return base.status.size == source.size && base.status.modified == source.status.modified
     }
 
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }

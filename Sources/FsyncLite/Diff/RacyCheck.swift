@@ -27,9 +27,9 @@ package struct RacyCheck: Sendable {
     /// What the manifest is to say of an entry as it was seen now.
     ///
     /// - Parameter record: what it says so far.
-    func marks(of source: FileStatus, record: BaseEntry?) -> EntryMarks {
-        let isKnown = record?.status.changed == source.changed
-        if isKnown, let record { return record.marks.contains(.racy) && !hasAged(source) ? .racy : [] }
+    func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
+        let isKnown = base?.status.changed == source.changed
+        if isKnown, let base { return base.marks.contains(.racy) && !hasAged(source) ? .racy : [] }
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 

@@ -11,15 +11,15 @@ package struct TreeMerge {
     /// Objects that stay where they are and need something, or whose record does.
     package private(set) var matches: [Match] = []
     /// Entries of the source without a settled counterpart; the record is that of their path.
-    package private(set) var arrivals: [(file: File, record: BaseEntry?, isListed: Bool)] = []
+    package private(set) var arrivals: [(file: File, base: BaseEntry?, isListed: Bool)] = []
     /// Entries of the target without one.
-    package private(set) var departures: [(file: File, record: BaseEntry?)] = []
+    package private(set) var departures: [(file: File, base: BaseEntry?)] = []
     /// Paths that the manifest has and the target has not.
     package private(set) var forgotten: [RelativePath] = []
     /// Entries that the manifest has and that take no part from now on, as the target has them.
     package private(set) var uncovered: [Uncovered] = []
     /// - isSeen: the file's status is that of the target's object; else the record's, since nobody looked.
-    package typealias Uncovered = (file: File, record: BaseEntry, isSeen: Bool)
+    package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
 
     /// What takes no part, in the earlier tree neither.
     package private(set) var resting: Set<RelativePath> = []
@@ -93,7 +93,7 @@ package struct TreeMerge {
                     || target.exclusion == .byRule
                     || (order > 0 && target.exclusion == .bySize))
 
-            var record: BaseEntry?
+            var base: BaseEntry?
             var isResting = false
             if let manifest {
                 while hasRecord {
@@ -107,8 +107,8 @@ package struct TreeMerge {
                             found.isUncovered && order >= 0
                             && (isTargetExcluded || policy.recovered.map { !$0.contains(path) } ?? false)
                         if !isResting { noteDrift(of: found, manifest, order >= 0 ? target : nil) }
-                        record = isResting && !isTargetExcluded ? nil : found
-                        if record == nil {
+                        base = isResting && !isTargetExcluded ? nil : found
+                        if base == nil {
                             resting.insert(path)
                             if found.differs(from: target.status) {
                                 restingDrift.append(
@@ -124,29 +124,29 @@ package struct TreeMerge {
             if order >= 0, let recorded = target.recorded {
                 let found = BaseEntry(recorded)
                 if found.isUncovered { hasUncovered = true }
-                record = found
+                base = found
             }
-            if policy.isRecordItself, order >= 0 { record = BaseEntry(of: target) }
+            if policy.isRecordItself, order >= 0 { base = BaseEntry(of: target) }
             leaveUnsettled(path)
             // What arrives there is recorded as what it is, if it arrives.
-            if record != nil, order < 0 { forget(path) }
+            if base != nil, order < 0 { forget(path) }
 
             if isTargetExcluded {
                 if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
                 if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
                 if order == 0, !isSourceExcluded { collisions.append(path) }
                 if target.status.type == .directory { excludedDirectory = path }
-                if let record, !record.isUncovered {
-                    uncover(target.file, record, isSeen: true)
+                if let base, !base.isUncovered {
+                    uncover(target.file, base, isSeen: true)
                 }
             } else if isSourceExcluded {
-                if order == 0 { takeDeparture(target, record) }
+                if order == 0 { takeDeparture(target, base) }
             } else if order == 0 {
-                takeBoth(source, target, record, isResting: isResting)
+                takeBoth(source, target, base, isResting: isResting)
             } else if order < 0 {
-                takeArrival(source, record)
+                takeArrival(source, base)
             } else if !isProtected(path) {
-                takeDeparture(target, record)
+                takeDeparture(target, base)
             }
             if order <= 0 {
                 if !isSourceExcluded {
@@ -158,7 +158,7 @@ package struct TreeMerge {
             if order >= 0 {
                 if !isTargetExcluded {
                     targetCount += 1
-                    if record == nil, manifest != nil, !isResting,
+                    if base == nil, manifest != nil, !isResting,
                         !policy.mayHaveBeenExcluded(path, target.status.type)
                     {
                         drift.append(Drift(found: target.file))
@@ -184,17 +184,17 @@ package struct TreeMerge {
         targetTimes.append(target.changed, of: recordNumber)
     }
 
-    private mutating func noteTime(of target: FileStatus, _ record: BaseEntry) {
-        if !record.isUncovered, !record.differs(from: target),
+    private mutating func noteTime(of target: FileStatus, _ base: BaseEntry) {
+        if !base.isUncovered, !base.differs(from: target),
             policy.trust?.accounts(for: target.changed) ?? false
         {
-            noteTime(of: target, record.targetChanged)
+            noteTime(of: target, base.known.targetChanged)
         }
     }
 
     /// - Parameter target: on the record's entry; nil where the target has none.
     private mutating func noteDrift(
-        of record: BaseEntry?, _ manifest: some EntryStream, _ target: (some EntryStream)?
+        of base: BaseEntry?, _ manifest: some EntryStream, _ target: (some EntryStream)?
     ) {
         guard let target else {
             guard !isProtected(manifest.path) else { return }
@@ -202,50 +202,47 @@ package struct TreeMerge {
                 Drift(recorded: manifest.file, wasUncovered: manifest.marks.contains(.uncovered)))
             return
         }
-        guard let record, record.differs(from: target.status) else { return }
-        drift.append(Drift(recorded: manifest.file, record, found: target.file))
+        guard let base, base.differs(from: target.status) else { return }
+        drift.append(Drift(recorded: manifest.file, base, found: target.file))
     }
 
     /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
-    mutating func offer(_ file: File, _ record: BaseEntry) {
-        departures.append((file, record))
+    mutating func offer(_ file: File, _ base: BaseEntry) {
+        departures.append((file, base))
     }
 
     /// - Parameter isResting: the target's entry takes no part, and is known to be another object than the source's.
     private mutating func takeBoth(
-        _ source: some EntryStream, _ target: some EntryStream, _ record: BaseEntry?, isResting: Bool
+        _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, isResting: Bool
     ) {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
-            policy.followsIdentity && record.map { $0.status.identity != source.status.identity } ?? isResting
+            policy.followsIdentity && base.map { $0.status.identity != source.status.identity } ?? isResting
         if source.status.type != target.status.type || (isOther && source.isListed) {
-            arrivals.append((source.file, record, source.isListed))
-            departures.append((target.file, record))
+            arrivals.append((source.file, base, source.isListed))
+            departures.append((target.file, base))
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
-        let isLinkedAlike = census.admit(source.status, target.status, at: source.path, as: record)
-        if isLinkedAlike, let record,
-            isUnmistakablyEqual(
-                source.status, target.status, record.status, record.targetInode, record.omitted,
-                record.targetChanged, record.marks),
+        let isLinkedAlike = census.admit(source.status, target.status, at: source.path, as: base)
+        if isLinkedAlike, let base, isAsRecorded(source.status, target.status, base.known),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
             // No change time tells of them where the source is an earlier tree.
-            !policy.identityTellsContent || source.extended == record.extended,
+            !policy.identityTellsContent || source.extended == base.extended,
             policy.uncovering.isEmpty || !policy.uncovering.contains(source.path)
         {
             return
         }
-        var match = Match(source: source.file, target: target.file, record: record)
+        var match = Match(source: source.file, target: target.file, base: base)
         match.isMislinked = !isLinkedAlike
-        policy.compare(&match)
+        match.compare(by: policy)
         omissions.add(match.source)
         if policy.uncovering.contains(source.path) || !match.causes.isEmpty || match.needsContentComparison
             || match.needsInspection
-            || (!policy.isRecordItself && policy.isRecordStale(match)) || isBelowUnsettled(source.path)
+            || (!policy.isRecordItself && match.isStale(policy)) || isBelowUnsettled(source.path)
         {
             matches.append(match)
         }
@@ -261,44 +258,30 @@ package struct TreeMerge {
             source.status.type == .directory || (source.status.links == 1 && target.status.links == 1)
         else { return false }
         if let recorded = target.recorded {
-            return isUnmistakablyEqual(
-                source.status, target.status, recorded.status, recorded.targetInode, recorded.omitted,
-                recorded.targetChanged, recorded.marks)
+            return isAsRecorded(source.status, target.status, recorded.base)
         }
         guard let manifest, manifest.path == source.path else { return false }
-        return isUnmistakablyEqual(
-            source.status, target.status, manifest.status, manifest.targetInode, manifest.omitted,
-            manifest.targetChanged, manifest.marks)
+        return isAsRecorded(source.status, target.status, manifest.base)
     }
 
-    private func isUnmistakablyEqual(
-        _ source: FileStatus, _ target: FileStatus, _ record: FileStatus, _ targetInode: UInt64,
-        _ omitted: Omissions, _ targetChanged: FileTime?, _ marks: EntryMarks
-    ) -> Bool {
+    /// The same of files and directories, whose statuses tell all but their extended attributes.
+    private func isAsRecorded(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         guard source.type == .file || source.type == .directory, source.type == target.type,
-            source.modified == target.modified, source.permissions == target.permissions,
-            source.size == target.size || source.type == .directory,
-            !policy.attributes.contains(.owner)
-                || (source.owner == target.owner && source.group == target.group),
-            !policy.alwaysComparesContent, !policy.alwaysInspects,
-            policy.suspects.isEmpty || !policy.suspects.contains(target.inode), omitted.isEmpty,
-            policy.isRecordItself
-                || !record.differs(from: target, as: targetInode)
-                    && (record.links == source.links || source.type == .directory)
-                    && policy.isAsRecorded(source, record, marks)
+            base.omitted.isEmpty
         else { return false }
-        return policy.trust == nil || policy.isAsLeft(target, targetChanged)
+        return policy.compare(source, target, base, Comparison.Payload()).isEqual
+            && (policy.isRecordItself || !policy.isStale(base, source, target))
     }
 
-    private mutating func takeArrival(_ source: some EntryStream, _ record: BaseEntry?) {
-        arrivals.append((source.file, record, source.isListed))
+    private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) {
+        arrivals.append((source.file, base, source.isListed))
         guard source.status.type == .directory else { return }
         unsettled.append(source.path)
         if !source.isListed { unlisted = source.path }
     }
 
-    private mutating func takeDeparture(_ target: some EntryStream, _ record: BaseEntry?) {
-        departures.append((target.file, record))
+    private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
+        departures.append((target.file, base))
         if target.status.type == .directory { unsettled.append(target.path) }
     }
 
@@ -318,11 +301,11 @@ package struct TreeMerge {
         uncover(file, BaseEntry(manifest), isSeen: false)
     }
 
-    private mutating func uncover(_ file: File, _ record: BaseEntry, isSeen: Bool) {
+    private mutating func uncover(_ file: File, _ base: BaseEntry, isSeen: Bool) {
         var file = file
-        (file.extended, file.omitted) = (record.extended, record.omitted)
-        file.digest = record.isIntact(in: file.status) ? record.digest : nil
-        uncovered.append((file, record, isSeen))
+        (file.extended, file.omitted) = (base.extended, base.omitted)
+        file.digest = base.known.isIntact(in: file.status) ? base.digest : nil
+        uncovered.append((file, base, isSeen))
     }
 
     private mutating func forget(_ path: RelativePath) {

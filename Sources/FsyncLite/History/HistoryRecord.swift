@@ -196,7 +196,7 @@ package struct HistoryRecord: Sendable {
             let from = match.isRenamed ? match.source.path : nil
             if match.replacesContent {
                 var target = match.target
-                if match.targetStands { target.digest = match.record?.digest }
+                if match.targetStands { target.digest = match.base?.digest }
                 add(.update, target, from: from, slot: slots[target.path], match.causes)
                 continue
             }

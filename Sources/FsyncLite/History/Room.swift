@@ -104,26 +104,6 @@ struct Room {
     }
 }
 
-/// What an apply needs.
-struct RoomNeed {
-    var bytes: Int64
-    var inodes: Int64
-
-    func shortage(_ facts: FileSystemInfo) -> Shortage {
-        Shortage(
-            bytes: bytes - facts.availableBytes + (bytes > 0 ? facts.missingReserve : 0),
-            inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
-    }
-}
-
-/// What an apply needs beyond what is free.
-struct Shortage {
-    var bytes: Int64
-    var inodes: Int64
-
-    var isOver: Bool { bytes <= 0 && inodes <= 0 }
-}
-
 /// Adds up what is freed: an object counts with the last of its names, and bytes only that no other file shares.
 private struct Census {
     private let mayShareBlocks: Bool

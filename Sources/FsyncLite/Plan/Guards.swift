@@ -170,8 +170,7 @@ struct GuardFacts {
 
     private var staged: [File] {
         let files =
-            plan.difference.created.map(\.file)
-            + plan.difference.matches.filter(\.replacesContent).map(\.source)
+            plan.difference.arriving
         return linksFiles ? files.filter { !$0.isFile } : files
     }
 

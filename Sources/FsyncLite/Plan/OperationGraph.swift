@@ -181,8 +181,7 @@ package struct OperationGraph: Sendable {
             addLeaving(file)
         }
         let arriving =
-            (difference.created.map(\.file) + difference.matches.filter(\.replacesContent).map(\.source))
-            .sorted()
+            difference.arriving.sorted()
         var linked: [(path: RelativePath, kept: File)] = []
         for file in arriving {
             switch difference.links[file.path] {

@@ -61,6 +61,14 @@ public struct Plan: Sendable {
     }
 }
 
+extension Plan {
+    /// Nothing is done, for these reasons.
+    init(refusing refusals: [Refusal]) {
+        self.init(Difference(), root: nil)
+        self.refusals = refusals
+    }
+}
+
 extension Action {
     /// The actions of a difference, in the order of their paths, and how many entries go along with a moved
     /// directory and are named by none.

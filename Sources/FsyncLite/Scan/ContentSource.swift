@@ -4,28 +4,37 @@ import FileSystem
 struct ContentSource: Sendable {
     /// The source's root; of an earlier tree, the root of the target that it is one of.
     let root: Directory
-    /// nil for a tree as it is on disk.
-    let earlier: SnapshotTree?
+    /// Where the object of an entry of an earlier tree is now; nil for a tree as it is on disk.
+    private let location: (@Sendable (RelativePath) -> RelativePath)?
+    /// The root as an earlier tree has it.
+    private let earlierRoot: File?
     /// What is as it was then gets one more name instead of a copy.
     let linksFiles: Bool
 
-    init(_ root: Directory, earlier: SnapshotTree? = nil, linksFiles: Bool = false) {
-        self.root = root
-        self.earlier = earlier
-        self.linksFiles = linksFiles
+    init(_ root: Directory) {
+        (self.root, location, earlierRoot, linksFiles) = (root, nil, nil, false)
     }
 
-    var isEarlier: Bool { earlier != nil }
+    /// - Parameters:
+    ///   - earlier: the root of the earlier tree; nil where it is as it is on disk.
+    ///   - location: where the object of an entry is now, below the root of the target.
+    init(
+        _ root: Directory, earlier: File?, linksFiles: Bool,
+        location: @escaping @Sendable (RelativePath) -> RelativePath
+    ) {
+        (self.root, earlierRoot, self.linksFiles, self.location) = (root, earlier, linksFiles, location)
+    }
+
+    var isEarlier: Bool { location != nil }
 
     /// Finds entries, wherever they lie.
     func walker() -> PathResolver {
-        guard let earlier else { return PathResolver(root) }
-        return PathResolver(root, places: { earlier.place(of: $0) })
+        PathResolver(root, places: location)
     }
 
     /// The root as an entry.
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File {
-        if let root = earlier?.root { return root }
+        if let earlierRoot { return earlierRoot }
         var file = File(path: .root, status: try root.status(), destination: [])
         file.extended = try ObjectHandle(of: root).extendedAttributes(selection)
         return file
@@ -35,7 +44,7 @@ struct ContentSource: Sendable {
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection, _ walker: PathResolver
     ) throws -> ExtendedAttributes {
-        if earlier != nil { return file.extended }
+        if isEarlier { return file.extended }
         return try walker.extendedAttributes(of: file, selection) ?? ExtendedAttributes()
     }
 }

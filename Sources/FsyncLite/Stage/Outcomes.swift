@@ -107,7 +107,7 @@ extension ManifestUpdate {
             // Another object than the recorded one is known as what it is.
             let seen = BaseEntry(
                 status: policy.asExamined(
-                    record.differs(from: file.status) ? file.status : record.status, record, in: file),
+                    record.differs(from: file.status) ? file.status : record.status, record.known, in: file),
                 targetInode: file.status.inode,
                 targetChanged: policy.movesLater(file.status) ? nil : file.status.changed)
             resting.append((file, seen))
@@ -120,30 +120,30 @@ extension ManifestUpdate {
             set(
                 match.held, targetInode: target.inode,
                 targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
-                marks: policy.marks(of: match.source.status, record: match.record), at: match.target.path)
+                marks: policy.marks(of: match.source.status, base: match.base?.known), at: match.target.path)
         }
         for (file, record) in resting {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
-                targetInode: record.targetInode, targetChanged: record.targetChanged, marks: .uncovered,
+                targetInode: record.known.targetInode, targetChanged: record.known.targetChanged, marks: .uncovered,
                 at: file.path)
         }
         for (_, outcome) in staged {
             guard case .staged(let file, let inode) = outcome else { continue }
-            set(file, targetInode: inode, marks: policy.marks(of: file.status, record: nil))
+            set(file, targetInode: inode, marks: policy.marks(of: file.status, base: nil))
         }
         // Names of a file that the target keeps: recorded as that one is.
         let kept =
             difference.links.isEmpty
             ? [:] : Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
         let arriving =
-            difference.created.map(\.file) + difference.matches.filter(\.replacesContent).map(\.source)
+            difference.arriving
         for file in arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
             let match = kept[target.path] ?? Match(source: file.recorded(as: target), target: target)
             set(
                 match.held.moved(to: file.path), targetInode: target.status.inode,
-                marks: policy.marks(of: match.source.status, record: match.record), at: target.path)
+                marks: policy.marks(of: match.source.status, base: match.base?.known), at: target.path)
         }
         // Put back as it was before any run covered it.
         uncover(policy.uncovering.union(difference.staying))

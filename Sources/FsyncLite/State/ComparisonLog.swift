@@ -75,7 +75,7 @@ extension Match {
         var hash = SHA256()
         for part in [
             source.fileSystem, "\(source.identity.inode)", text(self.source.status), text(target.status),
-            isDigestComparable ? record?.digest?.description ?? "-" : "-",
+            isDigestComparable ? base?.digest?.description ?? "-" : "-",
         ] {
             hash.update(Array("\(part)\n".utf8))
         }

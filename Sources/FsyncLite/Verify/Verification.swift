@@ -182,9 +182,8 @@ extension ComparisonPolicy {
         guard status.type == other.type else { return [.type] }
         // The answer for all but a few entries, without making a value.
         if status.type == .file || status.type == .directory,
-            status.size == other.size || status.type == .directory,
-            status.modified == other.modified, status.permissions == other.permissions,
-            status.owner == other.owner, status.group == other.group, recorded.extended == live.extended
+            compare(status, other, nil, Comparison.Payload()).causes.isEmpty,
+            recorded.extended == live.extended
         {
             return []
         }
@@ -192,7 +191,7 @@ extension ComparisonPolicy {
         // Whoever is not root does not see all that root recorded.
         let selection = attributes.extended
         match.source.extended = recorded.extended.filter { selection.contains($0.name) }
-        compare(&match)
+        match.compare(by: self)
         return match.causes
     }
 }

@@ -33,7 +33,7 @@ struct ComparisonTests {
                 status: record, targetInode: 70, targetChanged: targetChanged, marks: marks)
             var match = Match(
                 source: file(source, destinations.0), target: file(target, destinations.1), record: record)
-            policy.compare(&match)
+            match.compare(by: policy)
             return match
         }
     }
@@ -177,7 +177,7 @@ struct ComparisonTests {
     ]
 
     @Test(arguments: records) func recordIsMadeAnewWhereItIsNoLongerTrue(row: Row, isStale: Bool) {
-        #expect(row.entry.policy.isRecordStale(row.entry.compared) == isStale)
+        #expect(row.entry.compared.isStale(row.entry.policy) == isStale)
     }
 
     /// What makes the target's object another than the recorded one, and its content.

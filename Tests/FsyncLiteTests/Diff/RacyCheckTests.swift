@@ -15,7 +15,7 @@ struct RacyCheckTests {
 
     private func marks(_ entry: FileStatus, _ check: RacyCheck, racy: Bool? = nil) -> EntryMarks {
         check.marks(
-            of: entry, record: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []) })
+            of: entry, base: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []).known })
     }
 
     @Test func youngIsWhatChangedLessThanAWindowAgo() {

@@ -46,7 +46,7 @@ final class ContentComparison {
         do throws(FileComparison.Failure) {
             // Of a side for which the record's digest stands nothing has to be read. It stays on record where the source
             // has not changed since, as far as size and time tell.
-            if let digest = match.record?.digest, match.isDigestComparable {
+            if let digest = match.base?.digest, match.isDigestComparable {
                 if !match.sourceStands || match.targetStands {
                     guard try self.digest(of: source, .first) == digest else { return false }
                 }
@@ -67,8 +67,8 @@ final class ContentComparison {
     /// rotted, or was edited and its time put back.
     func hasRotted(_ match: Match) throws -> Bool {
         let status = match.source.status
-        guard let record = match.record, let digest = record.digest, record.status.identity == status.identity,
-            record.status.size == status.size, record.status.modified == status.modified,
+        guard let base = match.base, let digest = base.digest, base.status.identity == status.identity,
+            base.status.size == status.size, base.status.modified == status.modified,
             let file = try openSource(match.source.path)
         else { return false }
         do throws(FileComparison.Failure) {

@@ -1,0 +1,370 @@
+import FileSystem
+
+/// A directory as it is now, with what takes part in it.
+struct DirectorySource: PlanSource {
+    let contents: ContentSource
+    let identity: ManifestHeader.Source
+    let options: SyncOptions
+    private let root: TargetRoot
+    private let log: ComparisonLog
+    private let monitor: any Monitor
+    private let facts: FileSystemInfo
+    private let scanned: ManifestHeader.Scan
+    private let decide: Filters.Decisions
+    /// The target's manifest was asked for in place of a scan.
+    private let trustsManifest: Bool
+
+    private var manifest: ManifestReader?
+    private var isTargetRecorded = false
+    private(set) var rotten: [RelativePath] = []
+    private(set) var historyGivesWay = false
+    private var findings = TreeScan.Findings()
+    private var problems: [Problem] = []
+    private var passedOver: [RelativePath] = []
+    private var isRecordOutdated = false
+    private var isStep = false
+    /// Files that were read for nothing but a moved change time, and were equal.
+    private var movedTimes = 0
+
+    private var directory: Directory { contents.root }
+    private var header: ManifestHeader? { manifest?.header }
+    private var attributes: MirroredAttributes { options.settableAttributes }
+    /// Comparisons are wanted now, whatever earlier runs have found.
+    private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
+
+    init(
+        _ path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
+        _ monitor: any Monitor, trustsManifest: Bool
+    ) throws {
+        scanned = try ManifestHeader.Scan.now()
+        let directory = try DirectorySource.open(path)
+        contents = ContentSource(directory)
+        facts = try FileSystemInfo(of: directory)
+        identity = ManifestHeader.Source(
+            path: try LocalFile(bytes: path).absolute(), identity: try directory.status().identity,
+            fileSystem: facts.identifier)
+        decide = try options.filters.decisions(in: directory)
+        (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
+        self.trustsManifest = trustsManifest
+    }
+
+    private static func open(_ path: [UInt8]) throws -> Directory {
+        do {
+            return try LocalFile(bytes: path).directory()
+        } catch  where error.isNotFound {
+            throw SyncError(.inputMissing, path: path, "the source does not exist")
+        }
+    }
+
+    var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
+        manifest.map { ($0.header, $0.summary) }
+    }
+
+    func planWithoutScan() throws -> Plan? {
+        let refusals = try Preconditions.refusals(directory, root, options)
+        return refusals.isEmpty ? nil : Plan(refusing: refusals)
+    }
+
+    // MARK: Comparing
+
+    mutating func policy() throws -> ComparisonPolicy {
+        let settings = try root.state?.settings()
+        manifest = try root.state?.manifest(withUncovered: true)
+        if options.repairs.isEmpty {
+            historyGivesWay =
+                settings.map { options.retention.rules(kept: header?.retention, $0).giveWay } ?? true
+        }
+        var policy = ComparisonPolicy()
+        policy.attributes = attributes
+        policy.deletesExcluded = options.deletesExcluded
+        policy.suspects = options.repairs
+        policy.foldsNames = try root.anchor().foldsNames()
+        policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
+        policy.alwaysInspects = header?.attributes != policy.attributes
+        if let header, let state = root.state {
+            policy.trust = try state.trust(header)
+            policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+        }
+        policy.usesChangeTime = facts.keepsIdentity
+        policy.usesIdentity = facts.keepsIdentity
+        policy.ignoresChangeTime = options.ignoresChangeTime
+        policy.mayWiden =
+            header.map {
+                $0.filters != options.filters.summary || options.filters.dependOnTree
+                    || options.deletesExcluded
+            } ?? false
+        policy.earlierFilters = header.flatMap { Filters($0.filters) }
+        policy.racyCheck = try racyCheck()
+        // Without a manifest nothing says that equal times mean equal content.
+        policy.alwaysComparesContent = policy.trust == nil || options.comparesContent
+        // The inodes of another disk are other inodes.
+        policy.followsIdentity =
+            policy.usesIdentity
+            && header?.source.map {
+                $0.fileSystem == identity.fileSystem || $0.identity == identity.identity
+            } ?? false
+        isTargetRecorded = trustsManifest && isTargetKnown(policy)
+        policy.trustsTarget = isTargetRecorded
+        return policy
+    }
+
+    private func racyCheck() throws -> RacyCheck {
+        var check = RacyCheck(
+            scanned: scanned.time.fileTime, clock: scanned.clock,
+            window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
+        check.previous = header?.scanned.map { ($0.time.fileTime, $0.clock) }
+        check.sharesClock = facts.sharesClock
+        check.usesChangeTime = facts.keepsIdentity && !options.ignoresChangeTime
+        return check
+    }
+
+    /// The manifest says enough of the target to go without a scan.
+    private func isTargetKnown(_ policy: ComparisonPolicy) -> Bool {
+        guard let header else { return false }
+        return !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
+            && header.scanned != nil && header.filters == options.filters.summary
+            // What is excluded is in no manifest.
+            && (!options.deletesExcluded || options.filters.isEmpty)
+    }
+
+    mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+        let (filters, source, monitor) = (options.filters, directory, monitor)
+        let trees = isTargetRecorded || root.directory == nil ? 1 : 2
+        let original = root.original
+        let sourceScan = try BackgroundScan {
+            try TreeCursor(
+                source, .source.apart(from: original).helped(trees: trees),
+                filter: FilteredWalk(filters, source: source), monitor: monitor)
+        }
+        if isTargetRecorded, let manifest {
+            let decide = decide
+            let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
+            try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
+            findings = sourceScan.findings
+            return nil
+        }
+        guard let directory = root.directory else {
+            try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
+            findings = sourceScan.findings
+            return nil
+        }
+        let targetFilters = options.deletesExcluded ? Filters() : filters
+        let status = try source.status()
+        let targetScan = try BackgroundScan {
+            try TreeCursor(
+                directory, .target.apart(from: status).helped(trees: trees),
+                filter: FilteredWalk(targetFilters, source: source), monitor: monitor)
+        }
+        try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
+        findings = sourceScan.findings
+        return targetScan.findings
+    }
+
+    // MARK: Deciding what the merge left open
+
+    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+        try leaveExcluded(merge.excludedBelowMoving, in: &difference)
+        problems = findings.problems
+        if let target = root.directory { try compare(&difference, merge.policy, with: target) }
+        // The target keeps what it has of a directory that cannot be read, its mode too: one that cannot be read
+        // would stop the next scan of the target.
+        difference.omit(findings.problems.map(\.path))
+        try omitUnreadable(from: &difference)
+        if options.keepsDeleted {
+            for file in difference.keepDeleted()
+            where try decide(file.path, file.status.type, file.size).isExcluded {
+                difference.staying.insert(file.path)
+            }
+        }
+        if isTargetRecorded, let target = root.directory,
+            try !merge.collisions.isEmpty || !difference.confirm(in: target)
+        {
+            throw ManifestIsWrong()
+        }
+        problems += merge.omissions.problems
+        noteRecord(difference, merge.policy)
+    }
+
+    /// A directory does not move where it would take along what is excluded to a path where it is not: that would be
+    /// no mirror. It is copied, and what is excluded stays.
+    private func leaveExcluded(
+        _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference
+    ) throws {
+        let moves = MoveMap(difference)
+        guard !excluded.isEmpty, !moves.isEmpty else { return }
+        var staying: Set<RelativePath> = []
+        for (path, status) in excluded {
+            let goal = moves.carriedPath(of: path)
+            guard goal != path, try !decide(goal, status.type, status.size).isExcluded else { continue }
+            staying.formUnion(moves.moving(above: path))
+        }
+        if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }
+    }
+
+    private mutating func compare(
+        _ difference: inout Difference, _ policy: ComparisonPolicy, with target: Directory
+    ) throws {
+        let racyCheck = isComparisonAsked ? nil : policy.racyCheck
+        let source = identity
+        let contents = ContentComparison(
+            source: directory, target: target, log: log,
+            key: { match in
+                racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
+            }, monitor: monitor)
+        let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
+        let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
+        do {
+            try difference.settle(
+                inspect: { try attributes.attributes(of: $0) },
+                lookUp: { try attributes.attributes(ofTarget: $0) },
+                haveSameContent: { try contents.haveSameContent($0) })
+        } catch {
+            log.flush()
+            throw error
+        }
+        log.finish()
+        movedTimes = difference.matches.contains { $0.causes.contains(.content) } ? 0 : moved
+        if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
+        if !options.trustsSource {
+            rotten = try difference.matches.filter { try $0.replacesContent && contents.hasRotted($0) }
+                .map(\.source.path)
+        }
+        problems += contents.problems
+    }
+
+    /// Files that an ordinary user may not read are found before anything is staged, so that the plan shows
+    /// them and all are listed at once.
+    private mutating func omitUnreadable(from difference: inout Difference) throws {
+        guard !Account.isRoot else { return }
+        let resolver = PathResolver(directory)
+        var unreadable: [Problem] = []
+        for file in difference.arriving.sorted() where file.isFile {
+            do throws(SystemError) {
+                guard let (directory, name) = try resolver.place(of: file.path) else { continue }
+                _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
+            } catch {
+                // What went meanwhile, the stage will miss.
+                guard error.errno == .accessDenied else { continue }
+                unreadable.append(
+                    Problem(path: file.path, code: .unreadable, message: error.errno.description))
+            }
+        }
+        difference.omit(unreadable.map(\.path))
+        problems += unreadable
+    }
+
+    func mayCopy(_ match: Match) -> Bool {
+        // Excluded content might go along with a directory.
+        !options.keepsDeleted && match.isRenamed && !match.replacesContent
+            && (!match.source.isDirectory || options.filters == Filters())
+    }
+
+    func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
+        try Match.ofRoots(
+            options.repairs.isEmpty ? contents.rootFile(policy.attributes.extended) : nil, root, policy, header)
+    }
+
+    // MARK: What comes of it
+
+    private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
+        // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
+        // again and again.
+        isStep =
+            difference.changesCoverage
+            || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }
+                ?? true
+        isRecordOutdated =
+            difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
+            || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
+    }
+
+    private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
+
+    func planned(_ plan: Plan) -> PlannedSync {
+        var planned = PlannedSync(plan, from: contents, identity, attributes: attributes, scanned: scanned)
+        planned.header = header
+        planned.isStep = isStep
+        planned.isRecordOutdated = isRecordOutdated
+        planned.passedOver = passedOver
+        planned.trustsTarget = isTargetRecorded
+        return planned
+    }
+
+    func describe(_ plan: inout Plan) {
+        plan.problems = problems.sorted { $0.path < $1.path }
+        plan.basis = Plan.Basis(
+            manifest: header?.id, source: identity.identity, target: root.original?.identity)
+        plan.notes = sourceNotes + comparisonNotes + targetNotes
+        if let before = header?.filters, before != options.filters.summary {
+            plan.notes.append(before.changes(to: options.filters.summary))
+        }
+        let kept = plan.difference.kept
+        if let first = kept.first {
+            plan.notes.append(
+                "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first)"
+                    + (kept.count > 1 ? " and others" : ""))
+        }
+    }
+
+    private var sourceNotes: [String] {
+        var notes: [String] = []
+        if findings.omittedSockets > 0 {
+            notes.append("\(findings.omittedSockets) sockets hold no data and are left out")
+        }
+        if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if !facts.keepsIdentity {
+            notes.append(
+                "the source's file system keeps no change times or inodes: size and modification time decide")
+        }
+        if options.attributes.contains(.owner), !attributes.contains(.owner) {
+            notes.append("owners are left alone: only root can set them")
+        }
+        return notes
+    }
+
+    private var comparisonNotes: [String] {
+        var notes: [String] = []
+        if let manifest, !isComparisonAsked, !options.ignoresChangeTime,
+            movedTimes > max(manifest.summary.files / 2, 100)
+        {
+            notes.append(
+                "\(movedTimes) files were read because their change times had moved, and all were equal; where something "
+                    + "moves them each night, such as cp -al or chown -R, --ignore-change-time compares only attributes"
+            )
+        }
+        if let failure = log.failure {
+            notes.append("what was compared is not recorded, and may be compared again: \(failure)")
+        }
+        return notes
+    }
+
+    private var targetNotes: [String] {
+        guard options.trustsManifest else { return [] }
+        guard trustsManifest else {
+            return ["the target was scanned: it is not as its manifest has it"]
+        }
+        guard header != nil, !isTargetRecorded else { return [] }
+        return [
+            "the target was scanned: its manifest is of other filters or attributes, or has no mark, "
+                + "or what is excluded is to go"
+        ]
+    }
+
+    func conclude(_ plan: inout Plan) {
+        guard plan.refusals.isEmpty, keptRules != header?.retention else { return }
+        plan.notes.append(
+            keptRules.map { "kept with the target until others are given: \($0)" }
+                ?? "the rules of retention that were kept with the target are forgotten")
+    }
+}
+
+extension FilterSummary {
+    /// What is other in the later one, for people.
+    fileprivate func changes(to later: FilterSummary) -> String {
+        let changes =
+            later.lines.filter { !lines.contains($0) }.map { "+ \($0)" }
+            + lines.filter { !later.lines.contains($0) }.map { "- \($0)" }
+        return "the filters are not those of last time: "
+            + (changes.isEmpty ? "their order is another" : changes.joined(separator: ", "))
+    }
+}

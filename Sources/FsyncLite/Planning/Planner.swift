@@ -1,0 +1,147 @@
+import FileSystem
+
+/// Makes a plan: scan, merge, difference, guards, in this order, for a source of either kind.
+///
+/// `plan` and `apply` both do just this. All that it writes is what a comparison of contents has found, for `apply`.
+struct Planner {
+    let root: TargetRoot
+    let monitor: any Monitor
+
+    /// The target as a mirror of a directory.
+    ///
+    /// - Parameter log: what earlier runs have compared, and this one does.
+    func plan(mirroring path: [UInt8], _ options: SyncOptions, _ log: ComparisonLog) throws -> PlannedSync {
+        if options.trustsManifest {
+            do {
+                return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: true))
+            } catch  where (error as? SyncError)?.code != .interrupted {
+                // A directory that is gone, a symlink in its place: only a scan tells what is to be done. What is
+                // wrong apart from the manifest stops that too.
+            }
+        }
+        return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: false))
+    }
+
+    /// The target, or another directory, as an earlier tree.
+    func plan(_ restoration: Restoration) throws -> PlannedSync {
+        try plan(SnapshotSource(restoration, root, monitor))
+    }
+
+    private func plan(_ begun: some PlanSource) throws -> PlannedSync {
+        var source = begun
+        if let plan = try source.planWithoutScan() { return source.planned(plan) }
+        monitor.report(SyncProgress(.scanning))
+        var merge = TreeMerge(try source.policy())
+        let findings = try source.scan(into: &merge)
+        var difference = try Difference(matching: merge)
+        try source.settle(&difference, merge)
+        let domains = try domains(of: &difference, source)
+
+        var plan = Plan(
+            difference, root: try source.rootMatch(merge.policy), linksFiles: source.contents.linksFiles)
+        source.describe(&plan)
+        let facts = try facts(plan, source, merge, findings)
+        plan.refusals = facts.refusals() + domains.refusals
+        if plan.refusals.isEmpty { plan.givingWay = facts.givingWay ?? [] }
+        source.conclude(&plan)
+        var planned = source.planned(plan)
+        planned.projects = domains.projects
+        if source.historyGivesWay {
+            planned.need = RoomNeed(bytes: facts.neededBytes, inodes: facts.neededInodes)
+        }
+        return planned
+    }
+
+    /// What cannot be moved because it would come into another project is copied where the source allows.
+    private func domains(
+        of difference: inout Difference, _ source: some PlanSource
+    ) throws -> TargetDomains {
+        let domains = try TargetDomains(difference, root: root)
+        guard !domains.obstacles.isEmpty else { return domains }
+        let movable = Set(difference.matches.lazy.filter { source.mayCopy($0) }.map(\.target.path))
+        let copied = movable.intersection(domains.obstacles.map(\.path))
+        guard !copied.isEmpty else { return domains }
+        difference.copy(insteadOfMoving: copied)
+        return try TargetDomains(difference, root: root)
+    }
+
+    private func facts(
+        _ plan: Plan, _ source: some PlanSource, _ merge: TreeMerge, _ findings: TreeScan.Findings?
+    ) throws -> GuardFacts {
+        var facts = GuardFacts(
+            plan: plan, options: source.options, recorded: source.recorded, source: source.identity,
+            facts: try Room.facts(root), linksFiles: source.contents.linksFiles, root: root.original,
+            mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
+            collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
+        if source.recorded == nil, plan.difference.targetCount > 0 {
+            facts.stateElsewhere = try root.stateOfOtherName()
+        }
+        guard !facts.shortage.isOver else { return facts }
+        if source.historyGivesWay, let parts = try Room(root)?.parts(for: facts.shortage) {
+            facts.givingWay = parts.flatMap(\.names)
+        } else if let state = root.state {
+            let history = try History(state)
+            facts.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
+        }
+        return facts
+    }
+}
+
+/// What a plan is made of: a directory as it is now, or an earlier tree of a target. The calls come in this order.
+protocol PlanSource {
+    var contents: ContentSource { get }
+    /// What the manifest is to say of it.
+    var identity: ManifestHeader.Source { get }
+    var options: SyncOptions { get }
+    /// What the target's manifest says in all, after the scan; nil without one.
+    var recorded: (header: ManifestHeader, summary: ManifestSummary)? { get }
+    /// Files that would be copied and are not as recorded, although nothing tells of an edit.
+    var rotten: [RelativePath] { get }
+    var historyGivesWay: Bool { get }
+
+    /// A plan where a scan makes no sense; nil where it does.
+    func planWithoutScan() throws -> Plan?
+    mutating func policy() throws -> ComparisonPolicy
+    /// Merges source, target and manifest.
+    ///
+    /// - Returns: what the scan of the target found; nil where there was none.
+    mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
+    /// Decides what the merge left open.
+    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
+    /// Whether a new object may be made instead of moving this one.
+    func mayCopy(_ match: Match) -> Bool
+    /// What the root becomes; nil where it stays or is not there.
+    func rootMatch(_ policy: ComparisonPolicy) throws -> Match?
+    /// Adds problems and notes.
+    func describe(_ plan: inout Plan)
+    /// Adds what depends on the refusals.
+    func conclude(_ plan: inout Plan)
+    func planned(_ plan: Plan) -> PlannedSync
+}
+
+extension Match {
+    /// The roots, which are no entries: what is recorded of the target's is only what it could not hold.
+    ///
+    /// - Parameter source: nil where the target's stays as it is.
+    static func ofRoots(
+        _ source: File?, _ target: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
+    ) throws -> Match? {
+        guard let target = target.directory else { return nil }
+        var policy = policy
+        policy.knowsExtended = true
+        let present = try ContentSource(target).rootFile(policy.attributes.extended)
+        var match = Match(source: source ?? present, target: present)
+        guard source != nil else { return match }
+        match.compare(by: policy)
+        // As long as the source's root is as it was.
+        let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
+        let omitted = isSame ? header?.rootOmitted ?? [] : []
+        let kept: [(Omissions, Causes)] = [
+            (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
+            (.acls, .acls),
+        ]
+        for (omission, cause) in kept where omitted.contains(omission) { match.causes.remove(cause) }
+        match.source.omitted = omitted
+        return match
+    }
+}

@@ -1,0 +1,253 @@
+import FileSystem
+
+/// An earlier tree of a target, which the target itself becomes again, or another directory a copy of.
+struct SnapshotSource: PlanSource {
+    let contents: ContentSource
+    let identity: ManifestHeader.Source
+    let options: SyncOptions
+    private let root: TargetRoot
+    private let monitor: any Monitor
+    private let restoration: Restoration
+    private let scanned: ManifestHeader.Scan
+    /// The target that has the snapshot.
+    private let holder: TargetRoot
+    private let state: StateDirectory
+    /// Of the present manifest.
+    private let header: ManifestHeader
+    private let tree: SnapshotTree
+    /// What took part in the earlier tree.
+    private let earlier: (filters: FilterSummary, attributes: MirroredAttributes)
+    private let copy: [UInt8]?
+
+    private var problems: [Problem] = []
+    private var notes: [String] = []
+    private var changesCoverage = false
+
+    private var isInPlace: Bool { restoration.destination == nil }
+    private var isWhole: Bool { isInPlace && restoration.paths.isEmpty }
+
+    init(_ restoration: Restoration, _ root: TargetRoot, _ monitor: any Monitor) throws {
+        scanned = try ManifestHeader.Scan.now()
+        holder = try TargetRoot(restoration.target)
+        guard let directory = holder.directory, let state = holder.state,
+            let header = try state.manifest()?.header, let identity = header.source
+        else {
+            throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
+        }
+        (self.restoration, self.root, self.monitor, self.state) = (restoration, root, monitor, state)
+        (self.header, self.identity) = (header, identity)
+        let history = try History(state)
+        let snapshots = try history.snapshots()
+        let index = try Snapshot.index(of: restoration.snapshot, in: snapshots)
+        let step = index > 0 ? history.steps[index - 1].header : nil
+        earlier = (step?.filtersBefore ?? header.filters, step?.attributesBefore ?? header.attributes)
+        copy = restoration.copy(of: snapshots[index])
+        let isInPlace = restoration.destination == nil
+        let tree = try SnapshotTree(
+            history.changes(to: index),
+            present: SnapshotSource.manifest(state, restoration, withUncovered: true),
+            root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
+            withUncovered: isInPlace)
+        self.tree = tree
+        contents = ContentSource(
+            directory, earlier: tree.root, linksFiles: restoration.linksFiles,
+            location: { tree.place(of: $0) })
+        var options = restoration.options
+        // The manifest tells of names and owners also where they are not mirrored.
+        options.attributes = header.attributes
+            .union(earlier.attributes.intersection([.hardLinks, .owner, .holes]))
+            .intersection(options.settableAttributes)
+        self.options = options
+    }
+
+    private static func manifest(
+        _ state: StateDirectory, _ restoration: Restoration, withUncovered: Bool = false
+    ) throws -> ManifestReader {
+        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
+            throw SyncError(.inputMissing, path: restoration.target, "the manifest is gone")
+        }
+        return manifest
+    }
+
+    private func manifest(withUncovered: Bool = false) throws -> ManifestReader {
+        try SnapshotSource.manifest(state, restoration, withUncovered: withUncovered)
+    }
+
+    var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
+        isInPlace ? (header, ManifestSummary()) : nil
+    }
+    var rotten: [RelativePath] { [] }
+    /// What goes back needs the history.
+    var historyGivesWay: Bool { false }
+
+    func planWithoutScan() throws -> Plan? {
+        if let copy, try root.holds(copy: copy) {
+            var plan = Plan(refusing: [])
+            plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
+            return plan
+        }
+        guard !isInPlace else { return try linkRefusal().map { Plan(refusing: [$0]) } }
+        var refusals = try Preconditions.refusals(contents.root, root, options)
+        if try root.state?.manifest() != nil {
+            refusals.append(
+                Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
+        }
+        if let refusal = try linkRefusal() { refusals.append(refusal) }
+        // There is no option that goes ahead.
+        return refusals.isEmpty ? nil : Plan(refusing: refusals.map { Refusal($0.reason) })
+    }
+
+    private func linkRefusal() throws -> Refusal? {
+        guard restoration.linksFiles,
+            try root.anchor().status().device != contents.root.status().device
+        else { return nil }
+        return Refusal(
+            "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link away"
+        )
+    }
+
+    // MARK: Comparing
+
+    func policy() throws -> ComparisonPolicy {
+        var policy = ComparisonPolicy()
+        policy.attributes = options.attributes
+        policy.identityTellsContent = isInPlace
+        policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
+        policy.earlierFilters = Filters(header.filters)
+        policy.uncovering = isInPlace ? tree.uncovered : []
+        policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
+            .union(restoration.keepsDrift ? tree.returned.new : [])
+        policy.trust = try state.trust(header)
+        policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+        return policy
+    }
+
+    func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+        let entries = tree.entries(over: try manifest())
+        guard let present = root.directory else {
+            try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
+            return nil
+        }
+        let monitor = monitor
+        let scan = try BackgroundScan {
+            try TreeCursor(present, .target.apart(from: nil), filter: nil, monitor: monitor)
+        }
+        if isInPlace {
+            let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
+            try merge.run(source: entries, target: scan, manifest: recorded)
+            try merge.offer(displaced: tree, in: contents.root)
+        } else {
+            try merge.run(source: entries, target: scan, manifest: FileList?.none)
+        }
+        return scan.findings
+    }
+
+    // MARK: Deciding what the merge left open
+
+    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+        if isInPlace {
+            try settleInPlace(&difference, merge)
+        } else {
+            let written = try state.directory.status(of: StateDirectory.Name.manifest)?.modified
+            let replaced = try tree.replaced(
+                manifest(withUncovered: true), written: written, in: contents.root)
+            problems = try difference.settleReplaced(
+                replaced, tree, DigestReader(contents.root, monitor: monitor))
+        }
+        changesCoverage = difference.changesCoverage
+    }
+
+    private mutating func settleInPlace(_ difference: inout Difference, _ merge: TreeMerge) throws {
+        let present = PathResolver(contents.root)
+        let selection = merge.policy.attributes.extended
+        try difference.settle(
+            inspect: { match in
+                let there = try present.extendedAttributes(of: match.target, selection)
+                return (match.source.extended, there ?? match.source.extended)
+            },
+            lookUp: { try present.extendedAttributes(of: $0, selection) ?? $0.extended },
+            haveSameContent: { _ in true })
+        let lost = difference.settleRecovered(tree)
+        (problems, notes) = difference.settleDrift(
+            merge, tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
+            isKept: restoration.keepsDrift)
+        problems += lost
+    }
+
+    func mayCopy(_ match: Match) -> Bool { false }
+
+    func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
+        guard restoration.paths.isEmpty else { return nil }
+        return try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
+    }
+
+    // MARK: What comes of it
+
+    func describe(_ plan: inout Plan) {
+        plan.problems = problems.sorted { $0.path < $1.path }
+        plan.notes = notes
+    }
+
+    func conclude(_ plan: inout Plan) {
+        plan.refusals = plan.refusals.map { Refusal($0.reason) }
+    }
+
+    func planned(_ plan: Plan) -> PlannedSync {
+        var planned = PlannedSync(
+            plan, from: contents, identity, attributes: options.attributes, scanned: scanned)
+        planned.isOfSource = false
+        planned.copy = copy
+        planned.leavesStrangers = !notes.isEmpty
+        guard isInPlace else { return planned }
+        planned.header = header
+        planned.earlier = isWhole ? earlier : nil
+        planned.isStep =
+            changesCoverage
+            || isWhole && (earlier.filters != header.filters || earlier.attributes != header.attributes)
+        return planned
+    }
+}
+
+extension TreeMerge {
+    /// Objects in the history that an earlier tree brings back are moved there: nothing is copied, and no room is needed.
+    fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
+        let entries = Dictionary(
+            uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
+                ($0.place, $0.file)
+            })
+        let walker = PathResolver(root)
+        var top: RelativePath?
+        for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
+            guard let (directory, name) = try walker.place(of: place),
+                let status = try directory.status(of: name)
+            else { continue }
+            offer(entries[place], place, status)
+            guard status.type == .directory else { continue }
+            top = place
+            // It takes along what it holds, wanted or not.
+            var options = TreeScan.Options()
+            options.extended = policy.attributes.extended
+            let scan = try TreeScan(directory.directory(name), options)
+            while try scan.advance() {
+                let inner = place.appending(scan.path)
+                offer(entries[inner], inner, scan.status, scan.destination, scan.extended)
+            }
+        }
+    }
+
+    private mutating func offer(
+        _ entry: File?, _ place: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
+        _ extended: ExtendedAttributes = ExtendedAttributes()
+    ) {
+        var recorded = status
+        if let entry, entry.status.type == status.type {
+            // It is the entry's, whichever way the source is known by.
+            (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
+        }
+        let file = File(
+            path: place, status: status, destination: entry?.destination ?? destination,
+            extended: entry?.extended ?? extended)
+        offer(file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended))
+    }
+}
+
