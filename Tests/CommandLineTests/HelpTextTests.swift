@@ -14,7 +14,7 @@ import Testing
                   plan             Show what apply would change
                   copy             Copy files
                   list             List snapshots
-                  manifest create  BaseEntry a directory's contents
+                  manifest create  Record a directory's contents
                   manifest verify  Compare a directory with its manifest
 
                 Options:

@@ -32,7 +32,7 @@ public struct SyncOptions: Hashable, Sendable {
     public var ignoresChangeTime = false
     /// Take the manifest's word for what the target holds, and look only at what is to be changed.
     public var trustsManifest = false
-    /// BaseEntry a digest of every file's content.
+    /// Record a digest of every file's content.
     public var recordsDigests = false
     /// Read what was staged once more, from the disk, before it is committed.
     public var verifiesCopies = false
