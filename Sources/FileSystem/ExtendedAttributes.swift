@@ -105,7 +105,12 @@ extension ObjectHandle {
     package func extendedAttributes(
         _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
-        try withLink("listxattr") { (link) throws(Errno) in
+        guard isPathOnly else {
+            return try calling("fgetxattr", path) { () throws(Errno) in
+                try descriptor.extendedAttributes(wanted)
+            }
+        }
+        return try withLink("listxattr") { (link) throws(Errno) in
             try ExtendedAttributes(
                 wanted, list: { listxattr(link, $0, $1) }, get: { getxattr(link, $0, $1, $2) })
         }
@@ -117,7 +122,12 @@ extension ObjectHandle {
     package func setExtendedAttributes(
         _ attributes: ExtendedAttributes, over present: ExtendedAttributes
     ) throws(SystemError) -> ExtendedAttributes {
-        try withLink("setxattr") { (link) throws(Errno) in
+        guard isPathOnly else {
+            return try calling("fsetxattr", path) { () throws(Errno) in
+                try descriptor.setExtendedAttributes(attributes, over: present)
+            }
+        }
+        return try withLink("setxattr") { (link) throws(Errno) in
             try attributes.put(
                 over: present, set: { setxattr(link, $0, $1, $2, 0) }, remove: { removexattr(link, $0) })
         }

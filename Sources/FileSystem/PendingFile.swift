@@ -4,7 +4,7 @@ package struct PendingFile: ~Copyable {
     private let directory: Directory
     private let temporaryName: FileName
     private let name: FileName
-    private let descriptor: FileDescriptor
+    private let file: ObjectHandle
     private var buffer: [UInt8] = []
     private var isPending = true
 
@@ -19,27 +19,28 @@ package struct PendingFile: ~Copyable {
         // A name that is itself near the limit still gets a temporary one: the name's own bytes are not in it.
         let temporaryName =
             FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
-        let descriptor = try directory.open(
-            temporaryName, [.write, .create, .exclusive, .noFollow], permissions: permissions)
-        self.init(descriptor, temporaryName, for: name, in: directory)
+        let file = try ObjectHandle(
+            opening: temporaryName, in: directory, [.write, .create, .exclusive, .noFollow],
+            permissions: permissions)
+        self.init(file, temporaryName, for: name, in: directory)
     }
 
     /// Cannot fail: see `ObjectHandle`.
     private init(
-        _ descriptor: consuming FileDescriptor, _ temporaryName: FileName, for name: FileName,
+        _ file: consuming ObjectHandle, _ temporaryName: FileName, for name: FileName,
         in directory: Directory
     ) {
         (self.directory, self.name, self.temporaryName) = (directory, name, temporaryName)
-        self.descriptor = descriptor
+        self.file = file
     }
 
     /// Writes to a FIFO, a device or what else of its name is no file to replace: nothing is pending.
     package init(through name: FileName, in directory: Directory) throws(SystemError) {
-        let opened = try directory.open(name, [.write])
+        let opened = try ObjectHandle(opening: name, in: directory, [.write])
         self.directory = directory
         self.name = name
         temporaryName = name
-        descriptor = opened
+        file = opened
         isPending = false
     }
 
@@ -56,41 +57,31 @@ package struct PendingFile: ~Copyable {
     /// Copies what an open file holds into this file, to which nothing was written before. Returns the number
     /// of bytes.
     package func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
-        try calling("copy_file_range", directory.path(of: temporaryName)) { () throws(Errno) in
+        try calling("copy_file_range", file.path) { () throws(Errno) in
             let status = try source.status()
             var copier = FileCopier()
-            return try copier.copy(source, to: descriptor, size: status.size, allocated: status.allocated)
+            return try copier.copy(
+                source, to: file.descriptor, size: status.size, allocated: status.allocated)
         }
     }
 
     /// The permission bits, whatever the umask says.
     package func setPermissions(_ permissions: UInt16) throws(SystemError) {
-        try calling("fchmod", directory.path(of: temporaryName)) { () throws(Errno) in
-            try descriptor.setPermissions(permissions)
-        }
+        try file.setPermissions(permissions)
     }
 
-    /// The owner, then extended attributes and the permission bits, which a change of owner cuts, then the
-    /// modification date.
+    /// Owner, extended attributes, permission bits and modification time of another file.
     package func setAttributes(
         like status: FileStatus, extended: ExtendedAttributes = ExtendedAttributes()
     ) throws(SystemError) {
-        try calling("fchown", directory.path(of: temporaryName)) { () throws(Errno) in
-            let own = try descriptor.status()
-            if own.owner != status.owner || own.group != status.group {
-                try descriptor.setOwner(status.owner, group: status.group)
-            }
-            if !extended.isEmpty {
-                _ = try descriptor.setExtendedAttributes(extended, over: ExtendedAttributes())
-            }
-            try descriptor.setPermissions(status.permissions)
-            try descriptor.setModified(status.modified)
-        }
+        let wanted = Attributes(status, extended: extended.isEmpty ? nil : extended)
+        let refused = try file.set(wanted, over: file.status(), setsOwner: true, nil)
+        if let error = refused.owner { throw error }
     }
 
     private mutating func flush() throws(SystemError) {
-        try calling("write", directory.path(of: temporaryName)) { () throws(Errno) in
-            try descriptor.write(buffer)
+        try calling("write", file.path) { () throws(Errno) in
+            try file.descriptor.write(buffer)
         }
         buffer.removeAll(keepingCapacity: true)
     }
@@ -104,8 +95,8 @@ package struct PendingFile: ~Copyable {
         try flush()
         guard isPending else { return }
         if durably {
-            try calling("fsync", directory.path(of: temporaryName)) { () throws(Errno) in
-                try descriptor.sync()
+            try calling("fsync", file.path) { () throws(Errno) in
+                try file.descriptor.sync()
             }
         }
         try directory.rename(temporaryName, to: directory, name, mode)

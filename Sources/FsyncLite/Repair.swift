@@ -72,7 +72,7 @@ extension Verification {
         _ = try pending.copy(file)
         try pending.setAttributes(
             like: old, extended: handle.extendedAttributes(MirroredAttributes.all.extended))
-        guard try directory.status(of: name)?.isSameContent(as: old) == true else {
+        guard try directory.status(of: name)?.isUnchanged(since: old) == true else {
             throw SyncError(.stale, path: directory.path(of: name), "somebody has just changed it")
         }
         try pending.commit()

@@ -172,7 +172,7 @@ extension Target {
     private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
         let (root, state) = try open()
         try root.lock()
-        if let directory = root.directory { _ = try Recovery(root: directory, state: state).run() }
+        _ = try root.recover()
         return try withExtendedLifetime(root) { try body(History(state)) }
     }
 }

@@ -96,10 +96,7 @@ public struct Target: Sendable {
     public func recover(undo: Bool = false, displacingConflicts: Bool = false) throws -> RecoveryOutcome {
         let (root, state) = try open()
         try root.lock()
-        guard let directory = root.directory else { return .nothingToDo }
-        let recovery = Recovery(root: directory, state: state)
-        guard
-            let (direction, commit) = try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
+        guard let (direction, commit) = try root.recover(undo: undo, displacingConflicts: displacingConflicts)
         else { return .nothingToDo }
         if try state.copy() != nil { try root.removeState() }
         let conflicts = Conflicts(displaced: commit.conflicts, missing: commit.lost)

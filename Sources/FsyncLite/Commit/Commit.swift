@@ -3,44 +3,32 @@ import FileSystem
 /// Carries a transaction out, or back: the same code for the first run, for a recovery after a crash, and
 /// for undoing.
 ///
-/// Every object is found *by identity* at one of its places, never by absence, and no order on disk is
-/// assumed: after a power cut each rename may have lasted or not, one by one. So each operation asks where
-/// its object is and does what is left to do; done twice is done once.
+/// No order on disk is assumed: after a power cut each rename may have lasted or not, one by one. So each operation
+/// asks where its object is and does what is left to do; done twice is done once.
 package final class Commit {
     package enum Direction: Sendable {
         case forward, backward
     }
 
-    package enum Location: Sendable {
-        case old, slot, new
-        /// Not found, or not looked for yet.
-        case unknown
-    }
-
-    let transaction: Journal
-    private let root: Directory
+    let journal: Journal
     private let state: StateDirectory
-    private var locations: [Location]
-    /// Handles of directory objects: they stay right however the directory moves.
-    private var handles: [Int: Directory] = [:]
-    private var handleOrder: [Int] = []
-    private static let openHandles = 128
+    private let objects: JournalObjects
     private let isRecovery: Bool
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
     /// What was moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
     /// What has gone missing.
-    package private(set) var lost: [SyncError] = []
+    package let lost: [SyncError]
 
     /// A transaction whose objects are where the plan saw and the stage put them.
-    package init(_ transaction: Journal, root: Directory, state: StateDirectory) {
-        self.transaction = transaction
-        self.root = root
+    package init(_ journal: Journal, root: Directory, state: StateDirectory) {
+        self.journal = journal
         self.state = state
+        objects = JournalObjects(journal, root: root, state: state)
         isRecovery = false
         displacesConflicts = false
-        locations = transaction.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
+        lost = []
     }
 
     /// A transaction that was cut short: looks for every object first.
@@ -48,16 +36,22 @@ package final class Commit {
     /// - Throws: `SyncError` with code `pending` when one is at none of its places and conflicts are not to
     ///   be displaced. Nothing has been touched then.
     package init(
-        recovering transaction: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
+        recovering journal: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
         displacingConflicts: Bool
     ) throws {
-        self.transaction = transaction
-        self.root = root
+        self.journal = journal
         self.state = state
+        let objects = JournalObjects(journal, root: root, state: state)
+        self.objects = objects
         isRecovery = true
         displacesConflicts = displacingConflicts
-        locations = Array(repeating: .unknown, count: transaction.objects.count)
-        try locateAll(direction)
+        let missing = try objects.locateAll(direction)
+        if let first = missing.first, !displacesConflicts {
+            throw SyncError(
+                .pending, path: objects.describe(first),
+                "this is not where the interrupted commit left it; look at it, then run recover --displace")
+        }
+        lost = missing.map { SyncError(.failed, path: objects.describe($0), "it has gone missing") }
     }
 
     // MARK: Running
@@ -67,27 +61,27 @@ package final class Commit {
         try unlockDirectories()
         switch direction {
         case .forward:
-            for operation in transaction.operations.dropLast() { try perform(operation) }
+            for operation in journal.operations.dropLast() { try perform(operation) }
             try setAttributes(direction)
-            if let last = transaction.operations.last { try perform(last) }
-            try state.markCommit(began: isRecovery ? nil : transaction.began)
+            if let last = journal.operations.last { try perform(last) }
+            try state.markCommit(began: isRecovery ? nil : journal.began)
         case .backward:
-            for operation in transaction.operations.reversed() { try revert(operation) }
+            for operation in journal.operations.reversed() { try revert(operation) }
             try setAttributes(direction)
         }
     }
 
-    /// Does all of it on a copy of the target that nobody sees yet, without a way back.
+    /// Does all of it on a copy of the target that has no name of its own yet, without a way back.
     func runOnCopy() throws {
         try unlockDirectories()
-        for operation in transaction.operations { try perform(operation) }
+        for operation in journal.operations { try perform(operation) }
         try setAttributes(.forward)
     }
 
     /// Locks the tree of an exchange that does not stand at the target's name, and might before this is over.
     func lockOtherTree() throws {
-        for tree in [OperationGraph.newTree, OperationGraph.oldTree] where locations[tree] == .slot {
-            try handle(tree).lock()
+        for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
+            try objects.handle(tree).lock()
         }
     }
 
@@ -111,11 +105,12 @@ package final class Commit {
         }
     }
 
-    private func move(_ object: Int, from: Location, to: Location) throws {
-        guard locations[object] == from, let place = place(object, from), let goal = self.place(object, to)
+    private func move(_ object: Int, from: JournalObjects.Location, to: JournalObjects.Location) throws {
+        guard objects[object] == from, let place = objects.place(of: object, at: from),
+            let goal = objects.place(of: object, at: to)
         else { return }
-        let directory = try handle(place.parent)
-        let goalDirectory = try handle(goal.parent)
+        let directory = try objects.handle(place.parent)
+        let goalDirectory = try objects.handle(goal.parent)
         try expect(object, at: place, in: directory)
         try withRoom {
             do {
@@ -125,77 +120,63 @@ package final class Commit {
                 try directory.rename(place.name, to: goalDirectory, goal.name, .noReplace)
             }
         }
-        locations[object] = to
+        objects[object] = to
     }
 
     private func exchange(
-        _ object: Int, _ from: Location, _ to: Location, _ other: Int, _ otherFrom: Location,
-        _ otherTo: Location
+        _ object: Int, _ from: JournalObjects.Location, _ to: JournalObjects.Location,
+        _ other: Int, _ otherFrom: JournalObjects.Location, _ otherTo: JournalObjects.Location
     ) throws {
-        guard locations[object] == from else { return }
-        guard locations[other] == otherFrom else {
-            // Its partner has gone missing and the place is free, or somebody else's: displaced on the way.
+        guard objects[object] == from else { return }
+        guard objects[other] == otherFrom else {
+            // Its partner has gone missing: the name is free, or a foreign object has it, which is displaced.
             return try move(object, from: from, to: to)
         }
-        guard let place = place(object, from), let otherPlace = self.place(other, otherFrom) else { return }
-        let directory = try handle(place.parent)
-        let otherDirectory = try handle(otherPlace.parent)
+        guard let place = objects.place(of: object, at: from),
+            let otherPlace = objects.place(of: other, at: otherFrom)
+        else { return }
+        let directory = try objects.handle(place.parent)
+        let otherDirectory = try objects.handle(otherPlace.parent)
         try expect(object, at: place, in: directory)
         try expect(other, at: otherPlace, in: otherDirectory)
         try withRoom { try directory.rename(place.name, to: otherDirectory, otherPlace.name, .exchange) }
-        locations[object] = to
-        locations[other] = otherTo
+        objects[object] = to
+        objects[other] = otherTo
     }
 
     private func link(_ link: OperationGraph.Link) throws {
-        let directory = try handle(link.place.parent)
+        let directory = try objects.handle(link.place.parent)
         if let status = try directory.status(of: link.place.name) {
-            if isObject(link.object, status) { return }
+            if objects.isObject(link.object, status) { return }
             try displace(link.place.name, in: directory)
         }
-        guard let place = place(link.object, locations[link.object]) else { return }
-        let holder = try handle(place.parent)
+        guard let place = objects.place(of: link.object) else { return }
+        let holder = try objects.handle(place.parent)
         try expect(link.object, at: place, in: holder)
         try withRoom { try holder.link(place.name, to: directory, link.place.name) }
     }
 
     /// Takes a name away that `link` made. What others put there since is theirs.
     private func unlink(_ link: OperationGraph.Link) throws {
-        guard isFound(link.place.parent), let place = place(link.object, locations[link.object]),
+        guard objects.isFound(link.place.parent), let place = objects.place(of: link.object),
             place != link.place
         else { return }
-        let directory = try handle(link.place.parent)
-        guard let status = try directory.status(of: link.place.name), isObject(link.object, status),
+        let directory = try objects.handle(link.place.parent)
+        guard let status = try directory.status(of: link.place.name), objects.isObject(link.object, status),
             status.links > 1
         else { return }
         try directory.unlink(link.place.name)
     }
 
-    /// Where an object is now.
-    func place(of object: Int) -> OperationGraph.Place? { place(object, locations[object]) }
-
-    private func place(_ object: Int, _ location: Location) -> OperationGraph.Place? {
-        switch location {
-        case .old: transaction.objects[object].old
-        case .slot: transaction.objects[object].slot
-        case .new: transaction.objects[object].new
-        case .unknown: nil
-        }
-    }
-
     /// Right before an object is moved: it is still the one.
     ///
-    /// RACE: somebody who replaces it between this look and the rename has their object moved to the history
-    /// instead; it is not lost.
+    /// RACE: an object that replaces it between this look and the rename is moved to the history instead; it is not
+    /// lost.
     private func expect(_ object: Int, at place: OperationGraph.Place, in directory: Directory) throws {
-        guard let status = try directory.status(of: place.name), isObject(object, status) else {
+        guard let status = try directory.status(of: place.name), objects.isObject(object, status) else {
             throw SyncError(
                 .failed, path: directory.path(of: place.name), "somebody changed this during the commit")
         }
-    }
-
-    private func isObject(_ object: Int, _ status: FileStatus) -> Bool {
-        transaction.objects[object].identity == status.identity
     }
 
     /// The names of a commit need room too. The ballast was allocated for that: when room runs out it is
@@ -204,7 +185,7 @@ package final class Commit {
         do {
             try call()
         } catch let error as SystemError where error.errno == .noSpace || error.errno == .quotaExceeded {
-            let directory = try handle(OperationGraph.transaction)
+            let directory = try objects.handle(OperationGraph.transaction)
             guard try directory.status(of: StateDirectory.Name.ballast) != nil else { throw error }
             try directory.unlink(StateDirectory.Name.ballast)
             try directory.syncFileSystem()
@@ -218,7 +199,7 @@ package final class Commit {
                 .pending, path: directory.path(of: name),
                 "something that is not ours took this place during the commit")
         }
-        try displace(name, in: directory, to: handle(OperationGraph.transaction))
+        try displace(name, in: directory, to: objects.handle(OperationGraph.transaction))
     }
 
     func displace(_ name: FileName, in directory: Directory, to transaction: Directory) throws {
@@ -231,7 +212,9 @@ package final class Commit {
 
     private func setAttributes(_ direction: Direction) throws {
         // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
-        for step in transaction.attributes.sorted(by: { depth(of: $0.object) > depth(of: $1.object) }) {
+        for step in journal.attributes.sorted(by: {
+            objects.depth(of: $0.object) > objects.depth(of: $1.object)
+        }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
                 // A kind that neither side has is left alone: it may not have been mirrored.
@@ -244,7 +227,7 @@ package final class Commit {
                 if let error = refused.owner { throw error }
                 if let first = refused.extended.attributes.first {
                     throw SyncError(
-                        .failed, path: try look(step.object).path,
+                        .failed, path: try objects.look(step.object).path,
                         "the file system does not take the attribute \(escapedText(first.name))")
                 }
             }
@@ -255,7 +238,7 @@ package final class Commit {
     /// themselves the permission, and the attributes that are set last put it right.
     private func unlockDirectories() throws {
         guard !Account.isRoot else { return }
-        for step in transaction.attributes.reversed() {
+        for step in journal.attributes.reversed() {
             try withObject(step.object) { handle, status in
                 guard status.type == .directory, status.permissions & 0o700 != 0o700 else { return }
                 try handle.setPermissions(status.permissions | 0o700)
@@ -266,154 +249,17 @@ package final class Commit {
     private func withObject(_ object: Int, _ body: (borrowing ObjectHandle, FileStatus) throws -> Void) throws
     {
         guard object != OperationGraph.root else {
-            let handle = try ObjectHandle(of: root)
+            let handle = try ObjectHandle(of: objects.root)
             return try body(handle, try handle.status())
         }
-        guard let place = place(object, locations[object]) else { return }
-        let handle = try ObjectHandle(place.name, in: try self.handle(place.parent))
+        guard let place = objects.place(of: object) else { return }
+        let handle = try ObjectHandle(place.name, in: try objects.handle(place.parent))
         let status = try handle.status()
-        guard isObject(object, status) else {
+        guard objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: try self.handle(place.parent).path(of: place.name),
+                .failed, path: try objects.handle(place.parent).path(of: place.name),
                 "somebody replaced this during the commit")
         }
         try body(handle, status)
-    }
-
-    private func depth(of object: Int) -> Int {
-        var depth = 0
-        var current = object
-        while let place = place(current, locations[current]), depth <= transaction.objects.count {
-            depth += 1
-            current = place.parent
-        }
-        return depth
-    }
-
-    // MARK: Finding
-
-    /// The handle of a directory object, wherever it is.
-    func handle(_ object: Int) throws -> Directory {
-        // Up to a handle that is open, then down again: no recursion, trees are deep.
-        var missing: [(object: Int, place: OperationGraph.Place)] = []
-        var current = object
-        var found = try openHandle(current)
-        while found == nil {
-            guard let place = place(current, locations[current]), missing.count < transaction.objects.count
-            else {
-                throw SyncError(
-                    .pending, path: root.path, "object \(current) of the journal is nowhere to be found")
-            }
-            missing.append((current, place))
-            current = place.parent
-            found = try openHandle(current)
-        }
-        guard var directory = found else { return root }
-        while let (next, place) = missing.popLast() {
-            directory = try directory.directory(place.name)
-            if let identity = transaction.objects[next].identity, try directory.status().identity != identity
-            {
-                throw SyncError(
-                    .failed, path: directory.path, "somebody replaced this directory during the commit")
-            }
-            keep(directory, next)
-        }
-        return directory
-    }
-
-    private func openHandle(_ object: Int) throws -> Directory? {
-        switch object {
-        case OperationGraph.root: root
-        case OperationGraph.state: state.directory
-        default: handles[object]
-        }
-    }
-
-    private func keep(_ directory: Directory, _ object: Int) {
-        if handleOrder.count >= Commit.openHandles {
-            handles[handleOrder.removeFirst()] = nil
-        }
-        handles[object] = directory
-        handleOrder.append(object)
-    }
-
-    /// Finds every object at one of its places. A place counts once its parent is found, so this goes on
-    /// until a round finds nothing more.
-    private func locateAll(_ direction: Direction) throws {
-        locations[OperationGraph.root] = .old
-        locations[OperationGraph.state] = .old
-        var missing = Array(transaction.objects.indices.dropFirst(2))
-        var foundSome = true
-        while foundSome, !missing.isEmpty {
-            foundSome = false
-            var stillMissing: [Int] = []
-            for object in missing {
-                if try locate(object, direction) {
-                    foundSome = true
-                } else {
-                    stillMissing.append(object)
-                }
-            }
-            missing = stillMissing
-        }
-        guard let first = missing.first, !displacesConflicts else {
-            for object in missing {
-                lost.append(SyncError(.failed, path: describe(object), "it has gone missing"))
-            }
-            return
-        }
-        throw SyncError(
-            .pending, path: describe(first),
-            "this is not where the interrupted commit left it; look at it, then run recover --displace")
-    }
-
-    /// The slot counts before the old place, and that before the new one, so that two names of one object
-    /// are not taken for each other half way; in the other direction the other way round.
-    private func locate(_ object: Int, _ direction: Direction) throws -> Bool {
-        let item = transaction.objects[object]
-        let order: [Location] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
-        for location in order {
-            guard let place = place(object, location), isFound(place.parent) else { continue }
-            guard let status = try handle(place.parent).status(of: place.name) else { continue }
-            // Only our own directories in the state have no identity in the journal.
-            guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
-                continue
-            }
-            locations[object] = location
-            return true
-        }
-        return false
-    }
-
-    private func isFound(_ object: Int) -> Bool {
-        if case .unknown = locations[object] { false } else { true }
-    }
-
-    /// The status of an object where it is now, and its path for messages.
-    func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {
-        guard let place = place(object, locations[object]) else {
-            throw SyncError(.failed, path: describe(object), "it is nowhere to be found")
-        }
-        let directory = try handle(place.parent)
-        guard let status = try directory.status(of: place.name) else {
-            throw SyncError(.failed, path: directory.path(of: place.name), "somebody removed this meanwhile")
-        }
-        return (status, directory.path(of: place.name))
-    }
-
-    private func describe(_ object: Int) -> [UInt8] {
-        let item = transaction.objects[object]
-        guard let place = item.new ?? item.old ?? item.slot else { return root.path }
-        var names = [Array(place.name.bytes)]
-        var parent = place.parent
-        while parent > OperationGraph.state, names.count < transaction.objects.count,
-            let above = transaction.objects[parent].new ?? transaction.objects[parent].old
-        {
-            names.append(Array(above.name.bytes))
-            parent = above.parent
-        }
-        if parent == OperationGraph.state { names.append(Array(FileName.state.bytes)) }
-        return root.path + [UInt8(ascii: "/")]
-            + Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
     }
 }

@@ -25,14 +25,14 @@ extension Commit {
     /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the very tick in which
     /// the transaction began is taken for part of it.
     func keepLateChanges(in stage: Directory) throws {
-        let own = Set(transaction.objects.compactMap(\.identity))
+        let own = Set(journal.objects.compactMap(\.identity))
         func isLate(_ status: FileStatus) -> Bool {
             let isOwn = own.contains(status.identity)
             guard status.type != .directory else {
-                return !isOwn && status.created.map { $0 >= transaction.began } ?? false
+                return !isOwn && status.created.map { $0 >= journal.began } ?? false
             }
             // The operations themselves move the change times of their objects.
-            return (isOwn ? status.modified : status.changed) >= transaction.began
+            return (isOwn ? status.modified : status.changed) >= journal.began
         }
         for holder in try DirectoryListing.names(in: stage)
         where holder == StateDirectory.Name.tree || Int(holder.description) != nil {

@@ -1,38 +1,40 @@
 import FileSystem
 
-/// The complete new tree beside the target, swapped in with one rename: whoever reads sees one tree.
+/// The complete new tree beside the target, swapped in with one rename: a reader sees one tree.
 ///
 /// It is a copy of the old one, made of links, on which the ordinary operations of a commit are carried out; so what
 /// they displace lies in the stage's slots as ever. The transaction then has one operation on the target.
-struct LinkedExchange {
-    private let root: Directory
+struct LinkedExchange: CommitStrategy {
+    private let staged: StagedCommit
+    private let location: (parent: Directory, name: FileName)
     /// The new tree, locked.
-    let tree: Directory
-    /// The directory that holds the target, opened before anything was staged, and the target's name in it.
-    private let place: (parent: Directory, name: FileName)
-    private let replica: LinkedCopy
+    private let tree: Directory
+    private let copy: LinkedCopy
     /// When the first file was linked. Later changes of the old tree would be lost.
-    let began: FileTime
-    private let comparesFiles: Bool
-    private let monitor: any Monitor
+    private let began: FileTime
 
-    /// Copies the target into the stage.
+    /// Copies the target into the stage, and makes the copy the new tree.
+    ///
+    /// - Parameter clones: inodes of clones that stand for files with names in the history.
     init(
-        of root: Directory, at place: (parent: Directory, name: FileName), in stage: Directory,
-        for plan: Plan, known: Set<UInt64>, scanned: FileTime, options: SyncOptions, monitor: any Monitor
+        _ staged: StagedCommit, at location: (parent: Directory, name: FileName), clones: Set<UInt64>
     ) throws {
-        self.root = root
-        self.place = place
-        self.monitor = monitor
-        comparesFiles = options.clonesUnchanged
+        (self.staged, self.location) = (staged, location)
+        let (stage, options) = (staged.stage.directory, staged.options)
+        // The last barrier has little left to do: the less time between copy and swap, the better.
+        try staged.target.syncFileSystem()
+        if options.verifiesCopies { try staged.stage.reread() }
         try stage.makeDirectory(StateDirectory.Name.tree)
         tree = try stage.directory(StateDirectory.Name.tree)
         try tree.lock()
         began = try tree.status().changed
-        replica = try LinkedCopy(
-            of: root, in: tree, for: plan.difference, clones: options.clonesUnchanged, scanned: scanned,
-            known: known, resting: LinkedExchange.resting(in: stage), monitor: monitor)
-        try replica.fill()
+        copy = try LinkedCopy(
+            of: staged.target, in: tree, for: staged.plan.difference, clones: options.clonesUnchanged,
+            scanned: staged.scanned, known: clones, resting: LinkedExchange.resting(in: stage),
+            monitor: staged.monitor)
+        try copy.fill()
+        try change()
+        try renumber()
     }
 
     /// The inodes of what takes no part, by the staged manifest.
@@ -51,26 +53,27 @@ struct LinkedExchange {
             stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
     }
 
-    /// Makes the copy the new tree.
-    func change(by layout: OperationGraph, id: String, state: StateDirectory) throws {
+    private func change() throws {
         do {
-            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state, isCopy: true)
-            try Commit(transaction, root: tree, state: state).runOnCopy()
+            let journal = try Commit.prepare(
+                staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
+            try Commit(journal, root: tree, state: staged.state).runOnCopy()
         } catch let error as SyncError where error.code == .pending {
             // No commit has begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
-    /// By the inode of a copy, that of the file whose other names are in the history.
-    var originals: [UInt64: UInt64] { replica.originals }
+    var hasReread: Bool { true }
 
-    /// The plan as the history tells it. Of linked files it tells the inodes that were there: names that are displaced
-    /// already are names of these. Where all files are cloned, what was displaced are the copies.
-    func asCopied(_ plan: Plan) -> Plan {
+    var originals: [UInt64: UInt64] { copy.originals }
+
+    /// Of linked files the history tells the inodes that were there: names that are displaced already are names of
+    /// these. Where all files are cloned, what was displaced are the copies.
+    func recorded(_ plan: Plan) -> Plan {
+        guard staged.options.clonesUnchanged else { return plan }
         func asCopied(_ file: File) -> File {
-            guard comparesFiles, let copy = replica.copied[file.path] else { return file }
-            return file.with(copy.identity)
+            copy.copied[file.path].map { file.with($0.identity) } ?? file
         }
         var difference = plan.difference
         for index in difference.deleted.indices {
@@ -87,27 +90,29 @@ struct LinkedExchange {
 
     /// Writes the staged manifest anew, with the inodes of the new tree. What takes no part may be another object than
     /// the recorded one, and is known as a copy of that.
-    func renumber(_ header: ManifestHeader, in stage: Directory) throws {
-        let staged = try LinkedExchange.stagedManifest(in: stage)
-        var header = header
+    private func renumber() throws {
+        let stage = staged.stage.directory
+        let manifest = try LinkedExchange.stagedManifest(in: stage)
+        var header = staged.header
         header.rootIdentity = try tree.status().identity
         var file = try PendingFile(StateDirectory.Name.manifest, in: stage)
         var writer = ManifestWriter(header)
-        let scan = try TreeScan(tree, TreeScan.Options(), monitor: monitor)
-        while try staged.advance() {
-            while scan.path < staged.path, try scan.advance() {}
-            let isThere = scan.path == staged.path
-            var status = staged.status
-            if isThere, replica.changed.contains(scan.status.inode) { status.changed = CommitSpans.unexamined }
-            var inode = staged.targetInode
-            if staged.marks.contains(.uncovered) {
-                inode = replica.renumbered[inode] ?? inode
+        let scan = try TreeScan(tree, TreeScan.Options(), monitor: staged.monitor)
+        while try manifest.advance() {
+            while scan.path < manifest.path, try scan.advance() {}
+            let isThere = scan.path == manifest.path
+            var status = manifest.status
+            if isThere, copy.changed.contains(scan.status.inode) { status.changed = CommitSpans.unexamined }
+            var inode = manifest.targetInode
+            if manifest.marks.contains(.uncovered) {
+                inode = copy.renumbered[inode] ?? inode
             } else if isThere {
                 inode = scan.status.inode
             }
             writer.append(
-                path: staged.path, status: status, destination: staged.destination, extended: staged.extended,
-                omitted: staged.omitted, targetInode: inode, marks: staged.marks, digest: staged.digest)
+                path: manifest.path, status: status, destination: manifest.destination,
+                extended: manifest.extended,
+                omitted: manifest.omitted, targetInode: inode, marks: manifest.marks, digest: manifest.digest)
             try writer.drain(to: &file)
         }
         writer.end()
@@ -115,22 +120,25 @@ struct LinkedExchange {
         try file.commit(durably: false)
     }
 
-    /// The transaction that swaps the trees.
+    /// Swaps the trees.
     ///
     /// - Throws: `SyncError` when names came or went in the old tree since it was copied.
-    func transaction(
-        id: String, _ transaction: FileName, _ rootAttributes: (old: Attributes, new: Attributes),
-        replacesManifest: Bool, state: StateDirectory
-    ) throws -> Journal {
-        try LinkedExchange.checkUnchanged(root, since: began, comparesFiles: comparesFiles, monitor)
-        let layout = OperationGraph(
-            exchanging: place.name, root: rootAttributes, seen: try root.status(), transaction: transaction,
-            replacesManifest: replacesManifest)
-        return try Commit.prepare(layout, id: id, root: place.parent, state: state)
+    func commit(in root: inout TargetRoot) throws -> StateDirectory {
+        let target = staged.target
+        try LinkedExchange.checkUnchanged(
+            target, since: began, comparesFiles: staged.options.clonesUnchanged, staged.monitor)
+        let graph = OperationGraph(
+            exchanging: location.name, root: staged.rootAttributes, seen: try target.status(),
+            transaction: staged.stage.name, replacesManifest: staged.replacesManifest)
+        let journal = try Commit.prepare(graph, id: staged.id, root: location.parent, state: staged.state)
+        try ReservedSpace.make(for: journal, in: staged.stage.directory)
+        try root.moveState(beside: true)
+        let state = try root.makeState()
+        try state.markLinked(began: began)
+        try Recovery(root: location.parent, state: state).commit(journal)
+        root.becomes(tree)
+        return state
     }
-
-    /// What carries the transaction out.
-    func recovery(_ state: StateDirectory) -> Recovery { Recovery(root: place.parent, state: state) }
 
     /// RACE: what comes into the old tree between this and the swap is not in the new one; it is found in the old one
     /// and kept in the history. See `RetiredTree`.

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Ends a commit that was begun: forward or back, until the journal's removal is durable.
+/// Ends a commit that was begun: forward or back, until the journal's removal is durable. `Tidying` comes after.
 struct Recovery {
     /// The target's root; of an exchange, the directory that holds it.
     let root: Directory
@@ -21,8 +21,8 @@ struct Recovery {
     /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
     func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
         if !isExchange { try state.putBackTime(of: root) }
-        guard case (var direction, let transaction)? = try state.pendingJournal() else { return nil }
-        if !isExchange, transaction.root != (try root.status().identity), state.isBeside {
+        guard case (var direction, let journal)? = try state.pendingJournal() else { return nil }
+        if !isExchange, journal.root != (try root.status().identity), state.isBeside {
             var recovery = Recovery(root: try root.parent(.read), state: state)
             recovery.isExchange = true
             return try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
@@ -34,11 +34,11 @@ struct Recovery {
                 "a sync failed, which the kernel tells only once: mount the file system anew, then run recover",
                 errno: Errno.inputOutput.rawValue)
         }
-        guard transaction.root == (try root.status().identity) else {
+        guard journal.root == (try root.status().identity) else {
             throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
         }
         let commit = try Commit(
-            recovering: transaction, undo ? .backward : direction, root: root, state: state,
+            recovering: journal, undo ? .backward : direction, root: root, state: state,
             displacingConflicts: displacingConflicts)
         if isExchange { try commit.lockOtherTree() }
         if undo, direction == .forward {
@@ -52,8 +52,6 @@ struct Recovery {
         } catch {
             throw pending(error)
         }
-        try RetiredTree.collect(in: state)
-        try Retention(state).tidy()
         return (direction, commit)
     }
 
@@ -61,7 +59,7 @@ struct Recovery {
     /// others did to what is new; going back, that will be emptied.
     private func keepConflicts(of commit: Commit) throws {
         let conflicts = StateDirectory.Name.conflicts
-        guard let name = FileName(commit.transaction.id.utf8) else { return }
+        guard let name = FileName(commit.journal.id.utf8) else { return }
         let stages = try state.subdirectory(StateDirectory.Name.stage)
         guard try stages.status(of: name) != nil else { return }
         let stage = try stages.directory(name)
@@ -95,14 +93,14 @@ struct Recovery {
         try state.directory.sync()
     }
 
-    /// Commits a transaction that nobody has begun.
+    /// Commits a transaction that has no journal yet.
     ///
     /// - Throws: `SyncError` with code `failed` when it was taken back and the old tree stands, with code
     ///   `pending` when not even that worked.
-    func commit(_ transaction: Journal) throws {
-        let commit = Commit(transaction, root: root, state: state)
+    func commit(_ journal: Journal) throws {
+        let commit = Commit(journal, root: root, state: state)
         do {
-            try transaction.write(to: state)
+            try journal.write(to: state)
         } catch {
             // Whether the journal has its name decides, not whether its directory could be synced.
             guard try state.directory.status(of: StateDirectory.Name.journal) != nil else { throw error }

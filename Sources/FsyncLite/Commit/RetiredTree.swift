@@ -1,8 +1,8 @@
 import FileSystem
 
-/// The old tree after an exchange, `trees/TX` in the state: it stays whole for a while, for those who still read it.
-/// Everything in it has another name, in the new tree or in the slots of the history, but for what somebody put there
-/// at the last moment.
+/// The old tree after an exchange, `trees/TX` in the state: it stays whole for a while, for processes that still read it.
+/// Everything in it has another name, in the new tree or in the slots of the history, but for what others put there at
+/// the last moment.
 enum RetiredTree {
     /// Seconds that it stays.
     static let gracePeriod: Int64 = 60
@@ -16,7 +16,8 @@ enum RetiredTree {
             guard try transaction.status(of: StateDirectory.Name.tree) != nil else { continue }
             try ObjectHandle(StateDirectory.Name.tree, in: transaction).whileWritable {
                 try transaction.rename(
-                    StateDirectory.Name.tree, to: state.subdirectory(StateDirectory.Name.trees), name, .noReplace)
+                    StateDirectory.Name.tree, to: state.subdirectory(StateDirectory.Name.trees), name,
+                    .noReplace)
             }
         }
     }
@@ -37,7 +38,8 @@ enum RetiredTree {
             return status.changed < displaced
         }
         guard !names.isEmpty else { return [] }
-        let verified = try [looked, state.span(StateDirectory.Name.linked)?.upperBound].compactMap(\.self).max()
+        let verified = try [looked, state.span(StateDirectory.Name.linked)?.upperBound].compactMap(\.self)
+            .max()
         let began = FileTime.now
         var removed: Set<UInt64> = []
         for name in names {
@@ -50,8 +52,8 @@ enum RetiredTree {
             }
         }
         try state.markLinked(began: began)
-        // What somebody changed loses its name only now: the next run finds a change that nobody vouches for, and
-        // compares it.
+        // What others changed loses its name only after the mark: the next run finds a change time that no exchange
+        // accounts for, and compares it.
         return try names.compactMap { try removeRest($0, in: trees, state) }
     }
 

@@ -4,36 +4,34 @@ import FileSystem
 ///
 /// A snapshot has the objects and the state of the target, inodes and all. So the ordinary commit is carried out in it,
 /// with its own journal, and the swap needs none: before it the target is the old tree, after it the new one.
-struct SubvolumeExchange {
-    private let root: Directory
-    /// The old tree's state, in which people write their settings.
-    private let written: Directory
-    private let place: (parent: Directory, name: FileName)
-    private let trees: SubvolumeTrees
-    /// The new tree, locked.
-    let tree: Directory
-    let state: StateDirectory
-    private let name: FileName
-    /// Before the snapshot was taken. Later changes of the old tree would be lost.
-    private let began: FileTime
+struct SubvolumeExchange: CommitStrategy {
+    private let staged: StagedCommit
+    private let location: (parent: Directory, name: FileName)
 
-    /// Takes the snapshot, with what is staged.
-    init(of root: Directory, _ written: StateDirectory, at place: (parent: Directory, name: FileName)) throws {
-        self.root = root
-        self.written = written.directory
-        self.place = place
-        if !Account.isRoot { try SubvolumeExchange.checkOwners(root) }
-        trees = try SubvolumeTrees(for: root, at: place)
-        began = .now
-        let name = FileName(TransactionID.next(now: Timestamp(began)).utf8)
-        guard let name else { throw SyncError(.failed, path: root.path, "the clock shows no time") }
-        self.name = name
-        try root.makeSnapshot(name, in: trees.directory)
-        tree = try trees.directory.directory(name)
+    init(_ staged: StagedCommit, at location: (parent: Directory, name: FileName)) {
+        (self.staged, self.location) = (staged, location)
+    }
+
+    /// Takes the snapshot, with what is staged, makes it the new tree, and swaps the two.
+    func commit(in root: inout TargetRoot) throws -> StateDirectory {
+        let target = staged.target
+        if !Account.isRoot { try SubvolumeExchange.checkOwners(target) }
+        let trees = try SubvolumeTrees(for: target, at: location)
+        // Before the snapshot is taken. Later changes of the old tree would be lost.
+        let began = FileTime.now
+        guard let name = FileName(TransactionID.next(now: Timestamp(began)).utf8) else {
+            throw SyncError(.failed, path: target.path, "the clock shows no time")
+        }
+        try target.makeSnapshot(name, in: trees.directory)
+        let tree = try trees.directory.directory(name)
         try tree.lock()
-        let state = try StateDirectory(of: tree)
-        guard let state else { throw SyncError(.failed, path: root.path, "its state vanished") }
-        self.state = state
+        guard let state = try StateDirectory(of: tree) else {
+            throw SyncError(.failed, path: target.path, "its state vanished")
+        }
+        try change(tree, state)
+        try swap(name, in: trees.directory, began)
+        root.becomes(tree)
+        return state
     }
 
     /// Only root empties directories of others, which a snapshot has like all else.
@@ -48,42 +46,42 @@ struct SubvolumeExchange {
         }
     }
 
-    /// Makes the snapshot the new tree.
-    func change(by layout: OperationGraph, id: String, _ name: FileName) throws {
+    private func change(_ tree: Directory, _ state: StateDirectory) throws {
         do {
-            let transaction = try Commit.prepare(layout, id: id, root: tree, state: state)
-            let stage = try state.subdirectory(StateDirectory.Name.stage).directory(name)
-            try ReservedSpace.make(for: transaction, in: stage)
-            try Recovery(root: tree, state: state).commit(transaction)
+            try InPlace.commit(
+                staged, on: tree, state,
+                state.subdirectory(StateDirectory.Name.stage).directory(staged.stage.name))
         } catch let error as SyncError where error.code == .pending {
             // The target's has not begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
-    /// Puts it in the target's place, durably.
+    /// Gives the snapshot the target's name, durably.
     ///
     /// RACE: what comes into the old tree between the last look and the swap is found there later. See `SubvolumeTrees`.
-    func swap(_ monitor: any Monitor) throws {
-        try LinkedExchange.checkUnchanged(root, since: began, comparesFiles: true, monitor)
+    private func swap(_ name: FileName, in trees: Directory, _ began: FileTime) throws {
+        let (target, parent) = (staged.target, location.parent)
+        try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: true, staged.monitor)
+        // The old tree's state, in which people write their settings.
+        let written = staged.state.directory
         for name in [StateDirectory.Name.settings, StateDirectory.Name.settingsPropertyList] {
             let settings = try written.status(of: name)
             guard settings.map({ $0.changed > began }) ?? false else { continue }
             throw SyncError(
                 .failed, path: written.path(of: name), "somebody changed this meanwhile; run again")
         }
-        let (parent, holder) = (place.parent, trees.directory)
-        try parent.rename(place.name, to: holder, name, .exchange)
-        // RACE: somebody may have put something else in the target's place right before.
-        guard try holder.status(of: name)?.isSameObject(as: root.status()) == true else {
-            try parent.rename(place.name, to: holder, name, .exchange)
-            throw SyncError(.failed, path: root.path, "somebody put something else here")
+        try parent.rename(location.name, to: trees, name, .exchange)
+        // RACE: another object may have got the target's name right before.
+        guard try trees.status(of: name)?.isSameObject(as: target.status()) == true else {
+            try parent.rename(location.name, to: trees, name, .exchange)
+            throw SyncError(.failed, path: target.path, "somebody put something else here")
         }
         do {
             try parent.syncFileSystem()
         } catch {
             throw SyncError(
-                .pending, path: root.path,
+                .pending, path: target.path,
                 "the new tree is in place, and whether it stays there after a crash is not known: \(error)")
         }
     }

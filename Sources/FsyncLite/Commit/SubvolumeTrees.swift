@@ -1,11 +1,11 @@
 import FileSystem
 
-/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that are to take its place and, for a while
-/// after, what had it before. Each has the time when the snapshot was taken for its name.
+/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that are to get its name and, for a while
+/// after, the trees that had it before. Each has the time when the snapshot was taken for its name.
 struct SubvolumeTrees {
     let directory: Directory
     private let target: Directory
-    private let place: (parent: Directory, name: FileName)
+    private let location: (parent: Directory, name: FileName)
 
     /// nil where there are none.
     init?(of target: Directory) throws {
@@ -16,14 +16,16 @@ struct SubvolumeTrees {
         else { return nil }
         directory = found.directory
         self.target = target
-        place = (parent, own)
+        location = (parent, own)
     }
 
     /// Makes the directory, and removes what runs that were cut short left.
-    init(for target: Directory, at place: (parent: Directory, name: FileName)) throws {
+    init(for target: Directory, at location: (parent: Directory, name: FileName)) throws {
         try SubvolumeTrees(of: target)?.removeUnfinished()
-        if let own = StateDirectory.Name.treesBeside(place.name), try place.parent.status(of: own) == nil {
-            try place.parent.makeDirectory(own)
+        if let own = StateDirectory.Name.treesBeside(location.name),
+            try location.parent.status(of: own) == nil
+        {
+            try location.parent.makeDirectory(own)
         }
         guard let made = try SubvolumeTrees(of: target) else {
             throw SyncError(.failed, path: target.path, "somebody is moving the target")
@@ -31,7 +33,7 @@ struct SubvolumeTrees {
         self = made
     }
 
-    /// Removes the snapshots of the target as it is: runs that were cut short were working on them, and nobody else.
+    /// Removes the snapshots of the target as it is: only runs that were cut short were working on them.
     func removeUnfinished() throws {
         let own = try target.subvolumeID().own
         for name in try DirectoryListing.names(in: directory) {
@@ -104,6 +106,6 @@ struct SubvolumeTrees {
 
     private func removeIfEmpty() throws {
         guard try DirectoryListing.names(in: directory).isEmpty else { return }
-        try place.parent.removeDirectory(place.name)
+        try location.parent.removeDirectory(location.name)
     }
 }

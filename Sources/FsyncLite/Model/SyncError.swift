@@ -51,6 +51,15 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
     }
 
+    /// Any error as a public one.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as SyncError: self = error
+        case let error as SystemError: self.init(error)
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
     package init(_ code: Code, path: [UInt8], _ errno: Errno) {
         self.init(code, path: path, errno.description, errno: errno.rawValue)
     }

@@ -44,7 +44,7 @@ final class DigestReader {
                     guard before.type == .file else { return nil }
                     let value = try file.digest { monitor.isCancelled }
                     let after = try file.status()
-                    if before.isSameContent(as: after) { return (Digest(value), after) }
+                    if after.isUnchanged(since: before) { return (Digest(value), after) }
                 }
                 return nil
             }
@@ -53,12 +53,5 @@ final class DigestReader {
             guard Errno.noDirectory.contains(error.errno) else { throw error }
             return nil
         }
-    }
-}
-
-extension FileStatus {
-    /// Nobody has written to the file in between, as far as its status tells.
-    func isSameContent(as other: FileStatus) -> Bool {
-        inode == other.inode && size == other.size && modified == other.modified && changed == other.changed
     }
 }

@@ -16,7 +16,7 @@ final class LinkedCopy {
     private(set) var copied: [RelativePath: FileStatus] = [:]
     /// Inodes of what takes no part, as it is known.
     private let resting: Set<UInt64>
-    /// By these, the inodes of the copies, wherever somebody has moved what they are made of.
+    /// By these, the inodes of the copies, also where others have moved what they are made of.
     private(set) var renumbered: [UInt64: UInt64] = [:]
     /// Files are cloned instead of linked, and all else is made anew.
     private let clones: Bool
@@ -34,7 +34,7 @@ final class LinkedCopy {
     private var met: [UInt64: UInt32] = [:]
     /// Files with several names that were linked: each name makes them more, and moves their change time.
     private var linked: Set<UInt64> = []
-    /// Files that somebody changed after the scan began: nobody has compared what they hold by now.
+    /// Files that were changed after the scan began: what they hold by now is not compared.
     private(set) var changed: Set<UInt64> = []
 
     private static let everything = ExtendedAttributes.Selection(

@@ -20,7 +20,7 @@ package struct ManifestUpdate: Sendable {
 
     private var changes: [Change] = []
 
-    /// What could not be read: at and below these paths nobody looked.
+    /// What could not be read: nothing was looked at, at and below these paths.
     private var unexamined: Set<RelativePath> = []
 
     /// Paths alone that the run left as they are.
@@ -59,7 +59,7 @@ package struct ManifestUpdate: Sendable {
     }
 
     /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
-    /// look at them, and would vouch for whatever has happened there since.
+    /// look at them, and would vouch for all that has happened there since.
     package mutating func distrust(_ path: RelativePath) {
         unexamined.insert(path)
     }

@@ -17,7 +17,7 @@ final class MissingDigests {
 
     /// - Parameters:
     ///   - path: where the entry will stand.
-    ///   - place: where its object stands now.
+    ///   - place: the path of its object now.
     ///   - inode: the object that the entry is recorded of.
     func digest(of path: RelativePath, at place: RelativePath, inode: UInt64) throws -> Digest? {
         do {

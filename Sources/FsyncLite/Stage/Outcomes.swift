@@ -58,15 +58,32 @@ extension Plan {
     }
 }
 
+extension File {
+    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
+    func achieved(
+        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
+    ) -> File {
+        var omitted = self.omitted.intersection(.links)
+        if target.modified != status.modified { omitted.insert(.modified) }
+        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
+        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
+        for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
+        var file = holding(target)
+        file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
+        file.omitted = omitted
+        return file
+    }
+}
+
 extension ManifestUpdate {
     /// What the manifest says of the tree that a plan leads to.
     ///
     /// - Parameters:
     ///   - old: the present one, to its last entry.
-    ///   - layout: the operations that lead there; nil where there are none.
+    ///   - graph: the operations that lead there; nil where there are none.
     init(
         _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
-        layout: OperationGraph?
+        graph: OperationGraph?
     ) throws {
         let difference = plan.difference
         let policy = difference.policy
@@ -75,8 +92,8 @@ extension ManifestUpdate {
                 + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) },
             targetTimes: difference.targetTimes)
         let moves = MoveMap(difference)
-        if let layout {
-            touch(directories: layout.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
+        if let graph {
+            touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
         for path in difference.forgotten { remove(path) }
@@ -158,7 +175,8 @@ extension ManifestUpdate {
         }
         for (file, _) in difference.deleted { touch(file) }
         for match in difference.matches
-        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match)) {
+        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match))
+        {
             touch(match.target)
         }
         for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }

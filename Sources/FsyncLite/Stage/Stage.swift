@@ -11,20 +11,29 @@ final class Stage {
         case failed(Problem)
     }
 
+    /// The name of the transaction.
+    let name: FileName
     let directory: Directory
     private let source: ContentSource
     private let recorder: StageRecorder
     private let previous: PreviousStage?
-    private let layout: OperationGraph
+    let graph: OperationGraph
     private let hasDomains: Bool
     private let options: SyncOptions
     let monitor: any Monitor
     /// Of each arrival, nil until it is staged.
     private(set) var outcomes: [Outcome?] = []
     /// Where each arrival is staged, below the directory.
-    private(set) var places: [RelativePath] = []
+    private(set) var locations: [RelativePath] = []
 
     var attributes: MirroredAttributes { options.settableAttributes }
+
+    /// What became of the arrivals, by their paths.
+    var staged: [(path: RelativePath, outcome: Outcome)] {
+        zip(graph.arrivals, outcomes).compactMap { arrival, outcome in
+            outcome.map { (arrival.file.path, $0) }
+        }
+    }
 
     /// Makes the stage of a transaction.
     ///
@@ -32,28 +41,28 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: what runs that were cut short left.
     init(
-        _ transaction: FileName, in state: StateDirectory, layout: OperationGraph, source: ContentSource,
-        root: Directory,
-        previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
+        _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
+        root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
         let stages = try state.subdirectory(StateDirectory.Name.stage)
         _ = try state.subdirectory(StateDirectory.Name.history)
-        try stages.makeDirectory(transaction)
-        directory = try stages.directory(transaction)
+        try stages.makeDirectory(name)
+        self.name = name
+        directory = try stages.directory(name)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
         // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
         recorder = try StageRecorder(
-            transaction, options.settableAttributes, in: directory, root: root, monitor: monitor)
+            name, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
-        self.layout = layout
+        self.graph = graph
         self.source = source
         self.options = options
         self.monitor = monitor
         try probe()
-        try makeSlotDirectories(layout.slotDirectories)
+        try makeSlotDirectories(graph.slotDirectories)
     }
 
     /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
@@ -79,9 +88,9 @@ final class Stage {
         }
     }
 
-    /// Lets what the commit displaces into the slots, of whichever project.
+    /// Lets what the commit displaces into the slots, of any project.
     private func openSlots() throws {
-        for (number, project) in layout.slotDirectories.enumerated() where project != nil {
+        for (number, project) in graph.slotDirectories.enumerated() where project != nil {
             try directory.directory(FileName(number: number)).openToAll()
         }
     }
@@ -124,14 +133,14 @@ final class Stage {
                     recorder: recorder, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
-            places = try makeDirectories()
-            let work = StageWork(layout.arrivals, places, monitor)
+            locations = try makeDirectories()
+            let work = StageWork(graph.arrivals, locations, monitor)
             try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
             try link(work, worker)
-            for (index, arrival) in layout.arrivals.enumerated().reversed() where arrival.file.isDirectory {
-                let staysOpen = layout.deferredDirectories.contains(arrival.file.path)
-                work.end(index, try worker.stage(arrival.file, at: places[index], staysOpen: staysOpen))
+            for (index, arrival) in graph.arrivals.enumerated().reversed() where arrival.file.isDirectory {
+                let staysOpen = graph.deferredDirectories.contains(arrival.file.path)
+                work.end(index, try worker.stage(arrival.file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -155,52 +164,52 @@ final class Stage {
     /// - Returns: where each arrival is staged: in its slot, or under its name in a new directory.
     private func makeDirectories() throws -> [RelativePath] {
         let stage = PathResolver(directory)
-        var places: [RelativePath] = []
-        places.reserveCapacity(layout.arrivals.count)
+        var locations: [RelativePath] = []
+        locations.reserveCapacity(graph.arrivals.count)
         // The new directories on the way to the present arrival.
-        var open: [(path: RelativePath, place: RelativePath)] = []
-        for arrival in layout.arrivals {
+        var open: [(path: RelativePath, location: RelativePath)] = []
+        for arrival in graph.arrivals {
             let path = arrival.file.path
             while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
-            if let object = arrival.object, let slot = layout.objects[object].slot,
-                let slots = layout.objects[slot.parent].old
+            if let object = arrival.object, let slot = graph.objects[object].slot,
+                let slots = graph.objects[slot.parent].old
             {
-                places.append(RelativePath.root.appending(slots.name).appending(slot.name))
+                locations.append(RelativePath.root.appending(slots.name).appending(slot.name))
             } else if let name = path.fileName, let parent = open.last {
-                places.append(parent.place.appending(name))
+                locations.append(parent.location.appending(name))
             } else {
                 preconditionFailure("an arrival without a place")
             }
-            guard arrival.file.isDirectory, let place = places.last,
-                let (parent, name) = try stage.place(of: place)
+            guard arrival.file.isDirectory, let location = locations.last,
+                let (parent, name) = try stage.place(of: location)
             else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
-            open.append((path, place))
+            open.append((path, location))
         }
-        return places
+        return locations
     }
 
     /// Moves here what runs that were cut short have staged, and what they are to be used for.
     private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = PathResolver(directory)
-        for (index, arrival) in layout.arrivals.enumerated()
+        for (index, arrival) in graph.arrivals.enumerated()
         where arrival.file.isFile && arrival.leader == nil {
-            guard let (parent, name) = try stage.place(of: places[index]),
+            guard let (parent, name) = try stage.place(of: locations[index]),
                 let status = try previous.take(arrival.file, to: parent, name)
             else { continue }
-            work.end(index, try worker.adopt(status, for: arrival.file, at: places[index]))
+            work.end(index, try worker.adopt(status, for: arrival.file, at: locations[index]))
         }
     }
 
     /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
     /// copied once more, and the next names are that copy's.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let followers = layout.arrivals.enumerated().filter { $0.element.leader != nil }
+        let followers = graph.arrivals.enumerated().filter { $0.element.leader != nil }
         guard !followers.isEmpty else { return }
         var leaders: [RelativePath: Int] = [:]
-        for (index, arrival) in layout.arrivals.enumerated()
+        for (index, arrival) in graph.arrivals.enumerated()
         where arrival.leader == nil && arrival.file.linkCount > 1 {
             leaders[arrival.file.path] = index
         }
@@ -209,7 +218,7 @@ final class Stage {
             var file = arrival.file
             switch leaders[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
-                if let leader = leaders[path], try worker.link(places[leader], to: places[index]) {
+                if let leader = leaders[path], try worker.link(locations[leader], to: locations[index]) {
                     work.end(index, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
@@ -220,7 +229,7 @@ final class Stage {
                 continue
             case .failed, .vanished, nil: break
             }
-            work.end(index, try worker.stage(file, at: places[index]))
+            work.end(index, try worker.stage(file, at: locations[index]))
             leaders[path] = index
         }
     }

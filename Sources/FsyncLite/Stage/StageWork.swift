@@ -3,7 +3,7 @@ import Synchronization
 /// What the threads that fill a stage share: which entries come next, and what became of those that are done.
 final class StageWork: Sendable {
     private let arrivals: [OperationGraph.Arrival]
-    private let places: [RelativePath]
+    private let locations: [RelativePath]
     private let monitor: any Monitor
     /// Entries that a thread takes at a time, neighbours in the tree.
     private let pieces: [[Int]]
@@ -14,10 +14,10 @@ final class StageWork: Sendable {
     /// A piece is small enough that the threads end at about the same time: entries, and bytes of content.
     private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
-    /// - Parameter places: of all arrivals, below the stage.
-    init(_ arrivals: [OperationGraph.Arrival], _ places: [RelativePath], _ monitor: any Monitor) {
+    /// - Parameter locations: of all arrivals, below the stage.
+    init(_ arrivals: [OperationGraph.Arrival], _ locations: [RelativePath], _ monitor: any Monitor) {
         self.arrivals = arrivals
-        self.places = places
+        self.locations = locations
         self.monitor = monitor
         pieces = StageWork.pieces(of: arrivals)
         var progress = SyncProgress(.staging)
@@ -60,7 +60,7 @@ final class StageWork: Sendable {
                 guard piece < pieces.count else { return }
                 for index in pieces[piece] where outcome(of: index) == nil {
                     counted = 0
-                    end(index, try worker.stage(arrivals[index].file, at: places[index]), counted: counted)
+                    end(index, try worker.stage(arrivals[index].file, at: locations[index]), counted: counted)
                 }
             }
         } catch {
@@ -69,7 +69,7 @@ final class StageWork: Sendable {
         }
     }
 
-    /// What became of an arrival; nil as long as nobody knows.
+    /// What became of an arrival; nil until it is done.
     func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
 
     /// Notes what became of an arrival.

@@ -22,10 +22,9 @@ final class StageWorker {
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
     private let digests: Digests
-    private let isStrict: Bool
     private let recorder: StageRecorder
     private let monitor: any Monitor
-    private var copier: FileCopier
+    private let copier: ContentCopier
 
     /// - Parameters:
     ///   - stage: the directory `stage/TX`.
@@ -35,42 +34,44 @@ final class StageWorker {
         source: ContentSource, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
         isStrict: Bool, recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
     ) {
-        copier = FileCopier(limit: limit)
         contents = source
         self.source = source.walker()
+        copier = ContentCopier(
+            source, self.source, attributes, digests, isStrict: isStrict, limit: limit, monitor: monitor)
         self.stage = PathResolver(stage)
         self.attributes = attributes
         extendedKinds = attributes.extended
         setsOwner = attributes.contains(.owner)
         self.digests = digests
-        self.isStrict = isStrict
         self.recorder = recorder
         self.monitor = monitor
     }
 
     /// Has the bytes of each stretch of a file told that is copied.
     func onCopy(_ body: @escaping (Int) -> Void) {
-        copier.advanced = body
+        copier.onCopy(body)
     }
 
     /// Makes an entry and gives it all it has; a directory is made already, and gets its metadata when everything in
     /// it is there.
     ///
     /// - Parameters:
-    ///   - place: below the stage.
-    ///   - staysOpen: whoever is not root needs these permissions to move a directory or into it; the commit takes
+    ///   - location: its path below the stage.
+    ///   - staysOpen: users other than root need these permissions to move a directory or into it; the commit takes
     ///     them away at its end.
     /// - Throws: for what cannot be written. What cannot be read is an outcome.
-    func stage(_ file: File, at place: RelativePath, staysOpen: Bool = false) throws -> Stage.Outcome {
+    func stage(_ file: File, at location: RelativePath, staysOpen: Bool = false) throws -> Stage.Outcome {
         try monitor.checkCancellation()
-        let (parent, name) = try self.place(place)
-        if file.isFile { return try stageContent(file, at: place, parent, name) }
+        let (parent, name) = try resolve(location)
+        if file.isFile { return try stageContent(file, at: location, parent, name) }
         if let problem = try make(file, name, in: parent) { return .failed(problem) }
         return try finish(file, name, parent, staysOpen: staysOpen)
     }
 
-    private func place(_ place: RelativePath) throws -> (Directory, FileName) {
-        guard let found = try stage.place(of: place) else { preconditionFailure("the stage is no arrival") }
+    private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
+        guard let found = try stage.place(of: location) else {
+            preconditionFailure("the stage is no arrival")
+        }
         return found
     }
 
@@ -86,22 +87,24 @@ final class StageWorker {
     }
 
     /// Takes over what an earlier run has staged.
-    func adopt(_ status: FileStatus, for file: File, at place: RelativePath) throws -> Stage.Outcome {
-        let (parent, name) = try self.place(place)
+    func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
+        let (parent, name) = try resolve(location)
         recorder.note(
-            .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
+            .init(
+                path: file.path.bytes, place: location.bytes, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
         file.digest =
-            digests == .none ? nil : try digest(of: parent.open(name, [.read, .noFollow]), parent, name)
+            digests == .none
+            ? nil : try copier.digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]))
         return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
     /// Another name for a staged file. False where it cannot have one more: then it is copied once more.
-    func link(_ place: RelativePath, to other: RelativePath) throws -> Bool {
-        let (holder, own) = try self.place(place)
-        let (parent, name) = try self.place(other)
+    func link(_ location: RelativePath, to other: RelativePath) throws -> Bool {
+        let (holder, own) = try resolve(location)
+        let (parent, name) = try resolve(other)
         do throws(SystemError) {
             try holder.link(own, to: parent, name)
             return true
@@ -148,30 +151,30 @@ final class StageWorker {
     // MARK: Files
 
     private func stageContent(
-        _ file: File, at place: RelativePath, _ parent: Directory, _ name: FileName
+        _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
         if contents.linksFiles, let status = try linkContent(of: file, parent, name) {
             return self.staged(file, as: status, file.extended, ExtendedAttributes())
         }
         // The stage's own directory keeps others out, so a file may have its permissions from the start.
-        let staged = try parent.open(
-            name, [.readWrite, .create, .exclusive, .noFollow],
+        let staged = try ObjectHandle(
+            opening: name, in: parent, [.readWrite, .create, .exclusive, .noFollow],
             permissions: file.status.permissions & 0o777)
         do {
             for attempt in 1...3 {
-                guard let copied = try copy(file, to: staged, parent, name, attempt) else { continue }
-                let (wanted, status, refused) = try setMetadata(
-                    of: staged, to: copied.status, copied.extended, parent.path(of: name))
+                guard let copied = try copier.copy(file, to: staged, attempt: attempt) else { continue }
+                let (wanted, status, refused) = try setAttributes(
+                    of: staged, to: copied.status, copied.extended)
                 // The first part of a file serves no other run.
                 if !copied.isGrowing {
                     recorder.note(
                         .init(
-                            path: file.path.bytes, place: place.bytes, source: copied.status,
+                            path: file.path.bytes, place: location.bytes, source: copied.status,
                             stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
-        } catch let problem as Unstageable {
+        } catch let problem as ContentCopier.Unstageable {
             try parent.unlink(name)
             return problem.outcome
         }
@@ -194,10 +197,10 @@ final class StageWorker {
             guard others.union(Errno.noDirectory).contains(error.errno) else { throw error }
             return nil
         }
-        // RACE: somebody may have put another object there just now. It is looked at under its new name.
+        // RACE: another object may have got that name just now. It is looked at under its new name.
         let handle = try ObjectHandle(name, in: parent)
         let status = try handle.status()
-        if status.type == .file, status.holdsContent(of: file), status.permissions == file.mode,
+        if status.type == .file, status.hasSameContent(as: file.status), status.permissions == file.mode,
             status.owner == file.owner, status.group == file.group,
             try handle.extendedAttributes(extendedKinds) == file.extended
         {
@@ -210,177 +213,21 @@ final class StageWorker {
     /// Sets what the file did not get when it was made: most need a time only.
     ///
     /// - Returns: what it should have, what it has, and what it does not take.
-    private func setMetadata(
-        of staged: borrowing FileDescriptor, to source: FileStatus, _ extended: ExtendedAttributes,
-        _ path: @autoclosure () -> [UInt8]
+    private func setAttributes(
+        of staged: borrowing ObjectHandle, to source: FileStatus, _ extended: ExtendedAttributes
     ) throws(SystemError) -> (wanted: FileStatus, FileStatus, refused: ExtendedAttributes) {
-        try calling("futimens", path()) { () throws(Errno) in try staged.setModified(source.modified) }
-        let made = try calling("statx", path()) { () throws(Errno) in try staged.status() }
+        try staged.setModified(source.modified)
+        let made = try staged.status()
         let wanted = wantedStatus(source, on: made)
-        let isOthers = made.owner != wanted.owner || made.group != wanted.group
-        guard isOthers || made.permissions != wanted.permissions || !extended.isEmpty else {
-            return (wanted, made, ExtendedAttributes())
-        }
-        var permissions = wanted.permissions
-        if isOthers {
-            do throws(Errno) {
-                try staged.setOwner(wanted.owner, group: wanted.group)
-            } catch {
-                guard RefusedAttributes.ofOwner.contains(error) else {
-                    throw SystemError("fchown", path(), error)
-                }
-                permissions &= ~FileStatus.identityBits
-            }
-        }
-        var refused = ExtendedAttributes()
-        if !extended.isEmpty {
-            refused = try calling("fsetxattr", path()) { () throws(Errno) in
-                try staged.setExtendedAttributes(extended, over: ExtendedAttributes())
-            }
-        }
-        // After the owner, which takes setuid away, and after ACLs, which have permissions in them.
-        try calling("fchmod", path()) { () throws(Errno) in try staged.setPermissions(permissions) }
-        let status = try calling("statx", path()) { () throws(Errno) in try staged.status() }
-        return (wanted, status, refused)
-    }
-
-    /// An outcome on its way out of a copy.
-    private struct Unstageable: Error {
-        let outcome: Stage.Outcome
-    }
-
-    /// From here on the file's status is asked for once more before it is copied: that costs nothing beside the
-    /// copy, and what has grown since the scan need not be copied twice.
-    private static let largeSize: Int64 = 1 << 20
-
-    /// Copies the content once, and looks at the extended attributes.
-    ///
-    /// - Returns: the file as it was copied; nil when it changed meanwhile, and not only by growing. For the first
-    ///   attempt at a small file that is: since the scan.
-    private func copy(
-        _ file: File, to staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName,
-        _ attempt: Int
-    ) throws -> File? {
-        let source = try openSource(file)
-        let before: FileStatus
-        let after: FileStatus
-        let copied: Int64
-        let extended: ExtendedAttributes
-        var digest: Digest?
-        let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < StageWorker.largeSize
-        // A file of proc or sysfs, for which the kernel makes up content: a copy would differ for ever.
-        var isSynthetic = false
-        do throws(Errno) {
-            before = isAsScanned ? file.status : try source.status()
-            guard before.type == .file, !contents.isEarlier || before.holdsContent(of: file) else {
-                return nil
-            }
-            if attempt > 1 { try staged.truncate(to: 0) }
-            copied = try copier.copy(
-                source, to: staged, size: before.size, allocated: before.allocated,
-                keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
-            extended = try source.extendedAttributes(extendedKinds)
-            if digests == .ofSources {
-                digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
-            }
-            after = try source.status()
-            // Asked once more: it may have begun to grow just now.
-            if after.size == 0, try source.isReadable(at: 0) { isSynthetic = try source.status().size == 0 }
-        } catch {
-            switch error {
-            case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
-            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
-                throw SystemError("write", parent.path(of: name), error)
-            default:
-                // What the scan saw may be something else by now, which is not read like a file.
-                guard attempt > 1 else { return nil }
-                throw unreadable(file, error)
-            }
-        }
-        if isSynthetic {
-            throw Unstageable(
-                outcome: .failed(
-                    Problem(
-                        path: file.path, code: .unsupported, message: "it says that it is empty and is not")))
-        }
-        let isWhole =
-            copied == after.size && before.size == after.size && before.modified == after.modified
-            && before.changed == after.changed && before.identity == after.identity
-        // An object of an earlier tree may have got other attributes since.
-        if contents.isEarlier { return isWhole ? file : nil }
-        var status = after
-        if !isWhole {
-            guard !isStrict, !isAsScanned, after.size > before.size,
-                try isStillThere(file, before), try hasFirst(copied, of: source, staged, file, parent, name)
-            else { return nil }
-            status = before
-            status.size = copied
-            // The next run compares it, whatever the times say.
-            status.changed = CommitSpans.unexamined
-        }
-        if !isWhole || digests == .ofCopies {
-            digest = digests == .none ? nil : try self.digest(of: staged, parent, name)
-        }
-        var result = file.with(status)
-        (result.extended, result.digest, result.isGrowing) = (extended, digest, !isWhole)
-        return result
-    }
-
-    /// The name still leads to the file. A log that was rotated goes on growing under another one.
-    private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
-        try source.status(of: file.path)?.isSameObject(as: status) ?? false
-    }
-
-    /// Whether a file that has grown still begins with what was copied. So the copy is what it held at the time
-    /// between the two readings, unless somebody put back what was there; a clone was made at one instant.
-    private func hasFirst(
-        _ size: Int64, of source: borrowing FileDescriptor, _ staged: borrowing FileDescriptor, _ file: File,
-        _ parent: Directory, _ name: FileName
-    ) throws -> Bool {
-        if copier.hasCloned { return true }
-        do throws(FileComparison.Failure) {
-            return try FileComparison.haveSameContent(source, staged, upTo: size) { monitor.isCancelled }
-        } catch {
-            try monitor.checkCancellation()
-            guard error.side == .first else {
-                throw SystemError("read", parent.path(of: name), error.errno)
-            }
-            throw unreadable(file, error.errno)
-        }
-    }
-
-    private func digest(
-        of staged: borrowing FileDescriptor, _ parent: Directory, _ name: FileName
-    ) throws -> Digest {
-        do {
-            return Digest(
-                try calling("read", parent.path(of: name)) { () throws(Errno) in
-                    try staged.digest { monitor.isCancelled }
-                })
-        } catch {
-            try monitor.checkCancellation()
-            throw error
-        }
-    }
-
-    private func openSource(_ file: File) throws -> FileDescriptor {
-        do {
-            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
-            return try directory.open(name, [.read, .noFollow, .nonBlocking])
-        } catch let error as SystemError {
-            switch error.errno {
-            case .noSuchFile, .notDirectory: throw gone(file)
-            default: throw unreadable(file, error.errno)
-            }
-        }
-    }
-
-    private func gone(_ file: File) -> Unstageable {
-        Unstageable(outcome: contents.isEarlier ? .failed(.lost(file.path)) : .vanished)
-    }
-
-    private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
-        Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+        guard
+            made.owner != wanted.owner || made.group != wanted.group
+                || made.permissions != wanted.permissions || !extended.isEmpty
+        else { return (wanted, made, ExtendedAttributes()) }
+        var attributes = Attributes(wanted, extended: extended.isEmpty ? nil : extended)
+        // It is set, as far as the file system can.
+        attributes.modified = made.modified
+        let refused = try staged.set(attributes, over: made, setsOwner: true, nil)
+        return (wanted, try staged.status(), refused.extended)
     }
 }
 
@@ -394,29 +241,5 @@ extension Directory {
         case .characterDevice, .blockDevice:
             try makeDevice(name, type: file.status.type, file.status.represents)
         }
-    }
-}
-
-extension FileStatus {
-    /// As far as size and time tell.
-    fileprivate func holdsContent(of file: File) -> Bool {
-        size == file.size && modified == file.status.modified
-    }
-}
-
-extension File {
-    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
-    func achieved(
-        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
-    ) -> File {
-        var omitted = self.omitted.intersection(.links)
-        if target.modified != status.modified { omitted.insert(.modified) }
-        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
-        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
-        for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
-        var file = holding(target)
-        file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }
-        file.omitted = omitted
-        return file
     }
 }

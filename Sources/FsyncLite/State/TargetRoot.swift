@@ -101,13 +101,6 @@ struct TargetRoot {
         }
     }
 
-    /// Ends what an earlier run left. True where there was something: another directory may have the target's name
-    /// after.
-    func recover() throws -> Bool {
-        guard let directory, let state else { return false }
-        return try Recovery(root: directory, state: state).run() != nil
-    }
-
     /// Makes the target where it is missing, locked.
     mutating func make(parents: Bool) throws {
         guard directory == nil else { return }

@@ -11,7 +11,7 @@ final class CommitScene {
     let directory: TemporaryDirectory
     let root: Directory
     let state: StateDirectory
-    private(set) var transaction: Journal
+    private(set) var journal: Journal
     let old: TreeSnapshot
 
     private static let id = "20260101T000000.000000Z-0000"
@@ -62,24 +62,24 @@ final class CommitScene {
             moving(Self.place("b"), 4, Self.place("a")),
             OperationGraph.Object(fixed: Self.place("kept")),
         ]
-        transaction = Journal(
+        journal = Journal(
             id: Self.id, root: try root.status().identity, began: .now, objects: objects,
             operations: Self.operations, attributes: [])
-        let commit = Commit(transaction, root: root, state: state)
+        let found = JournalObjects(journal, root: root, state: state)
         for index in objects.indices where index > OperationGraph.state {
-            transaction.objects[index].identity = try commit.look(index).status.identity
+            journal.objects[index].identity = try found.look(index).status.identity
         }
-        for (object, status) in [(10, try commit.look(10).status), (OperationGraph.root, try root.status())] {
+        for (object, status) in [(10, try found.look(10).status), (OperationGraph.root, try root.status())] {
             var new = Attributes(status)
             (new.modified, new.permissions) = (FileTime(seconds: 2000, nanoseconds: 0), 0o750)
-            transaction.attributes.append(.init(object: object, old: Attributes(status), new: new))
+            journal.attributes.append(.init(object: object, old: Attributes(status), new: new))
         }
     }
 
     /// The first operations, each after the other, and nothing else: what a kill there leaves.
     func perform(_ count: Int) throws {
         guard count > 0 else { return }
-        var part = transaction
+        var part = journal
         (part.operations, part.attributes) = (Array(part.operations.prefix(count)), [])
         try Commit(part, root: root, state: state).runOnCopy()
     }
@@ -88,7 +88,7 @@ final class CommitScene {
     @discardableResult
     func recover(_ direction: Commit.Direction, displacingConflicts: Bool = false) throws -> Commit {
         let commit = try Commit(
-            recovering: transaction, direction, root: root, state: state,
+            recovering: journal, direction, root: root, state: state,
             displacingConflicts: displacingConflicts)
         try commit.run(direction)
         return commit

@@ -48,7 +48,7 @@ struct CommitTests {
         let commit = try scene.recover(.forward, displacingConflicts: true)
         #expect(commit.conflicts.map(\.path) == [Array(scene.path(name).utf8)])
         try scene.expectNew()
-        let kept = scene.path(".fsync-lite/history/\(commit.transaction.id)/conflicts")
+        let kept = scene.path(".fsync-lite/history/\(commit.journal.id)/conflicts")
         let found = try FileManager.default.subpathsOfDirectory(atPath: kept)
         #expect(
             try found.contains { try String(contentsOfFile: "\(kept)/\($0)", encoding: .utf8) == "theirs" })
@@ -74,7 +74,7 @@ struct CommitTests {
 
     @Test func whatIsReplacedBetweenTheLookAndTheRenameStopsIt() throws {
         let scene = try CommitScene()
-        let commit = Commit(scene.transaction, root: scene.root, state: scene.state)
+        let commit = Commit(scene.journal, root: scene.root, state: scene.state)
         try FileManager.default.removeItem(atPath: scene.path("d/x"))
         try Data("theirs".utf8).write(to: URL(fileURLWithPath: scene.path("d/x")))
         #expect { try commit.run(.forward) } throws: { ($0 as? SyncError)?.code == .failed }
@@ -96,7 +96,7 @@ struct CommitTests {
         let scene = try CommitScene()
         try scene.recover(.forward)
         let commit = try Commit(
-            recovering: scene.transaction, .backward, root: scene.root, state: scene.state,
+            recovering: scene.journal, .backward, root: scene.root, state: scene.state,
             displacingConflicts: false)
         try FileManager.default.removeItem(atPath: scene.path("kept"))
         try commit.run(.backward)
@@ -111,20 +111,20 @@ struct CommitTests {
         try TestDisk.ext4(megabytes: 4).mounted(at: directory.path) {
             try FileManager.default.removeItem(atPath: "\(directory.path)/lost+found")
             let scene = try CommitScene(in: directory)
-            var transaction = scene.transaction
+            var journal = scene.journal
             // Names that fill blocks of a directory.
-            transaction.operations.removeLast()
+            journal.operations.removeLast()
             for number in 0..<40 {
                 let name = FileName((String(repeating: "n", count: 200) + "\(number)").utf8)
                 let place = OperationGraph.Place(parent: OperationGraph.root, name: try #require(name))
-                transaction.operations.append(.link(OperationGraph.Link(object: 12, place: place)))
+                journal.operations.append(.link(OperationGraph.Link(object: 12, place: place)))
             }
-            transaction.operations.append(.rename(OperationGraph.transaction))
+            journal.operations.append(.rename(OperationGraph.transaction))
             let stage = try scene.state.subdirectory(StateDirectory.Name.stage)
-                .directory(#require(FileName(transaction.id.utf8)))
-            try ReservedSpace.make(for: transaction, in: stage)
+                .directory(#require(FileName(journal.id.utf8)))
+            try ReservedSpace.make(for: journal, in: stage)
             #expect(!HostCommand.works("dd", "if=/dev/zero", "of=\(directory.path)/full", "bs=1k"))
-            try Commit(transaction, root: scene.root, state: scene.state).run(.forward)
+            try Commit(journal, root: scene.root, state: scene.state).run(.forward)
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: directory.path).count {
                     $0.hasPrefix("nn")

@@ -13,7 +13,7 @@ struct RecoveryTests {
     /// A crash in the middle, with its journal.
     private func cutShort(after operations: Int = 6) throws -> CommitScene {
         let scene = try CommitScene()
-        try scene.transaction.write(to: scene.state)
+        try scene.journal.write(to: scene.state)
         try scene.perform(operations)
         return scene
     }
@@ -55,9 +55,9 @@ struct RecoveryTests {
 
     @Test func journalOfAnotherDirectoryIsNotCarriedOut() throws {
         let scene = try CommitScene()
-        var transaction = scene.transaction
-        transaction.root.inode += 1
-        try transaction.write(to: scene.state)
+        var journal = scene.journal
+        journal.root.inode += 1
+        try journal.write(to: scene.state)
         try expectPending(scene, "this journal is another directory's")
     }
 

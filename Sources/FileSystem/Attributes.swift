@@ -1,5 +1,3 @@
-import FileSystem
-
 /// What can be set on an object without touching its content.
 package struct Attributes: Hashable, Sendable {
     package var permissions: UInt16
@@ -30,11 +28,14 @@ extension ObjectHandle {
     /// owner first, for its change takes setuid, setgid and capabilities away; then extended attributes, for an
     /// ACL sets permissions; the modification time last.
     ///
+    /// - Parameters:
+    ///   - status: the present state, but for extended attributes.
+    ///   - selection: the kinds of extended attributes that the object may have; nil where it is new and has none.
     /// - Returns: what the object does not take.
-    func set(
+    package func set(
         _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
-        _ selection: ExtendedAttributes.Selection
-    ) throws -> RefusedAttributes {
+        _ selection: ExtendedAttributes.Selection?
+    ) throws(SystemError) -> RefusedAttributes {
         var (wanted, refused) = (wanted, RefusedAttributes())
         let changesOwner = setsOwner && (status.owner != wanted.owner || status.group != wanted.group)
         if changesOwner {
@@ -47,7 +48,9 @@ extension ObjectHandle {
             }
         }
         if let extended = wanted.extended {
-            refused.extended = try setExtendedAttributes(extended, over: extendedAttributes(selection))
+            var held = ExtendedAttributes()
+            if let selection { held = try extendedAttributes(selection) }
+            refused.extended = try setExtendedAttributes(extended, over: held)
         }
         if status.type != .symlink {
             let permissions =
@@ -61,7 +64,7 @@ extension ObjectHandle {
 
 extension ObjectHandle {
     /// Changes names in a directory, or moves it, which its owner may have closed to themselves.
-    func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
+    package func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
         let permissions = try status().permissions
         guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
         try setPermissions(permissions | 0o300)
@@ -72,21 +75,21 @@ extension ObjectHandle {
 }
 
 /// What an object does not take of its attributes.
-struct RefusedAttributes {
+package struct RefusedAttributes {
     /// Why not owner and group.
-    var owner: SystemError?
-    var extended = ExtendedAttributes()
+    package var owner: SystemError?
+    package var extended = ExtendedAttributes()
 
-    /// A number that the user namespace or the mount has no place for, and a user who may not give files away.
+    /// A number that the user namespace or the mount cannot map, and a user who may not give files away.
     static let ofOwner: Set<Errno> = [.invalid, .overflow, .notPermitted]
 }
 
 extension FileStatus {
     /// Setuid and setgid: who runs the file acts as its owner, or its group.
-    static let identityBits: UInt16 = 0o6000
+    package static let identityBits: UInt16 = 0o6000
 
     /// On an object that keeps its owner: the file of another must not hand out the rights of that one.
-    mutating func keepOwner(of other: FileStatus) {
+    package mutating func keepOwner(of other: FileStatus) {
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
             // Of others than root, the kernel takes setgid away for a group that is not theirs; that is listed.

@@ -1,0 +1,28 @@
+import FileSystem
+
+/// Carries the operations out on the target itself: while they last, a reader sees some of the old tree and some of the
+/// new one.
+struct InPlace: CommitStrategy {
+    private let staged: StagedCommit
+
+    init(_ staged: StagedCommit) {
+        self.staged = staged
+    }
+
+    func commit(in root: inout TargetRoot) throws -> StateDirectory {
+        try InPlace.commit(staged, on: staged.target, staged.state, staged.stage.directory)
+        return staged.state
+    }
+
+    /// - Parameters:
+    ///   - tree: the target, or what has the objects of the target.
+    ///   - state: that tree's.
+    ///   - stage: in that state.
+    static func commit(
+        _ staged: StagedCommit, on tree: Directory, _ state: StateDirectory, _ stage: Directory
+    ) throws {
+        let journal = try Commit.prepare(staged.graph, id: staged.id, root: tree, state: state)
+        try ReservedSpace.make(for: journal, in: stage)
+        try Recovery(root: tree, state: state).commit(journal)
+    }
+}

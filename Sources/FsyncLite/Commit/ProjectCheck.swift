@@ -1,0 +1,49 @@
+import FileSystem
+
+extension JournalObjects {
+    /// Every object that moves can be renamed to each of its places, so that there is a way forth and a way back.
+    func checkDomains() throws {
+        var domains: [Int: Domain] = [:]
+        func domain(_ directory: Int) throws -> Domain {
+            if let domain = domains[directory] { return domain }
+            let domain = try handle(directory).domain()
+            domains[directory] = domain
+            return domain
+        }
+        func check(_ object: Int, into goals: [OperationGraph.Place]) throws {
+            for goal in goals {
+                let demand = try domain(goal.parent)
+                guard demand.isExclusive, let place = place(of: object) else { continue }
+                let found = try handle(place.parent).domain(of: place.name, in: domain(place.parent))
+                if try demand.admits(found) ?? admits(demand, place) { continue }
+                throw SyncError(
+                    .refused, path: try look(object).path,
+                    Domain.reason(demand, found, directory: escapedText(try handle(goal.parent).path)))
+            }
+        }
+        for (index, object) in journal.objects.enumerated() where object.old != object.new {
+            try check(index, into: [object.old, object.slot, object.new].compactMap(\.self))
+        }
+        for case .link(let link) in journal.operations { try check(link.object, into: [link.place]) }
+    }
+
+    /// Asks the kernel itself, by one more name in a directory of that project.
+    private func admits(_ demand: Domain, _ place: OperationGraph.Place) throws -> Bool {
+        let (stage, name) = (try handle(OperationGraph.transaction), FileName("probe-project"))
+        try stage.makeDirectory(name)
+        let trial = try stage.directory(name)
+        try trial.setProject(demand.project ?? 0, handsDown: true)
+        let holder = try handle(place.parent)
+        var isAdmitted = true
+        do throws(SystemError) {
+            try holder.link(place.name, to: trial, name)
+        } catch {
+            guard [.crossDevice, .notPermitted, .accessDenied, .manyLinks].contains(error.errno) else {
+                throw error
+            }
+            isAdmitted = false
+        }
+        try TreeRemoval.remove(name, in: stage)
+        return isAdmitted
+    }
+}

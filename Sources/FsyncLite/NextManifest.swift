@@ -1,0 +1,130 @@
+import FileSystem
+
+/// The manifest that a run leaves, and the target's root, which is described in its header alone.
+struct NextManifest {
+    let planned: PlannedSync
+    let options: SyncOptions
+    /// The target's root, and its path.
+    let target: Directory
+    let path: [UInt8]
+    let monitor: any Monitor
+
+    /// What becomes of the target's root. Of one that was just made all is set: it may have inherited ACLs.
+    func root() throws -> Match {
+        if let root = planned.plan.root { return root }
+        let attributes = planned.attributes
+        let present = try ContentSource(target).rootFile(attributes.extended)
+        var source = try planned.contents.rootFile(attributes.extended)
+        if !attributes.contains(.owner) {
+            var status = source.status
+            status.keepOwner(of: present.status)
+            source = source.with(status)
+        }
+        var match = Match(source: source, target: present)
+        match.causes = [.modified, .mode, .owner, .group, .xattrs, .acls]
+        return match
+    }
+
+    /// Writes it to the stage; the next barrier makes it durable.
+    ///
+    /// - Parameters:
+    ///   - plan: what the commit does.
+    ///   - root: what becomes of the target's root.
+    /// - Returns: its header, and what to tell of it.
+    func stage(
+        _ plan: Plan, _ graph: OperationGraph, id: String, root: Match, in stage: Stage,
+        over state: StateDirectory
+    ) throws -> (header: ManifestHeader, note: String?) {
+        var header = try header(id, root: root)
+        header.commits = try commits(state)
+        let note = try write(
+            header, plan, stage.staged, graph, in: stage.directory, over: state, durably: false)
+        return (header, note)
+    }
+
+    /// Writes the manifest anew for what only it tells, such as change times of what was compared. The tree is the
+    /// same, so this is no step of the history and needs no journal: one rename brings it. A disk that has no room for it
+    /// costs the next run a comparison, and no more.
+    ///
+    /// - Returns: what to tell of it.
+    func rewrite(in state: StateDirectory) throws -> String? {
+        guard let old = planned.header else { return nil }
+        var header = try header(old.id, root: planned.plan.root)
+        (header.created, header.revision, header.rootIdentity) = (
+            old.created, old.revision + 1, old.rootIdentity
+        )
+        header.commits = try commits(state)
+        do {
+            return try write(
+                header, planned.plan, [], nil, in: state.directory, over: state, durably: true)
+        } catch let error as SystemError
+            where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
+        {
+            return "what was compared is not recorded, and will be compared again: \(error)"
+        }
+    }
+
+    private func write(
+        _ header: ManifestHeader, _ plan: Plan, _ staged: [(path: RelativePath, outcome: Stage.Outcome)],
+        _ graph: OperationGraph?, in directory: Directory, over state: StateDirectory, durably: Bool
+    ) throws -> String? {
+        var manifest = try PendingFile(StateDirectory.Name.manifest, in: directory)
+        var missing: MissingDigests?
+        if options.recordsDigests {
+            missing = MissingDigests(
+                source: planned.contents.root, target: target,
+                scanned: planned.scanned.time.fileTime, monitor: monitor)
+        }
+        var update = try ManifestUpdate(
+            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
+        )
+        update.passOver(planned.passedOver)
+        _ = try update.write(
+            header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
+        try manifest.commit(durably: durably)
+        return missing?.note
+    }
+
+    /// When the commits were under way whose objects may have no change time in the manifest.
+    private func commits(_ state: StateDirectory) throws -> [Range<Timestamp>] {
+        // A run that looked at the target has found their change times.
+        guard planned.trustsTarget, let header = planned.header else { return [] }
+        let last = try state.lastCommit(header).map {
+            Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
+        }
+        let all = header.commits + [last].compactMap(\.self).filter { !header.commits.contains($0) }
+        return all.suffix(ManifestHeader.mostCommits)
+    }
+
+    private func header(_ id: String, root: Match?) throws -> ManifestHeader {
+        let rootEntry = root?.held
+        // The source was not looked at: what the last look saw is all that is known of it.
+        if !planned.isOfSource, var header = planned.header {
+            (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
+            if let earlier = planned.earlier {
+                (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
+            }
+            // Then the manifest does not pass for all that the target holds.
+            if planned.leavesStrangers { header.scanned = nil }
+            return header
+        }
+        var header = ManifestHeader(
+            id: id, root: try LocalFile(bytes: path).absolute(), created: planned.scanned.time,
+            source: planned.source)
+        header.scanned = planned.scanned
+        header.attributes = planned.attributes
+        header.filters = options.filters.summary
+        header.retention = options.retention.kept(over: planned.header?.retention)
+        header.rootEntry = rootEntry
+        header.rootOmitted = root?.source.omitted ?? []
+        if !header.rootOmitted.isEmpty {
+            header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
+        }
+        // A repair changes nothing of what a run looks at.
+        if !options.repairs.isEmpty, let last = planned.header {
+            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+        }
+        return header
+    }
+}

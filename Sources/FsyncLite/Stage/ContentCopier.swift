@@ -1,0 +1,189 @@
+import FileSystem
+
+/// Copies the content of single files as they are at one time, or the first part of one that only grows.
+final class ContentCopier {
+    private let contents: ContentSource
+    private let source: PathResolver
+    private let attributes: MirroredAttributes
+    private let digests: StageWorker.Digests
+    private let isStrict: Bool
+    private let monitor: any Monitor
+    private var copier: FileCopier
+
+    /// From here on the file's status is asked for once more before it is copied: that costs nothing beside the
+    /// copy, and what has grown since the scan need not be copied twice.
+    private static let largeSize: Int64 = 1 << 20
+
+    /// What a file was while it was copied.
+    private struct Reading {
+        var (before, after): (FileStatus, FileStatus)
+        /// Bytes of the copy.
+        var copied: Int64
+        var extended: ExtendedAttributes
+        /// Of the source.
+        var digest: Digest?
+        /// The kernel makes up the content, as of a file of proc or sysfs: a copy would differ for ever.
+        var isSynthetic: Bool
+
+        var isWhole: Bool { copied == after.size && after.isUnchanged(since: before) }
+    }
+
+    /// An outcome on its way out of a copy.
+    struct Unstageable: Error {
+        let outcome: Stage.Outcome
+    }
+
+    /// - Parameter source: finds the entries of `contents`.
+    init(
+        _ contents: ContentSource, _ source: PathResolver, _ attributes: MirroredAttributes,
+        _ digests: StageWorker.Digests, isStrict: Bool, limit: RateLimit?, monitor: any Monitor
+    ) {
+        (self.contents, self.source, self.attributes, self.digests) = (contents, source, attributes, digests)
+        (self.isStrict, self.monitor) = (isStrict, monitor)
+        copier = FileCopier(limit: limit)
+    }
+
+    /// Has the bytes of each stretch of a file told that is copied.
+    func onCopy(_ body: @escaping (Int) -> Void) {
+        copier.advanced = body
+    }
+
+    /// Copies the content once, and looks at the extended attributes.
+    ///
+    /// - Parameters:
+    ///   - staged: the new file, to which nothing but an earlier attempt was written.
+    ///   - attempt: from 1.
+    /// - Returns: the file as it was copied; nil when it changed meanwhile, and not only by growing. For the first
+    ///   attempt at a small file that is: since the scan.
+    /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
+    func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File? {
+        let source = try openSource(file)
+        let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < ContentCopier.largeSize
+        let reading: Reading
+        do throws(Errno) {
+            guard let found = try read(source, file, to: staged.descriptor, attempt, isAsScanned) else {
+                return nil
+            }
+            reading = found
+        } catch {
+            switch error {
+            case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
+            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
+                throw SystemError("write", staged.path, error)
+            default:
+                // What the scan saw may be something else by now, which is not read like a file.
+                guard attempt > 1 else { return nil }
+                throw unreadable(file, error)
+            }
+        }
+        if reading.isSynthetic {
+            let problem = Problem(
+                path: file.path, code: .unsupported, message: "it says that it is empty and is not")
+            throw Unstageable(outcome: .failed(problem))
+        }
+        // An object of an earlier tree may have got other attributes since.
+        if contents.isEarlier { return reading.isWhole ? file : nil }
+        var (status, digest) = (reading.after, reading.digest)
+        if !reading.isWhole {
+            let before = reading.before
+            guard !isStrict, !isAsScanned, status.size > before.size, try isStillThere(file, before),
+                try hasFirst(reading.copied, of: source, staged, file)
+            else { return nil }
+            status = before
+            status.size = reading.copied
+            // The next run compares it, even if size and time agree.
+            status.changed = CommitSpans.unexamined
+        }
+        if !reading.isWhole || digests == .ofCopies {
+            digest = digests == .none ? nil : try self.digest(of: staged)
+        }
+        var result = file.with(status)
+        (result.extended, result.digest, result.isGrowing) = (reading.extended, digest, !reading.isWhole)
+        return result
+    }
+
+    /// - Parameter isAsScanned: the file is taken to be as the scan saw it until it was copied.
+    /// - Returns: nil for what is no longer the file.
+    private func read(
+        _ source: borrowing FileDescriptor, _ file: File, to staged: borrowing FileDescriptor, _ attempt: Int,
+        _ isAsScanned: Bool
+    ) throws(Errno) -> Reading? {
+        let before = isAsScanned ? file.status : try source.status()
+        guard before.type == .file, !contents.isEarlier || before.hasSameContent(as: file.status) else {
+            return nil
+        }
+        if attempt > 1 { try staged.truncate(to: 0) }
+        let copied = try copier.copy(
+            source, to: staged, size: before.size, allocated: before.allocated,
+            keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
+        let extended = try source.extendedAttributes(attributes.extended)
+        var digest: Digest?
+        if digests == .ofSources {
+            digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
+        }
+        let after = try source.status()
+        // Asked once more: it may have begun to grow just now.
+        var isSynthetic = false
+        if after.size == 0, try source.isReadable(at: 0) { isSynthetic = try source.status().size == 0 }
+        return Reading(
+            before: before, after: after, copied: copied, extended: extended, digest: digest,
+            isSynthetic: isSynthetic)
+    }
+
+    /// The name still leads to the file. A log that was rotated goes on growing under another one.
+    private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
+        try source.status(of: file.path)?.isSameObject(as: status) ?? false
+    }
+
+    /// Whether a file that has grown still begins with what was copied. So the copy is what it held at the time
+    /// between the two readings, unless the old content was put back; a clone was made at one instant.
+    private func hasFirst(
+        _ size: Int64, of source: borrowing FileDescriptor, _ staged: borrowing ObjectHandle, _ file: File
+    ) throws -> Bool {
+        if copier.hasCloned { return true }
+        do throws(FileComparison.Failure) {
+            return try FileComparison.haveSameContent(source, staged.descriptor, upTo: size) {
+                monitor.isCancelled
+            }
+        } catch {
+            try monitor.checkCancellation()
+            guard error.side == .first else {
+                throw SystemError("read", staged.path, error.errno)
+            }
+            throw unreadable(file, error.errno)
+        }
+    }
+
+    /// The digest of what is staged.
+    func digest(of staged: borrowing ObjectHandle) throws -> Digest {
+        do {
+            return Digest(
+                try calling("read", staged.path) { () throws(Errno) in
+                    try staged.descriptor.digest { monitor.isCancelled }
+                })
+        } catch {
+            try monitor.checkCancellation()
+            throw error
+        }
+    }
+
+    private func openSource(_ file: File) throws -> FileDescriptor {
+        do {
+            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
+            return try directory.open(name, [.read, .noFollow, .nonBlocking])
+        } catch let error as SystemError {
+            switch error.errno {
+            case .noSuchFile, .notDirectory: throw gone(file)
+            default: throw unreadable(file, error.errno)
+            }
+        }
+    }
+
+    private func gone(_ file: File) -> Unstageable {
+        Unstageable(outcome: contents.isEarlier ? .failed(.lost(file.path)) : .vanished)
+    }
+
+    private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
+        Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+    }
+}

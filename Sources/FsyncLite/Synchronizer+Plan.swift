@@ -1,0 +1,54 @@
+import FileSystem
+
+extension Synchronizer {
+    /// What `apply` would do now. Writes nothing, anywhere, and takes no lock.
+    ///
+    /// - Throws: `SyncError`: `inputMissing` without a source, `pending` while a commit is unfinished,
+    ///   `invalidDocument` for a damaged manifest, `refused` for a state that is not ours.
+    public func plan() throws -> Plan {
+        // A run that goes by meanwhile replaces the manifest: a plan of two trees is made again.
+        for _ in 0..<5 {
+            let root = try TargetRoot(target)
+            if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(target) }
+            let before = try root.state?.manifestVersion()
+            let found = Result {
+                do {
+                    return try examine(root, ComparisonLog(root, writes: false))
+                } catch {
+                    throw try Synchronizer.closedDirectory(root, error) ?? error
+                }
+            }
+            guard let state = root.state else { return try found.get().plan }
+            // What goes wrong when the tree changes meanwhile is no error of the tree.
+            if try state.hasJournal() { throw SyncError.pendingCommit(target) }
+            guard try state.manifestVersion() == before else { continue }
+            let planned = try found.get()
+            var plan = planned.plan
+            if plan.refusals.isEmpty { plan.expiring = try expiring(planned, state) }
+            if try state.hasJournal() { throw SyncError.pendingCommit(target) }
+            if try state.manifestVersion() == before { return plan }
+        }
+        throw SyncError(.pending, path: target, "it is being written to; run plan again")
+    }
+
+    /// What goes by the rules of retention when the plan has been carried out.
+    private func expiring(_ planned: PlannedSync, _ state: StateDirectory) throws -> [String] {
+        guard planned.isOfSource, options.repairs.isEmpty, planned.header != nil else { return [] }
+        let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
+        let plan = planned.plan
+        return try Retention(state).expiring(
+            rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
+            began: Timestamp(planned.scanned.time.fileTime), without: plan.givingWay)
+    }
+
+    /// What `apply` would open and `plan`, which changes nothing, cannot look into.
+    private static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
+        guard SyncError(wrapping: error).errno == Errno.accessDenied.rawValue, let directory = root.directory,
+            let path = try ClosedDirectories.first(in: directory)
+        else { return nil }
+        return SyncError(
+            .failed, path: root.path + [UInt8(ascii: "/")] + path.bytes,
+            "its owner may not read this directory; apply opens it for its run, and plan changes nothing: "
+                + "make it readable (chmod u+rwx), or run apply")
+    }
+}
