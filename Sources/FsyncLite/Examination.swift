@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// What a look at source, target and manifest found: scan, diff, plan and guards, in order. `plan` and `apply`

@@ -1,3 +1,5 @@
+import FileStorage
+import FileSystem
 import FsyncLite
 
 /// What `plan` and `apply` have in common: their arguments, and the options with what the settings add.

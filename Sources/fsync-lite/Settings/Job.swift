@@ -1,3 +1,4 @@
+import FileStorage
 import FsyncLite
 
 /// An apply with a name, as settings describe it.
