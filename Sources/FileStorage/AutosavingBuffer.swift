@@ -79,15 +79,17 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
 
     /// Changes the value, which is saved in a while. Other calls wait for `body`, which has to be short.
     public func change(_ body: (inout Value) -> Void) {
-        state.withLock { state in
+        let isDue = state.withLock { state in
             body(&state.value)
             state.isDirty = true
+            return state.schedule()
         }
-        schedule()
+        if isDue { beginPause() }
     }
 
     /// Saves what has changed, at once, on the calling thread.
     public func save() throws(StorageError) {
+        // RACE: while this save, which then fails, is under way, the thread may find the value clean and end its work.
         defer { schedule() }
         try saving.withLock { _ throws(StorageError) in try saveNow() }
     }
@@ -113,7 +115,10 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
     }
 
     private func schedule() {
-        guard state.withLock({ $0.schedule() }) else { return }
+        if state.withLock({ $0.schedule() }) { beginPause() }
+    }
+
+    private func beginPause() {
         do {
             try thread.start { [weak self, wait] in
                 guard let pause = self?.pause, !wait(pause) else { return }
