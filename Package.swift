@@ -8,18 +8,24 @@ let package = Package(
     name: "fsync-lite",
     products: [
         .library(name: "FsyncLite", targets: ["FsyncLite"]),
+        .library(name: "FileStorage", targets: ["FileStorage"]),
         .executable(name: "fsync-lite", targets: ["fsync-lite"]),
     ],
     targets: [
         .systemLibrary(name: "CLinux"),
         .target(name: "FileSystem", dependencies: ["CLinux"], cSettings: gnuSource),
-        .target(name: "FsyncLite", dependencies: ["FileSystem"]),
-        .executableTarget(name: "fsync-lite", dependencies: ["FsyncLite"]),
-        .target(name: "TestSupport", dependencies: ["FsyncLite", "FileSystem"], path: "Tests/TestSupport"),
+        .target(name: "FileStorage", dependencies: ["FileSystem"]),
+        .target(name: "FsyncLite", dependencies: ["FileStorage", "FileSystem"]),
+        .executableTarget(name: "fsync-lite", dependencies: ["FsyncLite", "FileStorage"]),
+        .target(
+            name: "TestSupport", dependencies: ["FsyncLite", "FileStorage", "FileSystem"],
+            path: "Tests/TestSupport"),
         .executableTarget(
-            name: "fuzz", dependencies: ["FsyncLite", "FileSystem", "TestSupport"], path: "Tests/Fuzz"),
+            name: "fuzz", dependencies: ["FsyncLite", "FileStorage", "FileSystem", "TestSupport"],
+            path: "Tests/Fuzz"),
         .target(name: "TestNeeds", dependencies: ["TestSupport"], path: "Tests/TestNeeds"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", "TestNeeds"]),
+        .testTarget(name: "FileStorageTests", dependencies: ["FileStorage", "TestSupport", "TestNeeds"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The manifest that a run leaves, and the target's root, which is described in its header alone.

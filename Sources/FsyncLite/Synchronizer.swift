@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Makes a target the mirror of a source: every stage, in order.

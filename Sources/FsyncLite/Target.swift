@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A directory that fsync-lite writes to, and what its state tells.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// What a run does with the state when the target is as it should be. An error here changes nothing of that: it becomes a

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Runs one command line and says how it ended.

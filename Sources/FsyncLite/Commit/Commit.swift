@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Carries a transaction out, or back: the same code for the first run, for a recovery after a crash, and

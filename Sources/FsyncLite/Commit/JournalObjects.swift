@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Where the objects of a journal are. Each is found *by identity* at one of its places, never by absence.

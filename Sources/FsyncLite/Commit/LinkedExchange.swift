@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The complete new tree beside the target, swapped in with one rename: a reader sees one tree.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Ends a commit that was begun: forward or back, until the journal's removal is durable. `Tidying` comes after.

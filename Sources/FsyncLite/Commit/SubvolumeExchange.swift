@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The complete new tree as a snapshot of a target that is a subvolume, swapped in with one rename.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that are to get its name and, for a while

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// What makes the target a mirror of the source, object by object: a pure value.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Which object of the target an entry of the source is: by identity first, then by path and type.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FoundationEssentials
 
@@ -50,7 +51,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Reads JSON that a person wrote, however it is laid out: `skipBlanks` before each token.
+    /// Reads a text that is in memory.
     package init(text: [UInt8]) throws {
         self.init(nil, path: nil)
         buffer = text
@@ -386,31 +387,5 @@ package struct DocumentReader: ~Copyable {
     /// The value of a flag, which is left out where it does not hold.
     package mutating func flag() throws {
         for character in "true".unicodeScalars { try expect(character) }
-    }
-
-    /// Whether a string comes next.
-    package var isAtString: Bool { peek == UInt8(ascii: "\"") }
-
-    // MARK: Free layout
-
-    /// Steps over blanks and line ends to the next token; false where the text ends.
-    package mutating func skipBlanks() throws -> Bool {
-        while true {
-            while take(" ") || take("\t") || take("\r") {}
-            if position < lineEnd { return true }
-            if try !nextLine() { return false }
-        }
-    }
-
-    /// Steps over a number, or `true`, `false` or `null`: which of them, and whether it is one, is for others.
-    package mutating func skipWord() throws {
-        let start = position
-        while let byte = peek,
-            byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z")
-                || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "+-.E".utf8.contains(byte)
-        {
-            position += 1
-        }
-        guard position > start else { throw error("this is no JSON value") }
     }
 }

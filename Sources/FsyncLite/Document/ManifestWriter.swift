@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.

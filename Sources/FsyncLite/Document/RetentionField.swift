@@ -1,3 +1,5 @@
+import FileSystem
+
 /// `retention` in a manifest's header: the rules, by the keys that settings have for them.
 ///
 ///     "retention":{"keep_last":3,"keep_within":"30d","keep_label":["before-upgrade"]}

@@ -1,3 +1,5 @@
+import FileSystem
+
 /// A pattern, and where somebody wrote it down.
 public struct FilterRule: Hashable, Sendable {
     /// Where a rule comes from.

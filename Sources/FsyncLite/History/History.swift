@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The records of a target as a chain: each leads from its snapshot to the one before.

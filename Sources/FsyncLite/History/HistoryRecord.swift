@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// What an apply displaced and how to take it back: two documents in `history/TX`, committed with the tree.

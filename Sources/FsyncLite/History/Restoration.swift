@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// An earlier tree of a target that something is to be made the mirror of: the target itself, or another directory.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Has the history give way to an apply, and remembers what went.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A tree as it stood after a commit.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// An earlier tree of a target: its present manifest with inverse changes laid over it, entry by entry, and where

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The files of a tree as `sha256sum --check` reads them, in the directory itself:

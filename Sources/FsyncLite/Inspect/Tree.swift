@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A tree to look at: a manifest file, a target (by its manifest), a snapshot of one, or a live directory.

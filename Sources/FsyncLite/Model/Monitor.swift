@@ -1,3 +1,5 @@
+import FileStorage
+
 /// How far a run has got.
 public struct SyncProgress: Hashable, Sendable {
     public enum Phase: String, Sendable {

@@ -1,3 +1,5 @@
+import FileStorage
+
 /// Something that could not be mirrored, with its path and cause: nothing is skipped in silence.
 public struct Problem: Hashable, Sendable {
     /// A closed list, as it stands in reports.
@@ -41,5 +43,22 @@ public struct Problem: Hashable, Sendable {
         self.path = path
         self.code = code
         self.message = message
+    }
+}
+
+extension SyncError.Code {
+    /// There is still something to do.
+    public static let pending = SyncError.Code(rawValue: "pending")
+    /// Another process is at work.
+    public static let locked = SyncError.Code(rawValue: "locked")
+    /// A signal or a cancellation ended the work.
+    public static let interrupted = SyncError.Code(rawValue: "interrupted")
+}
+
+extension SyncError {
+    static func pendingCommit(_ target: [UInt8]) -> SyncError {
+        SyncError(
+            .pending, path: target,
+            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
     }
 }

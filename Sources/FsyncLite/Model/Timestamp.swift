@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FoundationEssentials
 
@@ -30,7 +31,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// The nearest `Date`, which is a fraction of a microsecond off.
     public var date: Date {
-        Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+        fileTime.date
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

@@ -1,3 +1,5 @@
+import FileStorage
+
 /// Writes a plan, or the report of an apply, as one JSON document with one action per line.
 package struct PlanDocument {
     private let source: [UInt8]

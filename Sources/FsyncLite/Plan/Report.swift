@@ -1,3 +1,5 @@
+import FileStorage
+
 /// How an apply ended, and what it achieved: made from what was done, never from what was hoped.
 public struct Report: Sendable {
     public enum Outcome: String, Sendable {

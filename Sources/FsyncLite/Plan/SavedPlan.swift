@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A plan in a file: what somebody looked at, to be done just so or not at all.

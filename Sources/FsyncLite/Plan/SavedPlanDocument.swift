@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The file of a saved plan: the options one per line, then the actions, each with the state of its objects.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A directory as it is now, with what takes part in it.

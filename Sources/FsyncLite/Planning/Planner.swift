@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Makes a plan: scan, merge, difference, guards, in this order, for a source of either kind.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// An earlier tree of a target, which the target itself becomes again, or another directory a copy of.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Asks the filters along a scan, with what the directories of the *source* say about their entries, whichever

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Where a scan has got to: what `TreeScan` does, as a value, so that one thread works on it without a check at every

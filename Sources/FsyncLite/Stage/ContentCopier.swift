@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Copies the content of single files as they are at one time, or the first part of one that only grows.

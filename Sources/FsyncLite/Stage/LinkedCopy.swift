@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Stages single entries, each with its full metadata: what one of the threads that fill a stage does.

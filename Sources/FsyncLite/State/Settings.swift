@@ -1,3 +1,5 @@
+import FileStorage
+
 /// What a target's `.fsync-lite/settings.json` or `settings.plist` says. Whatever is left out has its default elsewhere.
 public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
     public static let fileName = "settings.json"

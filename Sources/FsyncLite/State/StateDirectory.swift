@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The directory `.fsync-lite` of a target, and what lies in it. After an exchange it stands beside the target, as

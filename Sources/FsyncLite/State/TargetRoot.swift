@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The directory that becomes the mirror, or the place where it will be made.

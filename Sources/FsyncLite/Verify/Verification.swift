@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Compares a live tree with a manifest of it, and with the source that it is a mirror of: in one pass over streams,

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// A shell that completes command lines.

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// A command line that cannot be acted on: what is wrong, and what to do about it.

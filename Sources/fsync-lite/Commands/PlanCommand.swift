@@ -1,3 +1,5 @@
+import FileStorage
+import FileSystem
 import FsyncLite
 
 enum PlanCommand: Command {

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 enum SnapshotLogCommand: Command {

@@ -1,3 +1,5 @@
+import FileStorage
+import FileSystem
 import FsyncLite
 
 /// What the commands that plan and apply have in common: two trees, and the options with what the settings add.

@@ -1,3 +1,4 @@
+import FileStorage
 import FsyncLite
 
 /// What takes part.

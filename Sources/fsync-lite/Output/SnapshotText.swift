@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// Snapshots and the rules that keep them, as lines for people and as a document.

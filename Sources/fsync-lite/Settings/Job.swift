@@ -1,3 +1,5 @@
+import FileStorage
+import FileSystem
 import FsyncLite
 
 /// An apply with a name, as settings describe it.

@@ -1,3 +1,4 @@
+import FileSystem
 import TestNeeds
 import TestSupport
 import Testing

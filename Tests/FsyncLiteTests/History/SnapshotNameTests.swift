@@ -1,3 +1,4 @@
+import FileStorage
 import Testing
 
 @testable import FsyncLite

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import Foundation
 import Glibc

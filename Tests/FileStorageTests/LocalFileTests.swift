@@ -1,6 +1,6 @@
+import FileStorage
 import FileSystem
 import FoundationEssentials
-import FsyncLite
 import TestNeeds
 import TestSupport
 import Testing
@@ -52,6 +52,18 @@ struct LocalFileTests {
         #expect(
             url.path == URL.currentDirectory().path + (URL.currentDirectory().path == "/" ? "" : "/")
                 + "a:b c")
+    }
+
+    @Test func fileURLIsAPath() throws {
+        for file in [LocalFile("/a b/é%41"), LocalFile(bytes: [0x2F, 0xFF, 0x25]), LocalFile("/")] {
+            #expect(LocalFile(file.url) == file)
+        }
+        let relative = try #require(LocalFile(LocalFile("a").url))
+        #expect(relative.bytes == (try LocalFile("a").absolute()))
+        #expect(LocalFile(try #require(URL(string: "file://localhost/a"))) == LocalFile("/a"))
+        for text in ["https://example.org/a", "file://elsewhere/a", "a"] {
+            #expect(LocalFile(try #require(URL(string: text))) == nil)
+        }
     }
 
     @Test func childrenAreSortedByBytes() throws {

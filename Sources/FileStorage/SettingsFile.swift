@@ -1,8 +1,10 @@
 import FileSystem
 import FoundationEssentials
 
-/// Settings as a person wrote them down, as JSON or as a property list with the same keys, and where each key
-/// stands.
+/// Settings as a person wrote them down, as JSON or as a property list with the same keys, and the line of each
+/// key.
+///
+/// A file is a property list when its name ends in `.plist`; its numbers are whole, and its dates are texts.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public let content: Content
@@ -11,33 +13,29 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     /// In bytes: far more than settings need.
     package static var sizeLimit: Int { 1 << 20 }
 
-    /// The names that such a file has where nobody gives another.
-    package static var names: [String] { ["settings.json", "settings.plist"] }
+    /// The names that such a file has where no other is given.
+    public static var names: [String] { ["settings.json", "settings.plist"] }
 
     /// - Throws: `SyncError` with code `invalidDocument`, file, line and key for what is unknown, there twice, or
     ///   of the wrong type.
-    init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
+    package init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
         self.file = file
         (lines, content) = try file.locating {
             let isPropertyList = SettingsFile.isPropertyList(file)
             let lines = try isPropertyList ? SourceMap(propertyList: bytes) : SourceMap(json: bytes)
-            let data = Data(bytes)
-            return (
-                lines,
-                try isPropertyList
-                    ? JSONDocument.decode(fromPropertyList: data, lines) : JSONDocument.decode(data, lines)
-            )
+            let json = try isPropertyList ? JSONDocument.json(of: Data(bytes), lines) : Data(bytes)
+            return (lines, try JSONDocument.decode(from: json, lines))
         }
     }
 
-    /// Reads the file or the pipe that a person named.
+    /// Reads a file, or what a shell has instead of one: a pipe, `/dev/stdin`.
     ///
     /// - Throws: `inputMissing` where nothing is.
     public init(reading file: LocalFile) throws(SyncError) {
         try self.init(file.input(limit: SettingsFile.sizeLimit), of: file)
     }
 
-    /// Reads the settings in a directory; nil when there are none.
+    /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil when there are none.
     public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
         var found: [SettingsFile] = []
         for file in names.map({ directory + $0 }) {
@@ -50,8 +48,8 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         return try only(found)
     }
 
-    /// Which of two files counts nobody should have to guess.
-    static func only(_ found: [SettingsFile]) throws(SyncError) -> SettingsFile? {
+    /// Two files leave open which of them counts.
+    package static func only(_ found: [SettingsFile]) throws(SyncError) -> SettingsFile? {
         guard found.count < 2 else {
             throw SyncError(
                 .invalidDocument, path: found[1].file.bytes,
@@ -66,8 +64,8 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
         try file.create(
             with: try file.locating {
-                try isPropertyList(file)
-                    ? JSONDocument.encodePropertyList(content) : JSONDocument.encode(content)
+                let json = try JSONDocument.encode(content)
+                return try isPropertyList(file) ? JSONDocument.propertyList(of: json) : json
             })
     }
 
@@ -75,7 +73,7 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         file.bytes.suffix(6) == Array(".plist".utf8)[...]
     }
 
-    /// What is wrong with a value, at the place where it stands.
+    /// What is wrong with a value, with the line where it stands.
     package func error(_ path: [String], _ message: String) -> SyncError {
         SyncError(.invalidDocument, path: file.bytes, lines.describe(path, message))
     }

@@ -8,7 +8,7 @@ package func escapedText(_ bytes: some Collection<UInt8>) -> String {
 }
 
 /// The bytes that `escapedText` was given; nil for text that it cannot have made.
-func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
+package func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     func digit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
     var bytes: [UInt8] = []
     var input = text.makeIterator()

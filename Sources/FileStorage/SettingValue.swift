@@ -1,4 +1,4 @@
-/// What stands under a key of settings.
+/// The value of a key whose type only the program knows.
 public enum SettingValue: Hashable, Sendable, Codable {
     case flag(Bool)
     case number(Int)
@@ -37,5 +37,5 @@ public enum SettingValue: Hashable, Sendable, Codable {
     }
 }
 
-/// Options by their keys: `max_delete` is `--max-delete`. Which keys there are is for whoever has the options.
+/// Settings by their keys. Which keys there are is for the program to say.
 public typealias SettingValues = [String: SettingValue]

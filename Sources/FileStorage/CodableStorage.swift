@@ -1,3 +1,4 @@
+import FileSystem
 import FoundationEssentials
 
 /// Values as JSON in any storage: snake_case keys in order, indented, a line feed at the end.
@@ -11,7 +12,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
 
     /// The value under a key.
     ///
-    /// - Throws: `cannotDecode` with the place in the document, beside the storage's own errors.
+    /// - Throws: `cannotDecode` with the line and the key in the document, beside the storage's own errors.
     public func value<Value: Decodable>(
         _ type: Value.Type = Value.self, for key: String
     ) throws(StorageError) -> Value {
@@ -34,7 +35,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
         }
     }
 
-    /// Stores a value under a key, in place of what was there.
+    /// Stores a value under a key, in place of the old one.
     public func store(_ value: some Encodable, for key: String) throws(StorageError) {
         let data: Data
         do {
@@ -59,8 +60,24 @@ public struct CodableStorage<Base: Storage>: Sendable {
         try await base.perform { () throws(StorageError) in try valueIfPresent(type, for: key) }
     }
 
-    /// Stores a value under a key, in place of what was there.
+    /// Stores a value under a key, in place of the old one.
     public func store(_ value: some Encodable & Sendable, for key: String) async throws(StorageError) {
         try await base.perform { () throws(StorageError) in try store(value, for: key) }
+    }
+}
+
+extension JSONDocument {
+    /// Reads a document of a program's own, in a directory that is open.
+    ///
+    /// - Parameter limit: in bytes: a larger document is refused, and not read to its end.
+    /// - Throws: `invalidDocument`, also where no file is.
+    package static func read<Value: Decodable>(
+        _ name: FileName, in directory: Directory, limit: Int
+    ) throws(SyncError) -> Value {
+        do throws(StorageError) {
+            return try CodableStorage(DiskStorage(directory, sizeLimit: limit)).value(for: name.description)
+        } catch {
+            throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
+        }
     }
 }

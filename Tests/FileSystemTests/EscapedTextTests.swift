@@ -1,7 +1,6 @@
+import FileSystem
 import TestSupport
 import Testing
-
-@testable import FsyncLite
 
 struct EscapedTextTests {
     @Test(arguments: [

@@ -1,3 +1,5 @@
+import FileStorage
+
 /// What a person's own settings say.
 ///
 ///     {"defaults": {"keep_going": true}, "jobs": {"photos": {"source": "/srv/photos", "target": "/mnt/photos"}}}

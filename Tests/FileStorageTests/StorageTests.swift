@@ -1,8 +1,12 @@
+import FileStorage
 import FileSystem
 import FoundationEssentials
-import FsyncLite
 import TestSupport
 import Testing
+
+private struct Preferences: Codable, Equatable {
+    var keepLast: Int?
+}
 
 struct StorageTests {
     let temporary = try! TemporaryDirectory()
@@ -96,19 +100,19 @@ struct StorageTests {
 
     private func checkCodable(_ base: some Storage) async throws {
         let storage = CodableStorage(base)
-        #expect(try await storage.valueIfPresent(Settings.self, for: "settings.json") == nil)
-        try await storage.store(Settings(keepLast: 7), for: "settings.json")
-        #expect(try await storage.value(Settings.self, for: "settings.json").rules.keepLast == 7)
+        #expect(try await storage.valueIfPresent(Preferences.self, for: "settings.json") == nil)
+        try await storage.store(Preferences(keepLast: 7), for: "settings.json")
+        #expect(try await storage.value(Preferences.self, for: "settings.json").keepLast == 7)
         let text = String(decoding: try await base.data(for: "settings.json"), as: UTF8.self)
         #expect(text == "{\n  \"keep_last\" : 7\n}\n")
         try synchronously {
             try base.store(Data(#"{"keep_last": true}"#.utf8), for: "settings.json")
-            #expect { try storage.value(Settings.self, for: "settings.json") } throws: { error in
+            #expect { try storage.value(Preferences.self, for: "settings.json") } throws: { error in
                 guard case .cannotDecode("settings.json", _)? = error as? StorageError else { return false }
                 return "\(error)".contains("settings.json") && "\(error)".contains("keep_last")
             }
-            try storage.store(Settings(), for: "settings.json")
-            #expect(try storage.valueIfPresent(for: "settings.json") == Settings())
+            try storage.store(Preferences(), for: "settings.json")
+            #expect(try storage.valueIfPresent(for: "settings.json") == Preferences())
         }
     }
 

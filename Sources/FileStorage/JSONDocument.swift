@@ -20,61 +20,37 @@ package enum JSONDocument {
         }
     }
 
+    /// - Parameter lines: of the keys; those of the data unless it was made of another text.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type, from data: Data
+        _ type: Value.Type = Value.self, from data: Data, _ lines: SourceMap? = nil
     ) throws(SyncError) -> Value {
-        try decode(data, try SourceMap(json: Array(data)))
-    }
-
-    /// - Parameter lines: of the keys, for messages.
-    static func decode<Value: Decodable>(_ data: Data, _ lines: SourceMap) throws(SyncError) -> Value {
+        let lines = if let lines { lines } else { try SourceMap(json: Array(data)) }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
         decoder.dateDecodingStrategy = .iso8601
         do {
-            return try decoder.decode(Value.self, from: data)
+            return try decoder.decode(type, from: data)
         } catch {
             throw SyncError(.invalidDocument, describe(error, lines))
         }
     }
 
-    // MARK: Property lists
-
-    /// Keys are the properties' names as they are.
-    static func encodePropertyList(_ value: some Encodable) throws(SyncError) -> Data {
+    /// The same document as a property list in XML. Its keys are spelled as in JSON, its numbers are whole.
+    static func propertyList(of json: Data) throws(SyncError) -> Data {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
         do {
-            return try encoder.encode(value)
+            return try encoder.encode(try decode(SettingValue.self, from: json))
         } catch {
             throw SyncError(.failed, "cannot be written as a property list: \(describe(error))")
         }
     }
 
-    /// Keys are spelled as in JSON.
-    static func decode<Value: Decodable>(
-        fromPropertyList data: Data, _ lines: SourceMap
-    ) throws(SyncError) -> Value {
-        let values: SettingValue
+    static func json(of propertyList: Data, _ lines: SourceMap) throws(SyncError) -> Data {
         do {
-            values = try PropertyListDecoder().decode(SettingValue.self, from: data)
+            return try encode(try PropertyListDecoder().decode(SettingValue.self, from: propertyList))
         } catch {
             throw SyncError(.invalidDocument, describe(error, lines))
-        }
-        return try decode(try encode(values), lines)
-    }
-
-    /// Reads a document of a target's state.
-    ///
-    /// - Parameter limit: in bytes; more than that no such document has, and nobody makes us hold it.
-    /// - Throws: `invalidDocument`, also where no file is.
-    package static func read<Value: Decodable>(
-        _ name: FileName, in directory: Directory, limit: Int
-    ) throws(SyncError) -> Value {
-        do throws(StorageError) {
-            return try CodableStorage(DiskStorage(directory, sizeLimit: limit)).value(for: name.description)
-        } catch {
-            throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
         }
     }
 
@@ -104,50 +80,40 @@ package enum JSONDocument {
 
     private static func snakeCase(_ name: String) -> String {
         if name.first == foreign { return String(name.dropFirst()) }
-        var key = ""
-        for character in name.unicodeScalars {
-            if ("A"..."Z").contains(character) {
-                key += "_" + String(character).lowercased()
-            } else {
-                key.unicodeScalars.append(character)
-            }
+        return name.unicodeScalars.reduce(into: "") { key, character in
+            key += ("A"..."Z").contains(character) ? "_\(character)".lowercased() : "\(character)"
         }
-        return key
     }
 
     private static func propertyName(_ key: String) -> String {
-        var name = ""
-        var afterUnderscore = false
+        var name = String.UnicodeScalarView()
         for character in key.unicodeScalars {
-            if afterUnderscore, ("a"..."z").contains(character) {
-                name.unicodeScalars.removeLast()
-                name += String(character).uppercased()
+            if name.last == "_", ("a"..."z").contains(character) {
+                name.removeLast()
+                name += "\(character)".uppercased().unicodeScalars
             } else {
-                name.unicodeScalars.append(character)
+                name.append(character)
             }
-            afterUnderscore = character == "_"
         }
-        return snakeCase(name) == key ? name : String(foreign) + key
+        return snakeCase(String(name)) == key ? String(name) : "\(foreign)\(key)"
     }
 
     // MARK: Errors
 
-    /// The place in the document, and what is wrong there, on one line.
+    /// The position in the document, and what is wrong there, on one line.
     private static func describe(_ error: any Error, _ lines: SourceMap = SourceMap()) -> String {
+        let (path, message): ([any CodingKey], String)
         switch error {
         case DecodingError.keyNotFound(let key, let context):
-            return place(context.codingPath + [key], "The key is missing.", lines)
+            (path, message) = (context.codingPath + [key], "The key is missing.")
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
             DecodingError.dataCorrupted(let context):
-            return place(context.codingPath, context.debugDescription, lines)
+            (path, message) = (context.codingPath, context.debugDescription)
         case EncodingError.invalidValue(_, let context):
-            return place(context.codingPath, context.debugDescription, lines)
+            (path, message) = (context.codingPath, context.debugDescription)
         default:
             return singleLine("\(error)")
         }
-    }
-
-    private static func place(_ path: [any CodingKey], _ message: String, _ lines: SourceMap) -> String {
         // The keys of dictionaries are no properties' names.
         let keys = path.reduce(into: [String]()) { keys, key in
             let name = key.intValue.map { "[\($0)]" } ?? key.stringValue

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Where a file goes: copying, moving, renaming.
+/// Copying, moving, renaming.
 ///
 /// `force: false` refuses a name that is taken, and decides that in the step that takes it; `force: true`
 /// replaces in one step. The old file is never deleted first.
@@ -12,7 +12,7 @@ extension LocalFile {
         _ = try copy(from: place(), to: destination, destination.place(), force, wholly: false)
     }
 
-    /// Moves to another place. Within a file system that is one step, for a directory too. A regular file
+    /// Moves to another path. Within a file system that is one step, for a directory too. A regular file
     /// also moves to another file system, with owner, permissions and modification date: it is copied, and
     /// goes only when the copy is durable.
     ///

@@ -13,7 +13,7 @@ extension FileWritable {
         try write(to: directory + name)
     }
 
-    /// Makes this value the content of a file that somebody named, in one step and durable.
+    /// Makes this value the content of this file, in one step and durable.
     public func write(to file: LocalFile) throws(SyncError) {
         try file.replace(withText: try text(for: file), encoding: Self.encoding)
     }
@@ -25,7 +25,7 @@ extension FileWritable {
         try append(to: directory + name)
     }
 
-    /// Adds this value to the end of a file that somebody named; makes it and its directories where they
+    /// Adds this value to the end of this file; makes it and its directories where they
     /// are missing.
     public func append(to file: LocalFile) throws(SyncError) {
         try file.append(try text(for: file), encoding: Self.encoding)

@@ -1,9 +1,9 @@
 import FileSystem
 import FoundationEssentials
 
-/// A file or directory outside a target: settings, a saved plan, a log, a manifest.
+/// A file or directory by its path.
 ///
-/// It is a place, not an open file: a value that can be made for what is not there. The path is kept as
+/// It is a path, not an open file: a value that can be made for what is not there. The path is kept as
 /// bytes. Each call opens the parent directory once and works on the name in it. Reading and appending follow
 /// a symlink, for a person gave the path; what replaces, moves or deletes acts on the name itself.
 ///
@@ -20,12 +20,30 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         self.bytes = bytes
     }
 
+    /// The file that a `file` URL leads to; nil for any other URL, and for one that names another host.
+    public init?(_ url: URL) {
+        guard url.isFileURL, ["", "localhost"].contains(url.host() ?? "") else { return nil }
+        var bytes: [UInt8] = []
+        var rest = Array(url.absoluteURL.path(percentEncoded: true).utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"),
+                let encoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(encoded)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        self.bytes = bytes
+    }
+
     /// Joins a component to a directory.
     public static func + (directory: LocalFile, component: String) -> LocalFile {
         directory + component.utf8
     }
 
-    static func + (directory: LocalFile, component: some Collection<UInt8>) -> LocalFile {
+    package static func + (directory: LocalFile, component: some Collection<UInt8>) -> LocalFile {
         let needsSlash = !directory.bytes.isEmpty && directory.bytes.last != slash
         return LocalFile(bytes: directory.bytes + (needsSlash ? [slash] : []) + component)
     }
@@ -41,7 +59,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     public var parent: LocalFile { LocalFile(bytes: Array(split.parent)) }
 
     /// The path from the top, which means the same from any working directory; `.` and `..` stay as they are.
-    func absolute() throws(SyncError) -> [UInt8] {
+    package func absolute() throws(SyncError) -> [UInt8] {
         guard bytes.first != LocalFile.slash else { return bytes }
         let directory = try reporting { () throws(SystemError) in try HostProcess.workingDirectory() }
         return (LocalFile(bytes: directory) + bytes).bytes
@@ -82,12 +100,12 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The parent, open, and the name in it.
-    struct Place {
-        let directory: Directory
-        let name: FileName
+    package struct Place {
+        package let directory: Directory
+        package let name: FileName
     }
 
-    func place() throws(SyncError) -> Place {
+    package func place() throws(SyncError) -> Place {
         let (parent, last) = split
         // A NUL would end the path early for the kernel: another file than the one in the messages.
         guard !parent.contains(0), let name = FileName(last) else {
@@ -98,7 +116,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Opens the directory that this path leads to.
-    func directory() throws(SyncError) -> Directory {
+    package func directory() throws(SyncError) -> Directory {
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SyncError(.usage, path: bytes, "is no path of a directory", errno: Errno.invalid.rawValue)
         }
@@ -140,10 +158,10 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     public var size: Int64 { get throws(SyncError) { try status.size } }
 
     /// When the content was last modified.
-    public var modificationDate: Date { get throws(SyncError) { Timestamp(try status.modified).date } }
+    public var modificationDate: Date { get throws(SyncError) { try status.modified.date } }
 
     /// When the file was made; nil where the file system does not tell.
-    public var creationDate: Date? { get throws(SyncError) { try status.created.map { Timestamp($0).date } } }
+    public var creationDate: Date? { get throws(SyncError) { try status.created?.date } }
 
     /// What is in this directory, sorted by the bytes of the names.
     public var children: [LocalFile] {
@@ -204,7 +222,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             do {
                 try directory.makeDirectory(permissions: permissions)
             } catch {
-                // Somebody else made it just now, which serves as well.
+                // Another process made it just now, which serves as well.
                 guard error.errno == Errno.exists.rawValue, try directory.isDirectory else { throw error }
             }
         }
@@ -224,4 +242,9 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             }
         }
     }
+}
+
+extension FileTime {
+    /// The nearest `Date`, which is a fraction of a microsecond off.
+    package var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
 }

@@ -1,5 +1,17 @@
 import FoundationEssentials
 
+/// A type whose values live in a file of their own.
+public protocol FileBacked {
+    /// The name of the file where no other is given: a single component.
+    static var fileName: String { get }
+    /// What the file's bytes stand for: UTF-8 unless the type says otherwise.
+    static var encoding: String.Encoding { get }
+}
+
+extension FileBacked {
+    public static var encoding: String.Encoding { .utf8 }
+}
+
 /// A type that is read from a file. `Decodable` types have all they need and are JSON.
 public protocol FileReadable: FileBacked {
     /// The value that a file's whole text stands for.
@@ -20,7 +32,7 @@ extension FileReadable {
         try read(from: directory + name)
     }
 
-    /// Reads a file that somebody named.
+    /// Reads this file.
     public static func read(from file: LocalFile) throws(SyncError) -> Self {
         let text = try file.text(encoding: encoding, limit: sizeLimit)
         return try file.locating(.invalidDocument) { try Self(fileText: text) }

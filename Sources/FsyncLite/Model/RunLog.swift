@@ -1,3 +1,6 @@
+import FileStorage
+import FileSystem
+
 /// The line that a run adds to a log file.
 public struct RunLog: FileWritable, Sendable {
     public static let fileName = "fsync-lite.log"

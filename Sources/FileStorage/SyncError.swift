@@ -16,18 +16,12 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         public static let refused = Code(rawValue: "refused")
         /// What was looked at has changed since.
         public static let stale = Code(rawValue: "stale")
-        /// There is still something to do.
-        public static let pending = Code(rawValue: "pending")
         /// What was asked for makes no sense.
         public static let usage = Code(rawValue: "usage")
         /// A document is damaged, or is not what it should be.
         public static let invalidDocument = Code(rawValue: "invalid_document")
         /// Something that was named as input is not there.
         public static let inputMissing = Code(rawValue: "input_missing")
-        /// Another process is at work.
-        public static let locked = Code(rawValue: "locked")
-        /// A signal or a cancellation ended the work.
-        public static let interrupted = Code(rawValue: "interrupted")
     }
 
     public let code: Code
@@ -81,13 +75,5 @@ package func reporting<Value: ~Copyable>(
         return try body()
     } catch {
         throw SyncError(error, code: error.errno == .exists || error.errno == .notEmpty ? .refused : .failed)
-    }
-}
-
-extension SyncError {
-    static func pendingCommit(_ target: [UInt8]) -> SyncError {
-        SyncError(
-            .pending, path: target,
-            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
     }
 }

@@ -70,7 +70,7 @@ extension LocalFile {
     }
 
     /// Makes `data` the whole content, in one step and durable: a reader sees the old file or the new one,
-    /// and so does whoever comes after a power cut. A symlink is replaced, not followed.
+    /// also after a power cut. A symlink is replaced, not followed.
     ///
     /// - Parameter permissions: nil for those of the file that is replaced, or 0644 less the umask's.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
@@ -99,7 +99,7 @@ extension LocalFile {
         }
     }
 
-    /// A file in the making that takes this one's place when it is committed, or comes to nothing.
+    /// A temporary file that replaces this one when it is committed, or vanishes.
     package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
         let place = try place()
         return try reporting { () throws(SystemError) in
@@ -140,7 +140,7 @@ extension LocalFile {
         }
     }
 
-    /// Where symlinks in the place of the name lead, to a name that is none.
+    /// Where the name leads, through symlinks: to a name that is none.
     private func destination() throws(SyncError) -> LocalFile {
         var file = self
         for _ in 0..<40 {
@@ -187,6 +187,47 @@ extension LocalFile {
             throw SyncError(error.code, path: error.path ?? bytes, error.message, errno: error.errno)
         } catch {
             throw SyncError(code, path: bytes, "\(error)")
+        }
+    }
+}
+
+/// Documents that a person names as input.
+extension LocalFile {
+    /// Opens a file, or what a shell has in its place: a pipe, `/dev/stdin`, a terminal. A pipe is waited for, and can
+    /// be read once.
+    ///
+    /// - Parameter isNamed: a person named it. A file that is only looked for is never waited for, and is regular.
+    /// - Throws: `inputMissing` where nothing is, `invalidDocument` for a directory and what else holds no document.
+    package func openInput(isNamed: Bool = true) throws(SyncError) -> FileDescriptor {
+        do throws(SyncError) {
+            let place = try place()
+            let file = try reporting { () throws(SystemError) in
+                try place.directory.open(place.name, isNamed ? [.read] : [.read, .nonBlocking])
+            }
+            switch try naming({ () throws(Errno) in try file.status() }).type {
+            case .file: return file
+            case .fifo, .characterDevice:
+                if isNamed { return file }
+                throw SyncError(.invalidDocument, path: bytes, "is no regular file")
+            case .directory: throw SyncError(.invalidDocument, path: bytes, .isDirectory)
+            default: throw SyncError(.invalidDocument, path: bytes, "is neither a file nor a pipe")
+            }
+        } catch {
+            guard error.isNotFound else { throw error }
+            throw SyncError(.inputMissing, path: bytes, "there is no such file", errno: error.errno)
+        }
+    }
+
+    /// The whole content of such a document.
+    ///
+    /// - Parameter limit: in bytes; a larger one is an `invalidDocument`, and is not read to its end.
+    package func input(limit: Int, isNamed: Bool = true) throws(SyncError) -> [UInt8] {
+        let file = try openInput(isNamed: isNamed)
+        do throws(SyncError) {
+            return try naming { () throws(Errno) in try file.readAll(limit: limit) }
+        } catch {
+            guard error.errno == Errno.fileTooLarge.rawValue else { throw error }
+            throw SyncError(.invalidDocument, path: bytes, .fileTooLarge)
         }
     }
 }

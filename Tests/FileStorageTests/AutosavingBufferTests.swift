@@ -1,0 +1,299 @@
+import FileStorage
+import FileSystem
+import Foundation
+import Synchronization
+import Testing
+
+/// A storage whose writes can be held up, and made to fail.
+private final class GatedStorage: Storage {
+    private struct State {
+        var isFailing = false
+        var isShut = false
+        var active = 0
+        var mostActive = 0
+        var writes = 0
+    }
+
+    private let base = MemoryStorage()
+    private let state = Mutex(State())
+    private let begun = BoundedQueue<Bool>(capacity: 100)
+    private let ended = BoundedQueue<Bool>(capacity: 100)
+    private let gate = BoundedQueue<Bool>(capacity: 100)
+    private let worker = WorkerThread()
+
+    var writes: Int { state.withLock { $0.writes } }
+    var mostActive: Int { state.withLock { $0.mostActive } }
+
+    func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+    func shut() { state.withLock { $0.isShut = true } }
+
+    /// Lets through the one write that waits, and those that come.
+    func open() {
+        state.withLock { $0.isShut = false }
+        _ = gate.push(true)
+    }
+
+    func waitForBegin() { _ = begun.pop() }
+    func waitForEnd() { _ = ended.pop() }
+
+    func store(_ data: Data, for key: String) throws(StorageError) {
+        let isShut = state.withLock { state in
+            state.writes += 1
+            state.active += 1
+            state.mostActive = max(state.mostActive, state.active)
+            return state.isShut
+        }
+        _ = begun.push(true)
+        if isShut { _ = gate.pop() }
+        defer {
+            state.withLock { $0.active -= 1 }
+            _ = ended.push(true)
+        }
+        if state.withLock({ $0.isFailing }) { throw .cannotWrite(key, cause: SyncError(.failed, "no room")) }
+        try base.store(data, for: key)
+    }
+
+    func data(for key: String) throws(StorageError) -> Data { try base.data(for: key) }
+    func keys() throws(StorageError) -> [String] { try base.keys() }
+    func contains(_ key: String) throws(StorageError) -> Bool { try base.contains(key) }
+    func remove(_ key: String) throws(StorageError) { try base.remove(key) }
+
+    func perform<Value: Sendable>(
+        _ calls: @Sendable @escaping () throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await worker.run(calls)
+    }
+}
+
+/// Pauses end when the test says so.
+private final class Clock: Sendable {
+    private let begun = BoundedQueue<Duration>(capacity: 100)
+    private let ends = BoundedQueue<Bool>(capacity: 100)
+    private let count = Mutex(0)
+
+    var pauses: Int { count.withLock { $0 } }
+
+    func wait(_ pause: Duration) -> Bool {
+        count.withLock { $0 += 1 }
+        _ = begun.push(pause)
+        return ends.pop()
+    }
+
+    /// Waits for a pause to begin, ends it, and returns how long it was to be.
+    @discardableResult
+    func ring() -> Duration {
+        let pause = begun.pop()
+        _ = ends.push(false)
+        return pause
+    }
+
+    /// No thread waits for a test that is over.
+    func end() { _ = ends.push(true) }
+}
+
+@Suite("A buffer that saves itself")
+struct AutosavingBufferTests {
+    private let storage = GatedStorage()
+    private let clock = Clock()
+    private let failures = BoundedQueue<String>(capacity: 100)
+
+    private func makeBuffer(
+        interval: Duration = .seconds(1), beforeSave: @escaping @Sendable () throws -> Void = {}
+    ) -> AutosavingBuffer<[Int], GatedStorage> {
+        AutosavingBuffer(
+            storage, key: "numbers", initial: [], interval: interval, beforeSave: beforeSave,
+            onFailure: { [failures] in _ = failures.push("\($0)") }, wait: { [clock] in clock.wait($0) })
+    }
+
+    private func stored() throws -> [Int] {
+        try CodableStorage(storage).value(for: "numbers")
+    }
+
+    @Test func beginsWithWhatIsStored() throws {
+        func buffer() throws -> AutosavingBuffer<[Int], GatedStorage> {
+            try AutosavingBuffer(
+                storage, key: "numbers", storedOr: [1], interval: .seconds(1), onFailure: { _ in })
+        }
+        #expect(try buffer().value == [1])
+        try CodableStorage(storage).store([7], for: "numbers")
+        #expect(try buffer().value == [7])
+        try storage.store(Data("[".utf8), for: "numbers")
+        #expect(throws: StorageError.self) { try buffer() }
+    }
+
+    @Test func cleanSaveDoesNothing() throws {
+        try makeBuffer().save()
+        #expect(storage.writes == 0)
+    }
+
+    @Test func changeIsSavedAfterTheInterval() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        buffer.change { $0.append(2) }
+        #expect(buffer.value == [1, 2])
+        #expect(storage.writes == 0)
+        #expect(clock.ring() == .seconds(1))
+        storage.waitForEnd()
+        #expect(try stored() == [1, 2])
+        #expect(storage.writes == 1)
+    }
+
+    @Test func saveIsAtOnce() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        try buffer.save()
+        #expect(try stored() == [1])
+    }
+
+    @Test func awaitedSaveDoesTheSame() async throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        try await buffer.save()
+        #expect(storage.writes == 1)
+        storage.fail(true)
+        buffer.change { $0.append(2) }
+        await #expect(throws: StorageError.self) { try await buffer.save() }
+    }
+
+    @Test func changeDuringASaveIsNotLostAndSchedulesAnother() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        storage.shut()
+        clock.ring()
+        storage.waitForBegin()
+        buffer.change { $0.append(2) }
+        storage.open()
+        storage.waitForEnd()
+        clock.ring()
+        storage.waitForEnd()
+        #expect(storage.writes == 2)
+        #expect(try stored() == [1, 2])
+    }
+
+    @Test func savesNeverOverlapAndOnlyOneWaits() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        let done = BoundedQueue<Bool>(capacity: 3)
+        let threads = [WorkerThread(), WorkerThread(), WorkerThread()]
+        func save(on thread: WorkerThread) throws {
+            try thread.start { _ = done.push((try? buffer.save()) != nil) }
+        }
+        storage.shut()
+        buffer.change { $0.append(0) }
+        try save(on: threads[0])
+        storage.waitForBegin()
+        for number in 1...5 { buffer.change { $0.append(number) } }
+        try save(on: threads[1])
+        try save(on: threads[2])
+        // Time for those that do not wait for their turn.
+        for _ in 0..<10_000 where storage.writes == 1 { sched_yield() }
+        storage.open()
+        for _ in threads { #expect(done.pop()) }
+        #expect(storage.mostActive == 1)
+        #expect(storage.writes == 2)
+        #expect(try stored() == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test func failedSaveIsReportedStaysDirtyAndIsTriedAgain() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        storage.fail(true)
+        buffer.change { $0.append(1) }
+        clock.ring()
+        #expect(failures.pop().contains("no room"))
+        storage.fail(false)
+        storage.waitForEnd()
+        clock.ring()
+        storage.waitForEnd()
+        #expect(try stored() == [1])
+    }
+
+    @Test func failedSaveOfACallIsThrownAndTriedAgain() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        clock.ring()
+        storage.waitForEnd()
+        storage.fail(true)
+        buffer.change { $0.append(2) }
+        #expect(throws: StorageError.self) { try buffer.save() }
+        storage.waitForEnd()
+        storage.fail(false)
+        clock.ring()
+        storage.waitForEnd()
+        #expect(try stored() == [1, 2])
+    }
+
+    @Test func pauseIsAtLeastTenTimesTheLastSave() throws {
+        defer { clock.end() }
+        let buffer = makeBuffer(interval: .zero)
+        storage.shut()
+        buffer.change { $0.append(1) }
+        #expect(clock.ring() == .zero)
+        storage.waitForBegin()
+        let start = ContinuousClock.now
+        buffer.change { $0.append(2) }
+        let least = start.duration(to: .now)
+        storage.open()
+        storage.waitForEnd()
+        #expect(clock.ring() >= least * 10)
+        storage.waitForEnd()
+    }
+
+    @Test func whatComesBeforeASaveCanRefuseIt() throws {
+        defer { clock.end() }
+        let isRefusing = Mutex(true)
+        let buffer = makeBuffer {
+            if isRefusing.withLock({ $0 }) { throw SyncError(.failed, "not synced") }
+        }
+        buffer.change { $0.append(1) }
+        clock.ring()
+        #expect(failures.pop().contains("not synced"))
+        #expect(storage.writes == 0)
+        isRefusing.withLock { $0 = false }
+        clock.ring()
+        storage.waitForEnd()
+        #expect(try stored() == [1])
+    }
+
+    @Test func closedBufferSavesNoMore() async throws {
+        let buffer = makeBuffer()
+        buffer.change { $0.append(1) }
+        let close: () -> Void = buffer.close
+        close()
+        clock.ring()
+        // On the buffer's thread, after what it had to do.
+        await buffer.close()
+        buffer.change { $0.append(2) }
+        #expect(storage.writes == 0)
+        try await buffer.save()
+        // The one save that was asked for, and no pause but that before it was closed.
+        #expect(storage.writes == 1)
+        #expect(clock.pauses == 1)
+        #expect(try stored() == [1, 2])
+    }
+
+    @Test func bufferThatGoesEndsItsPause() {
+        let (closing, begun, rung) = (
+            Alarm(), BoundedQueue<Bool>(capacity: 1), BoundedQueue<Bool>(capacity: 1)
+        )
+        var buffer: AutosavingBuffer? = AutosavingBuffer(
+            storage, key: "numbers", initial: [Int](), interval: .seconds(3600), onFailure: { _ in },
+            closing: closing,
+            wait: { pause in
+                _ = begun.push(true)
+                let isRung = closing.wait(pause)
+                _ = rung.push(isRung)
+                return isRung
+            })
+        buffer?.change { $0.append(1) }
+        _ = begun.pop()
+        buffer = nil
+        #expect(rung.pop())
+        #expect(storage.writes == 0)
+    }
+}

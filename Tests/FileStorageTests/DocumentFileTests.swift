@@ -1,0 +1,60 @@
+import FileStorage
+import FoundationEssentials
+import TestSupport
+import Testing
+
+private struct Plan: Codable, Equatable, FileReadable, FileWritable {
+    static let fileName = "plan.json"
+    var sourceURL = "/a"
+    var madeAt = Date(timeIntervalSince1970: 1_700_000_000)
+    var byName = ["keepMe": 1, "b_c": 2]
+}
+
+private struct Note: FileReadable, FileWritable {
+    static let fileName = "note"
+    static let encoding = String.Encoding.ascii
+    var text: String
+    init(fileText: String) { text = fileText }
+    func fileText() -> String { text }
+}
+
+struct DocumentFileTests {
+    let temporary = try! TemporaryDirectory()
+    var root: LocalFile { temporary.file }
+
+    @Test func jsonHasSortedSnakeCaseKeysAndFinalNewline() throws {
+        try Plan().write(in: root)
+        #expect(
+            try (root + "plan.json").text() == """
+                {
+                  "by_name" : {
+                    "b_c" : 2,
+                    "keepMe" : 1
+                  },
+                  "made_at" : "2023-11-14T22:13:20Z",
+                  "source_u_r_l" : "/a"
+                }
+
+                """)
+        #expect(try Plan.read(in: root) == Plan())
+        #expect(try (root + "plan.json").json(Plan.self) == Plan())
+    }
+
+    @Test func readIfPresentIsNilOnlyWhereNothingIs() throws {
+        #expect(try Plan.readIfPresent(in: root) == nil)
+        #expect(try Plan.readIfPresent(in: root + "missing") == nil)
+        try (root + "f").append("")
+        #expect(throws: SyncError.self) { try Plan.readIfPresent(in: root + "f") }
+        try (root + "plan.json").makeDirectory()
+        #expect(throws: SyncError.self) { try Plan.readIfPresent(in: root) }
+    }
+
+    @Test func encodingFailureIsAnErrorAndWritesNothing() throws {
+        #expect(throws: SyncError.self) { try Note(fileText: "é").append(in: root) }
+        #expect(throws: SyncError.self) { try Note(fileText: "é").write(in: root) }
+        #expect(try root.children.isEmpty)
+        try Note(fileText: "a").append(in: root + "new")
+        try Note(fileText: "b").append(to: "note", in: root + "new")
+        #expect(try Note.read(in: root + "new").text == "ab")
+    }
+}

@@ -1,0 +1,18 @@
+import FileStorage
+import FsyncLite
+import TestSupport
+import Testing
+
+struct RunLogTests {
+    let temporary = try! TemporaryDirectory()
+    var root: LocalFile { temporary.file }
+
+    @Test func runLogAddsOneLinePerRun() throws {
+        let file = root + "logs/run.log"
+        try RunLog(file, line: "first").append()
+        try RunLog(file, line: "second\nline C:\\x").append()
+        #expect(try file.text() == "first\nsecond\\nline C:\\x\n")
+        try RunLog(in: root, line: "own").append()
+        #expect(try (root + RunLog.fileName).text() == "own\n")
+    }
+}

@@ -1,0 +1,35 @@
+import FileStorage
+import FsyncLite
+import TestSupport
+import Testing
+
+struct SettingsTests {
+    let temporary = try! TemporaryDirectory()
+    var root: LocalFile { temporary.file }
+
+    @Test func settingsRoundTrip() throws {
+        try Settings(keepLast: 3).write(in: root)
+        #expect(try (root + "settings.json").text() == "{\n  \"keep_last\" : 3\n}\n")
+        #expect(try Settings.read(in: root).rules.keepLast == 3)
+        try (root + "settings.json").replace(withText: "{}")
+        #expect(try Settings.read(in: root) == Settings())
+    }
+
+    @Test(arguments: [
+        (#"{"keep_last": "3"}"#, "keep_last"), (#"{"keep_last": 1.5}"#, "keep_last"),
+        (#"{"keep_last": -1}"#, "keep_last"),
+        (#"{"keep_frist": 3}"#, "keep_frist"), (#"{"keepLast": 3}"#, "keepLast"),
+        (#"{"keep_last": 3, "a\nb": 1}"#, "a\\nb"),
+        ("[]", "array"), ("", "JSON"), ("{\"keep_last\": 3", "JSON"), ("null", "null"),
+    ])
+    func settingsErrorNamesFileAndKey(_ text: String, _ mentioned: String) throws {
+        let file = root + "settings.json"
+        try file.replace(withText: text)
+        #expect { try Settings.read(in: root) } throws: { error in
+            guard let error = error as? SyncError else { return false }
+            return error.code == .invalidDocument && error.path == file.bytes
+                && error.message.contains(mentioned)
+                && !error.description.contains("\n")
+        }
+    }
+}
