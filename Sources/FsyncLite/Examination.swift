@@ -288,7 +288,8 @@ struct Examination {
     private static func domains(
         of difference: inout Difference, _ root: TargetRoot, _ options: SyncOptions
     ) throws -> TargetDomains {
-        let domains = try TargetDomains(difference, root: root)
+        let domains = try TargetDomains(
+            difference, target: root.directory, anchor: root.anchor(), state: root.state?.directory)
         guard !domains.obstacles.isEmpty, !options.keepsDeleted else { return domains }
         let moved = Set(
             difference.matches.lazy.filter {
@@ -298,7 +299,8 @@ struct Examination {
         let copied = moved.intersection(domains.obstacles.map(\.path))
         guard !copied.isEmpty else { return domains }
         difference.copy(insteadOfMoving: copied)
-        return try TargetDomains(difference, root: root)
+        return try TargetDomains(
+            difference, target: root.directory, anchor: root.anchor(), state: root.state?.directory)
     }
 
     /// The manifest says enough of the target to go without a scan.
@@ -357,7 +359,7 @@ struct Examination {
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header)
-            policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+            policy.hasOldTrees = try state.trees() != nil
         }
         policy.usesChangeTime = sourceFacts.keepsIdentity
         policy.usesIdentity = sourceFacts.keepsIdentity

@@ -303,7 +303,7 @@ public struct Synchronizer: Sendable {
 
         var header = try header(id, examination, root: rootPair ?? ownRoot)
         header.commits = try commits(examination, state)
-        var manifest = try PendingFile(StateDirectory.Name.manifest, in: stage.directory)
+        var manifest = try stage.newManifest()
         let missing = missingDigests(examination, directory)
         var update = try ManifestUpdate(
             plan, over: state.manifest(withUncovered: true), staged: staged, layout: steps)
@@ -387,7 +387,7 @@ public struct Synchronizer: Sendable {
         update.passOver(examination.passedOver)
         do {
             let missing = missingDigests(examination, directory)
-            var manifest = try PendingFile(StateDirectory.Name.manifest, in: state.directory)
+            var manifest = try state.newManifest()
             _ = try update.write(
                 header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
             try manifest.commit()
@@ -502,7 +502,7 @@ public struct Synchronizer: Sendable {
                 try state.markRun(
                     scanned: examination.scanned.time, problems: report.problems.count)
             }
-            noting { try state.forgetComparisons() }
+            noting { try state.remove(.compared) }
         }
         noting {
             try RetiredTree.collect(in: state)

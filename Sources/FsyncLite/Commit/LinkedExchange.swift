@@ -25,8 +25,8 @@ struct LinkedExchange {
         self.place = place
         self.monitor = monitor
         comparesFiles = options.clonesUnchanged
-        try stage.makeDirectory(StateDirectory.Name.tree)
-        tree = try stage.directory(StateDirectory.Name.tree)
+        try stage.makeDirectory(TransactionEntry.tree)
+        tree = try stage.directory(TransactionEntry.tree)
         try tree.lock()
         began = try tree.status().changed
         replica = try LinkedCopy(
@@ -46,7 +46,7 @@ struct LinkedExchange {
     }
 
     private static func stagedManifest(in stage: Directory) throws -> ManifestReader {
-        let name = StateDirectory.Name.manifest
+        let name = TransactionEntry.manifest
         return try ManifestReader(
             stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
     }
@@ -91,7 +91,7 @@ struct LinkedExchange {
         let staged = try LinkedExchange.stagedManifest(in: stage)
         var header = header
         header.rootIdentity = try tree.status().identity
-        var file = try PendingFile(StateDirectory.Name.manifest, in: stage)
+        var file = try PendingFile(TransactionEntry.manifest, in: stage)
         var writer = ManifestWriter(header)
         let scan = try TreeScan(tree, TreeScan.Options(), monitor: monitor)
         while try staged.advance() {

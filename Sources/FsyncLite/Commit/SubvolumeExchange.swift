@@ -7,7 +7,7 @@ import FileSystem
 struct SubvolumeExchange {
     private let root: Directory
     /// The old tree's state, in which people write their settings.
-    private let written: Directory
+    private let written: StateDirectory
     private let place: (parent: Directory, name: FileName)
     private let trees: SubvolumeTrees
     /// The new tree, locked.
@@ -20,7 +20,7 @@ struct SubvolumeExchange {
     /// Takes the snapshot, with what is staged.
     init(of root: Directory, _ written: StateDirectory, at place: (parent: Directory, name: FileName)) throws {
         self.root = root
-        self.written = written.directory
+        self.written = written
         self.place = place
         if !Account.isRoot { try SubvolumeExchange.checkOwners(root) }
         trees = try SubvolumeTrees(for: root, at: place)
@@ -52,7 +52,7 @@ struct SubvolumeExchange {
     func change(by layout: OperationGraph, id: String, _ name: FileName) throws {
         do {
             let transaction = try Commit.prepare(layout, id: id, root: tree, state: state)
-            let stage = try state.subdirectory(StateDirectory.Name.stage).directory(name)
+            let stage = try state.makeStage().directory(name)
             try ReservedSpace.make(for: transaction, in: stage)
             try Recovery(root: tree, state: state).commit(transaction)
         } catch let error as SyncError where error.code == .pending {
@@ -66,11 +66,8 @@ struct SubvolumeExchange {
     /// RACE: what comes into the old tree between the last look and the swap is found there later. See `SubvolumeTrees`.
     func swap(_ monitor: any Monitor) throws {
         try LinkedExchange.checkUnchanged(root, since: began, comparesFiles: true, monitor)
-        for name in [StateDirectory.Name.settings, StateDirectory.Name.settingsPropertyList] {
-            let settings = try written.status(of: name)
-            guard settings.map({ $0.changed > began }) ?? false else { continue }
-            throw SyncError(
-                .failed, path: written.path(of: name), "somebody changed this meanwhile; run again")
+        if let path = try written.settingsChanged(since: began) {
+            throw SyncError(.failed, path: path, "somebody changed this meanwhile; run again")
         }
         let (parent, holder) = (place.parent, trees.directory)
         try parent.rename(place.name, to: holder, name, .exchange)

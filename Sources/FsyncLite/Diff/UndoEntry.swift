@@ -150,7 +150,7 @@ extension UndoEntry {
 extension RelativePath {
     /// Where displaced objects are held, below the target's root.
     static let history = RelativePath.root.appending(TreeScan.reservedName)
-        .appending(StateDirectory.Name.history)
+        .appending(StateEntry.history.name)
 
     /// Of what is made anew: nothing is there.
     static let lost = history.appending(FileName("none")).appending(FileName("lost"))

@@ -81,7 +81,7 @@ extension Examination {
             .union(restoration.keepsDrift ? tree.returned.new : [])
         let scanned = try ManifestHeader.Scan.now()
         policy.trust = try state.trust(header)
-        policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+        policy.hasOldTrees = try state.trees() != nil
         if let copy, try root.holds(copy: copy) {
             var plan = Plan(Difference(), root: nil)
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
@@ -126,13 +126,14 @@ extension Examination {
                 isKept: restoration.keepsDrift)
             drift.problems += lost
         } else {
-            let written = try state.directory.status(of: StateDirectory.Name.manifest)?.modified
+            let written = try state.manifestVersion()?.written
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: directory)
             drift.problems = try difference.settleReplaced(
                 replaced, tree, DigestReader(directory, monitor: monitor))
         }
-        let domains = try TargetDomains(difference, root: root)
+        let domains = try TargetDomains(
+            difference, target: root.directory, anchor: root.anchor(), state: root.state?.directory)
         let wanted = try contents.rootFile(policy.attributes.extended)
         var plan = Plan(
             difference,

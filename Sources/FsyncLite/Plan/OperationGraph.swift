@@ -137,7 +137,7 @@ package struct OperationGraph: Sendable {
     ) {
         slotNumbers = [:]
         projects = [:]
-        let slot = Place(parent: OperationGraph.transaction, name: StateDirectory.Name.tree)
+        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.tree)
         let place = Place(parent: OperationGraph.root, name: target)
         objects = OperationGraph.ownObjects(transaction)
         objects += [Object(slot: slot, new: place), Object(old: place, slot: slot, seen: seen)]
@@ -159,8 +159,8 @@ package struct OperationGraph: Sendable {
     static func ownObjects(_ transaction: FileName) -> [Object] {
         [
             Object(), Object(),
-            Object(fixed: Place(parent: state, name: FileName("stage"))),
-            Object(fixed: Place(parent: state, name: FileName("history"))),
+            Object(fixed: Place(parent: state, name: StateEntry.stage.name)),
+            Object(fixed: Place(parent: state, name: StateEntry.history.name)),
             Object(
                 old: Place(parent: stage, name: transaction), new: Place(parent: history, name: transaction)),
         ]
@@ -318,9 +318,8 @@ package struct OperationGraph: Sendable {
     }
 
     private mutating func addManifest(replacing: Bool) {
-        let name = FileName("manifest.json")
-        let slot = Place(parent: OperationGraph.transaction, name: name)
-        let place = Place(parent: OperationGraph.state, name: name)
+        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.manifest)
+        let place = Place(parent: OperationGraph.state, name: StateEntry.manifest.name)
         objects.append(Object(slot: slot, new: place))
         let new = objects.count - 1
         manifest = new

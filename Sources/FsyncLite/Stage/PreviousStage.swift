@@ -9,8 +9,8 @@ final class PreviousStage {
     /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
     /// nil where nothing was left behind. What has no record, or a damaged one, is of no use.
     init?(_ state: StateDirectory, for arrivals: [File], _ attributes: MirroredAttributes) throws {
-        guard try state.directory.status(of: StateDirectory.Name.stage) != nil else { return nil }
-        stages = try state.directory.directory(StateDirectory.Name.stage)
+        guard let stages = try state.stage() else { return nil }
+        self.stages = stages
         let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
@@ -35,7 +35,7 @@ final class PreviousStage {
                 names.append(name)
             }
         }
-        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
+        try state.emptyTrash()
     }
 
     private static func files(
@@ -57,7 +57,7 @@ final class PreviousStage {
             if scan.status.type == .directory {
                 guard scan.status.permissions & 0o700 != 0o700 else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
-            } else if !kept.contains(scan.path), name != StateDirectory.Name.record {
+            } else if !kept.contains(scan.path), name != TransactionEntry.record {
                 try directory.unlink(name)
             }
         }
@@ -86,6 +86,6 @@ final class PreviousStage {
     /// Takes away what is left.
     func discard(from state: StateDirectory) throws {
         for name in names { try state.discard(name, in: stages) }
-        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
+        try state.emptyTrash()
     }
 }

@@ -36,8 +36,8 @@ final class Stage {
         root: Directory,
         previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
-        let stages = try state.subdirectory(StateDirectory.Name.stage)
-        _ = try state.subdirectory(StateDirectory.Name.history)
+        let stages = try state.makeStage()
+        _ = try state.makeHistory()
         try stages.makeDirectory(transaction)
         directory = try stages.directory(transaction)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
@@ -55,6 +55,9 @@ final class Stage {
         try probe()
         try makeSlotDirectories(layout.slotDirectories)
     }
+
+    /// The manifest that will be committed with what is staged.
+    func newManifest() throws -> PendingFile { try PendingFile(TransactionEntry.manifest, in: directory) }
 
     /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
     func makeSlotDirectories(_ projects: [UInt32?]) throws {

@@ -3,16 +3,16 @@ import FoundationEssentials
 
 /// What a stage holds for a later run: the files that were staged whole *and* are durable.
 package struct StageRecord: Codable, Sendable, Equatable {
-    package static let fileName = StateDirectory.Name.record.description
+    package static let fileName = TransactionEntry.record.description
 
     /// Reads the record in the directory of a stage.
     package static func read(in directory: Directory) throws -> StageRecord {
         // In bytes: room for millions of files.
         let record: StageRecord = try JSONDocument.read(
-            StateDirectory.Name.record, in: directory, limit: 1 << 30)
+            TransactionEntry.record, in: directory, limit: 1 << 30)
         guard record.version == 1 else {
             throw SyncError(
-                .invalidDocument, path: directory.path(of: StateDirectory.Name.record),
+                .invalidDocument, path: directory.path(of: TransactionEntry.record),
                 "version \(record.version) is not one that this fsync-lite reads (1)")
         }
         return record

@@ -22,10 +22,10 @@ final class ComparisonLog {
     ///   - interval: between two writes. A comparison that takes less leaves no file, if it is not interrupted.
     init(_ root: TargetRoot, writes: Bool, interval: Duration = .seconds(5)) throws {
         (self.root, self.writes, self.interval) = (root, writes, interval)
-        guard let state = root.state, let descriptor = try state.open(StateDirectory.Name.compared) else {
+        guard let state = root.state, let descriptor = try state.open(.compared) else {
             return
         }
-        let path = state.directory.path(of: StateDirectory.Name.compared)
+        let path = state.path(of: .compared)
         let text = try calling("read", path) { () throws(Errno) in try descriptor.readAll() }
         known = Set(
             text.split(separator: UInt8(ascii: "\n")).compactMap { $0.withUnsafeBufferPointer(Digest.init) })
@@ -50,11 +50,8 @@ final class ComparisonLog {
         guard !pending.isEmpty, failure == nil else { return }
         do {
             let state = try root.makeState()
-            let name = StateDirectory.Name.compared
-            let file = try state.directory.open(
-                name, [.write, .append, .create, .noFollow, .nonBlocking], permissions: 0o600)
-            try calling("write", state.directory.path(of: name)) { () throws(Errno) in try file.write(pending)
-            }
+            let file = try state.open(.compared, [.write, .append, .create])
+            try calling("write", state.path(of: .compared)) { () throws(Errno) in try file.write(pending) }
             hasWritten = true
         } catch {
             failure = error

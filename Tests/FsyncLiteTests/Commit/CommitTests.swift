@@ -120,7 +120,7 @@ struct CommitTests {
                 transaction.operations.append(.link(OperationGraph.Link(object: 12, place: place)))
             }
             transaction.operations.append(.rename(OperationGraph.transaction))
-            let stage = try scene.state.subdirectory(StateDirectory.Name.stage)
+            let stage = try scene.state.makeStage()
                 .directory(#require(FileName(transaction.id.utf8)))
             try ReservedSpace.make(for: transaction, in: stage)
             #expect(!HostCommand.works("dd", "if=/dev/zero", "of=\(directory.path)/full", "bs=1k"))

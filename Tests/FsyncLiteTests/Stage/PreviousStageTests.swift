@@ -23,7 +23,8 @@ struct PreviousStageTests {
             directory = try TemporaryDirectory(inMemory: true)
             root = try directory.open()
             state = try StateDirectory.make(in: root)
-            goal = try state.subdirectory(FileName("goal"))
+            try state.directory.makeDirectory(FileName("goal"))
+            goal = try state.directory.directory(FileName("goal"))
             let name = "\(directory.path)/.fsync-lite/stage"
             try (["t": ["0": ["f": .file("content", modified: TreeTime(1000))]]] as TreeLiteral).build(
                 at: name)
