@@ -146,11 +146,11 @@ struct Examination {
         if let directory = root.directory {
             let racyCheck = isAsked ? nil : policy.racyCheck
             let contents = ContentComparison(
-                source: sourceRoot, target: directory, log: log,
+                source: sourceRoot, target: directory,
                 key: { match in
                     racyCheck?.isSettled(match.source.status) ?? false
                         ? match.comparisonKey(of: source) : nil
-                }, monitor: monitor)
+                }, isKnown: log.contains, note: log.note, monitor: monitor)
             let inspection = AttributeInspection(
                 source: sourceRoot, target: directory, policy.attributes.extended)
             let moved = difference.matches.count { $0.needsContentComparison && policy.hasOnlyTimeMoved($0) }

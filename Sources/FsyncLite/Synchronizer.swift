@@ -241,6 +241,8 @@ public struct Synchronizer: Sendable {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         try state.setCopy(examination.copy)
+        let monitor = ActivityMonitor(in: state, began: examination.scanned.time, telling: monitor)
+        defer { monitor.end() }
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
@@ -272,6 +274,7 @@ public struct Synchronizer: Sendable {
         do {
             try stage.fill()
         } catch {
+            defer { stage.close() }
             guard try room.makeMore(in: root, after: error) else { throw error }
             stage.keep()
             return nil
@@ -359,6 +362,7 @@ public struct Synchronizer: Sendable {
             try Recovery(root: directory, state: state).commit(transaction)
         }
 
+        monitor.end()
         var report = Report(.committed, plan)
         try leave(root, state, examination, &report, id: id)
         return report

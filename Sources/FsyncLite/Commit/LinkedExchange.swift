@@ -98,7 +98,9 @@ struct LinkedExchange {
             while scan.path < staged.path, try scan.advance() {}
             let isThere = scan.path == staged.path
             var status = staged.status
-            if isThere, replica.changed.contains(scan.status.inode) { status.changed = CommitSpans.unexamined }
+            if isThere, replica.changed.contains(scan.status.inode) {
+                status.changed = CommitSpans.unexamined
+            }
             var inode = staged.targetInode
             if staged.marks.contains(.uncovered) {
                 inode = replica.renumbered[inode] ?? inode

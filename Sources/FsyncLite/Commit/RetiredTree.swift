@@ -10,7 +10,9 @@ enum RetiredTree {
     /// Takes the old trees out of the history, which is then what every other commit leaves.
     static func collect(in state: StateDirectory) throws {
         for name in try state.transactions() {
-            guard let history = try state.history(), try history.status(of: name)?.type == .directory else { continue }
+            guard let history = try state.history(), try history.status(of: name)?.type == .directory else {
+                continue
+            }
             let transaction = try history.directory(name)
             guard try transaction.status(of: TransactionEntry.tree) != nil else { continue }
             try ObjectHandle(TransactionEntry.tree, in: transaction).whileWritable {

@@ -18,7 +18,8 @@ struct SubvolumeExchange {
     private let began: FileTime
 
     /// Takes the snapshot, with what is staged.
-    init(of root: Directory, _ written: StateDirectory, at place: (parent: Directory, name: FileName)) throws {
+    init(of root: Directory, _ written: StateDirectory, at place: (parent: Directory, name: FileName)) throws
+    {
         self.root = root
         self.written = written
         self.place = place

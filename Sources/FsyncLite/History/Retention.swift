@@ -159,6 +159,10 @@ struct Retention {
     private func discardUnlisted(_ steps: [History.Step]) throws {
         guard let history = try state.history() else { return }
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
+        let leftovers = [
+            TransactionEntry.manifest, TransactionEntry.reservedSpace, TransactionEntry.log,
+            TransactionEntry.record,
+        ]
         let holders = Set(steps.flatMap(\.header.holders))
         for name in try state.transactions() where try history.status(of: name)?.type == .directory {
             guard records[name] != nil || holders.contains(name) else {
@@ -167,10 +171,9 @@ struct Retention {
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // The old manifest, for the record holds what changed; the stage's record; records that were joined.
+                // The old manifest, for the record holds what changed; the stage's log; records that were joined.
                 let isLeft =
-                    [TransactionEntry.manifest, TransactionEntry.reservedSpace, TransactionEntry.record]
-                    .contains(file)
+                    leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]
                     || file == HistoryRecord.headerName && records[name] == nil
                     || PendingFile.isTemporary(file)

@@ -24,6 +24,7 @@ enum StateEntry: String, CaseIterable {
     case copy
     case rootTime = "root-time"
     case compared
+    case activity
 
     var type: FileType {
         switch self {
@@ -45,5 +46,8 @@ enum TransactionEntry {
     static let tree = FileName("tree")
     static let conflicts = FileName("conflicts")
     static let reservedSpace = FileName("ballast")
+    /// Which files are staged.
+    static let log = FileName("log")
+    /// The same, of earlier versions.
     static let record = FileName("record.json")
 }

@@ -243,7 +243,8 @@ package struct OperationGraph: Sendable {
     private mutating func slot(_ number: Int) -> Place {
         let (directory, name) = number.quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
         while slotDirectoryObjects.count <= directory {
-            let place = Place(parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
+            let place = Place(
+                parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
             slotDirectoryObjects.append(objects.count)
             objects.append(Object(fixed: place))
         }
@@ -269,7 +270,8 @@ package struct OperationGraph: Sendable {
 
     /// Adds directories that keep their place in their parent, the innermost first in `paths`.
     private mutating func addFixed(
-        _ paths: [RelativePath], below parent: Int, _ remember: (inout OperationGraph, RelativePath, Int) -> Void
+        _ paths: [RelativePath], below parent: Int,
+        _ remember: (inout OperationGraph, RelativePath, Int) -> Void
     ) -> Int {
         var object = parent
         for path in paths.reversed() {

@@ -13,7 +13,7 @@ final class Stage {
 
     let directory: Directory
     private let source: ContentSource
-    private let recorder: StageRecorder
+    private let log: StageLog
     private let previous: PreviousStage?
     private let layout: OperationGraph
     private let hasDomains: Bool
@@ -45,7 +45,7 @@ final class Stage {
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
-        recorder = try StageRecorder(
+        log = StageLog(
             transaction, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.layout = layout
@@ -110,21 +110,20 @@ final class Stage {
         }
     }
 
-    /// Stages every arrival, and when it is interrupted leaves a record of what it has. What cannot be read is an
-    /// outcome; what cannot be written is an error.
+    /// Stages every arrival, and when it is interrupted writes down what it has. What cannot be read is an outcome; what
+    /// cannot be written is an error, after which `keep` or `close` has to follow.
     ///
     /// Directories are made first and get their metadata last, other names of a file come after the file; all else
     /// is in no order, and several threads do it.
     func fill() throws {
-        defer { recorder.close() }
         do {
-            let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
+            let (source, directory, attributes, log) = (source, directory, attributes, log)
             let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
             let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(
                     source: source, stage: directory, attributes, digests, isStrict: isStrict,
-                    recorder: recorder, limit: limit, monitor: monitor)
+                    log: log, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
             places = try makeDirectories()
@@ -138,20 +137,21 @@ final class Stage {
             }
             outcomes = work.outcomes
             try openSlots()
+            log.close()
         } catch let error as SyncError where error.code == .interrupted {
-            try recorder.save()
+            keep()
             throw error
         }
     }
 
-    /// Records what is staged whole after an error, for the next try.
+    /// Writes down what is staged whole after an error, for the next try.
     func keep() {
-        do {
-            try recorder.save()
-        } catch {
-            monitor.warn("the stage's record could not be saved: \(error)")
-        }
+        log.save()
+        log.close()
     }
+
+    /// Nothing is written to the stage any more.
+    func close() { log.close() }
 
     /// Makes the new directories, open to us alone.
     ///

@@ -23,7 +23,7 @@ final class StageWorker {
     private let setsOwner: Bool
     private let digests: Digests
     private let isStrict: Bool
-    private let recorder: StageRecorder
+    private let log: StageLog
     private let monitor: any Monitor
     private var copier: FileCopier
 
@@ -33,7 +33,7 @@ final class StageWorker {
     ///   - limit: how fast content is copied, by all of them together.
     init(
         source: ContentSource, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
-        isStrict: Bool, recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
+        isStrict: Bool, log: StageLog, limit: RateLimit?, monitor: any Monitor
     ) {
         copier = FileCopier(limit: limit)
         contents = source
@@ -44,7 +44,7 @@ final class StageWorker {
         setsOwner = attributes.contains(.owner)
         self.digests = digests
         self.isStrict = isStrict
-        self.recorder = recorder
+        self.log = log
         self.monitor = monitor
     }
 
@@ -88,8 +88,7 @@ final class StageWorker {
     /// Takes over what an earlier run has staged.
     func adopt(_ status: FileStatus, for file: File, at place: RelativePath) throws -> Stage.Outcome {
         let (parent, name) = try self.place(place)
-        recorder.note(
-            .init(path: file.path.bytes, place: place.bytes, source: file.status, stagedInode: status.inode))
+        log.note(StagedFile(path: file.path, place: place, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -164,10 +163,9 @@ final class StageWorker {
                     of: staged, to: copied.status, copied.extended, parent.path(of: name))
                 // The first part of a file serves no other run.
                 if !copied.isGrowing {
-                    recorder.note(
-                        .init(
-                            path: file.path.bytes, place: place.bytes, source: copied.status,
-                            stagedInode: status.inode))
+                    log.note(
+                        StagedFile(
+                            path: file.path, place: place, source: copied.status, stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }

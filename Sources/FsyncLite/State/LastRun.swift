@@ -60,7 +60,8 @@ extension StateDirectory {
         guard let file = try open(.lastRun) else { return try emptyLastRun() }
         let size = try calling("statx", path(of: .lastRun)) { () throws(Errno) in try file.status().size }
         guard size > 0 else { return try emptyLastRun() }
-        return try JSONDocument.read(StateEntry.lastRun.name, in: directory, limit: StateDirectory.lastRunLimit)
+        return try JSONDocument.read(
+            StateEntry.lastRun.name, in: directory, limit: StateDirectory.lastRunLimit)
     }
 
     /// What was kept before there was a document: a file's modification time is when the scan began, its change time

@@ -26,7 +26,8 @@ package struct StateDirectory: Sendable {
             }
         }
         guard
-            let found = try beside ?? inside ?? StateDirectory(TreeScan.reservedName, in: root, isBeside: false)
+            let found = try beside ?? inside
+                ?? StateDirectory(TreeScan.reservedName, in: root, isBeside: false)
         else { return nil }
         self = found
     }
@@ -112,7 +113,8 @@ package struct StateDirectory: Sendable {
     /// Reads a file; nil when it is not there.
     func read(_ entry: StateEntry, limit: Int) throws -> [UInt8]? {
         guard let descriptor = try open(entry) else { return nil }
-        return try calling("read", path(of: entry)) { () throws(Errno) in try descriptor.readAll(limit: limit) }
+        return try calling("read", path(of: entry)) { () throws(Errno) in try descriptor.readAll(limit: limit)
+        }
     }
 
     /// Gives a file another content, in one step that a power cut may take back.

@@ -46,7 +46,8 @@ extension TargetRoot {
     /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
     mutating func moveState(beside: Bool) throws {
         guard let directory, let state, state.isBeside != beside else { return }
-        guard let (parent, name) = try directory.place(.read), let sibling = TreeScan.reservedName(beside: name)
+        guard let (parent, name) = try directory.place(.read),
+            let sibling = TreeScan.reservedName(beside: name)
         else { throw SyncError(.failed, path: path, "somebody is moving the target") }
         try state.keepingTime(of: directory) {
             try ObjectHandle(of: directory).whileWritable {

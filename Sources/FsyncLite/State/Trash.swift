@@ -27,7 +27,7 @@ extension StateDirectory {
 
     /// Empties the trash and what a run that was cut short left behind. No journal may be there.
     package func clean() throws {
-        let (stage, left) = (StateEntry.stage.name, [StateEntry.trash, .syncFailed].map(\.name))
+        let (stage, left) = (StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity].map(\.name))
         if try has(.stage) { try discard(stage, in: directory) }
         for name in try DirectoryListing.names(in: directory)
         where left.contains(name) || PendingFile.isTemporary(name) {
