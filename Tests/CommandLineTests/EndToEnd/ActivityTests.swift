@@ -63,6 +63,14 @@ struct ActivityTests {
         #expect(!scene.exists("target/.fsync-lite/activity"))
     }
 
+    @Test func interruptedRunTakesItBack() throws {
+        let scene = try scene()
+        let command = try running(scene)
+        command.send(SIGINT)
+        #expect(try command.finish().code == 130)
+        #expect(!scene.exists("target/.fsync-lite/activity"))
+    }
+
     @Test func damagedDocumentIsNone() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.mirror()
