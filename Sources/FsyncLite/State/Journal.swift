@@ -163,8 +163,7 @@ extension JSONText {
     }
 
     fileprivate mutating func place(
-        _ place: OperationGraph.Place?, _ parent: StaticString, _ name: StaticString,
-        _ nameBase64: StaticString
+        _ place: OperationGraph.Place?, _ parent: StaticString, _ name: StaticString, _ nameBase64: StaticString
     ) {
         guard let place else { return }
         field(parent, place.parent)
@@ -229,8 +228,7 @@ extension DocumentReader {
         return name
     }
 
-    fileprivate mutating func operation(_ objects: [OperationGraph.Object]) throws -> OperationGraph.Operation
-    {
+    fileprivate mutating func operation(_ objects: [OperationGraph.Object]) throws -> OperationGraph.Operation {
         var numbers: [String: Int] = [:]
         var newName: FileName?
         try object { reader, key in
@@ -259,9 +257,7 @@ extension DocumentReader {
         if let newName, numbers.count == 2, let object = numbers["link"], let parent = numbers["new_parent"],
             object > OperationGraph.transaction
         {
-            return .link(
-                OperationGraph.Link(
-                    object: object, place: OperationGraph.Place(parent: parent, name: newName)))
+            return .link(OperationGraph.Link(object: object, place: OperationGraph.Place(parent: parent, name: newName)))
         }
         guard newName == nil else { throw error("this is no operation") }
         switch (
