@@ -10,12 +10,13 @@ public struct DiskStorage: Storage {
     private let directory: Directory
     /// A value of more bytes cannot be read.
     private let sizeLimit: Int
+    private let isDurable: Bool
     /// One per storage: its `async` calls run in the order in which they came.
     private let worker = WorkerThread()
 
-    package init(_ directory: Directory, sizeLimit: Int = .max) {
-        self.directory = directory
-        self.sizeLimit = sizeLimit
+    /// - Parameter isDurable: without it, a power cut may leave an old or an empty value.
+    package init(_ directory: Directory, sizeLimit: Int = .max, isDurable: Bool = true) {
+        (self.directory, self.sizeLimit, self.isDurable) = (directory, sizeLimit, isDurable)
     }
 
     /// Stores in a directory that is there.
@@ -68,7 +69,7 @@ public struct DiskStorage: Storage {
         do throws(SystemError) {
             var file = try PendingFile(name, in: directory)
             try file.write(Array(data))
-            try file.commit()
+            try file.commit(durably: isDurable)
         } catch {
             throw .cannotWrite(key, cause: SyncError(error))
         }

@@ -24,6 +24,9 @@ package enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
+    /// The process's own number, by which `/proc` knows it.
+    package static var id: Int32 { getpid() }
+
     package static func exit(_ code: Int32) -> Never {
         Glibc.exit(code)
     }

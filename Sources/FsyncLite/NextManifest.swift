@@ -69,7 +69,7 @@ struct NextManifest {
         _ header: ManifestHeader, _ plan: Plan, _ staged: [(path: RelativePath, outcome: Stage.Outcome)],
         _ graph: OperationGraph?, in directory: Directory, over state: StateDirectory, durably: Bool
     ) throws -> String? {
-        var manifest = try PendingFile(StateDirectory.Name.manifest, in: directory)
+        var manifest = try PendingFile(TransactionEntry.manifest, in: directory)
         var missing: MissingDigests?
         if options.recordsDigests {
             missing = MissingDigests(

@@ -182,6 +182,8 @@ public struct Synchronizer: Sendable {
         if !options.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         try state.setCopy(planned.copy)
+        let monitor = ActivityMonitor(in: state, began: planned.scanned.time, telling: monitor)
+        defer { monitor.end() }
         let id = TransactionID.next(after: try state.transactions().last?.description)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
@@ -216,6 +218,7 @@ public struct Synchronizer: Sendable {
         do {
             try stage.fill()
         } catch {
+            defer { stage.close() }
             guard try room.makeMore(in: root, after: error) else { throw error }
             stage.keep()
             return nil
@@ -253,6 +256,7 @@ public struct Synchronizer: Sendable {
                 opened: planned.opened
             ).write(to: stage.directory, durably: false)
         }
+        monitor.end()
         var report = Report(.committed, plan)
         try Tidying(planned: planned, options: options).run(root, state, &report, id: id)
         return report

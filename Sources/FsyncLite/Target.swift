@@ -17,6 +17,8 @@ public struct Target: Sendable {
         public var isPending: Bool
         /// The last run that left the target as far as it could; nil where none has yet.
         public var lastRun: LastRun?
+        /// What the run is doing that writes to the target now; nil where none does, or it has not told yet.
+        public var activity: Activity?
         /// The applies that can be taken back, the newest first.
         public var history: [Applied]
     }
@@ -37,9 +39,9 @@ public struct Target: Sendable {
     public func status() throws -> Status {
         // An apply may go by meanwhile: manifest and history are of one moment, or it is asked again.
         for attempt in 1... {
-            let (_, state) = try open()
+            let (root, state) = try open()
             let before = try state.manifestVersion()
-            let result = Result { try status(of: state) }
+            let result = Result { try status(of: state, root) }
             let isOfOneMoment = try state.manifestVersion() == before
             if attempt < 5, !isOfOneMoment || (try? result.get()) == nil { continue }
             guard isOfOneMoment else { break }
@@ -48,8 +50,9 @@ public struct Target: Sendable {
         throw SyncError(.pending, path: path, "it is being written to; ask again")
     }
 
-    private func status(of state: StateDirectory) throws -> Status {
+    private func status(of state: StateDirectory, _ root: TargetRoot) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
+        status.activity = try root.activity()
         status.lastRun = try state.lastRun()
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {

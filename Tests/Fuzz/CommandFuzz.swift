@@ -181,7 +181,7 @@ private final class CommandScene {
         try FileManager.default.removeItem(atPath: path("source/a"))
         try apply()
         let state = path("target/.fsync-lite")
-        if kind.name == "journal" || kind.name == "stage-record" {
+        if kind.name == "journal" || kind.name == "stage-log" {
             let stage = "\(state)/stage/\(Desk.transaction)"
             try FileManager.default.createDirectory(
                 atPath: "\(stage)/0", withIntermediateDirectories: true,

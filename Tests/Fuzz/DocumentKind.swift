@@ -47,7 +47,7 @@ struct DocumentKind: Sendable {
 extension DocumentKind {
     /// Every reader. One more is one more line.
     static let all: [DocumentKind] = [
-        .manifest, .journal, .stageRecord, .historyHeader, .historyActions, .settings, .userSettings,
+        .manifest, .journal, .stageLog, .historyHeader, .historyActions, .settings, .userSettings,
         .savedPlan,
     ]
 }

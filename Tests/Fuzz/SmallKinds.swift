@@ -4,41 +4,46 @@ import Foundation
 import FsyncLite
 import TestSupport
 
-/// The documents that go through `Codable`.
+/// The log of a stage, and the documents that go through `Codable`.
 extension DocumentKind {
-    static let stageRecord = DocumentKind(
-        name: "stage-record", place: ".fsync-lite/stage/\(Desk.transaction)/record.json",
-        make: { random in
-            let files = (0..<random.pick([0, 1, 3, 10])).map { _ in "\"\(stagedFile(&random))\"" }
-            return Array(
-                """
-                {
-                  "attributes" : \(random.number(0...31)),
-                  "files" : [
-                    \(files.joined(separator: ",\n    "))
-                  ],
-                  "transaction" : "\(Desk.transaction)",
-                  "version" : 1
-                }
+    private struct StageLogContent: Equatable {
+        var header: StageLogHeader?
+        var files: [StagedFile] = []
+    }
 
-                """.utf8)
+    static let stageLog = DocumentKind(
+        name: "stage-log", place: ".fsync-lite/stage/\(Desk.transaction)/log",
+        make: { random in
+            let files = (0..<random.pick([0, 1, 3, 10])).map { _ in stagedFile(&random) + "\n" }
+            return Array(
+                ("fsync-lite-stage 1 \(Desk.transaction) \(random.number(0...31))\n" + files.joined()).utf8)
         },
         value: { desk in
-            try StageRecord.read(
+            var content = StageLogContent()
+            try StageLog.read(
                 in: desk.state.directory.directory(FileName("stage"))
-                    .directory(FileName(Desk.transaction.utf8)!))
+                    .directory(FileName(Desk.transaction.utf8)!),
+                if: {
+                    content.header = $0
+                    return true
+                }, { content.files.append($0) })
+            return content
         },
         check: { content in
-            try require(content.version == 1, "another version")
             for file in content.files {
-                try Paths.requireInside(file.path, "a path outside:")
-                try Paths.requireInside(file.place, "a place outside:")
+                try Paths.requireInside(file.path.bytes, "a path outside:")
+                try Paths.requireInside(file.place.bytes, "a place outside:")
                 try require(file.size >= 0, "a size")
                 for time in [file.created, file.changed, file.modified].compactMap({ $0 }) {
                     try require((0..<1_000_000_000).contains(time.nanoseconds), "nanoseconds")
                 }
             }
-        }, text: { Array(try JSONDocument.encode($0)) })
+        },
+        text: { content in
+            var text = content.header.map { "\($0.line)\n" } ?? ""
+            for file in content.files { text += "\(file.line)\n" }
+            return Array(text.utf8)
+        })
 
     private static func stagedFile(_ random: inout SplitMix64) -> String {
         func time(_ time: FileTime) -> String { "\(time.seconds).\(time.nanoseconds)" }

@@ -27,8 +27,8 @@ SETTING = {
     "fsetxattr",
     "fremovexattr",
 }
-# What a stage that was cut short holds.
-RECORD = "record.json"
+# Which files are staged whole and durable.
+LOG = "log"
 FD = r"(\d+|AT_FDCWD)<([^>]*)>"
 
 
@@ -278,18 +278,22 @@ def sources_are_looked_at_again(trace: Trace) -> Iterator[str]:
                 yield f"closed without another look: {source}"
 
 
-def record_is_true(trace: Trace) -> Iterator[str]:
-    """The record of a stage that was cut short lists only what a sync has covered: the next run
-    uses it unseen."""
-    for named, call in enumerate(trace.calls):
-        if not call.goal or os.path.basename(call.goal) != RECORD or call.failed:
+def writes_log(call: Call) -> bool:
+    return call.name == "write" and os.path.basename(call.place) == LOG and not call.failed
+
+
+def log_is_true(trace: Trace) -> Iterator[str]:
+    """The log of a stage that was cut short lists only what a sync has covered: the next run uses
+    it unseen."""
+    for listed, call in enumerate(trace.calls):
+        if not writes_log(call) or not inside(call.place, trace.stage):
             continue
-        for index, written in trace.between(0, named):
+        for index, written in trace.between(0, listed):
             fills = written.name in FILLING and inside(written.place, trace.stage)
-            if not fills or written.place == call.path:
+            if not fills or written.place == call.place:
                 continue
-            if not trace.synced({written.place}, index, named):
-                yield f"in the record and not synced: {written}"
+            if not trace.synced({written.place}, index, listed):
+                yield f"in the log and not synced: {written}"
 
 
 def others_are_left_alone(trace: Trace) -> Iterator[str]:
@@ -312,7 +316,7 @@ RULES = [
     names_are_not_overwritten,
     attributes_come_last,
     sources_are_looked_at_again,
-    record_is_true,
+    log_is_true,
     others_are_left_alone,
 ]
 
@@ -387,11 +391,11 @@ def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
     yield others_are_left_alone, with_call(len(calls), "mkdirat", f'3<{trace.source}>, "new", 0700')
 
 
-def broken_records(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
-    """A stage that was cut short, and whose record comes without a sync."""
-    if any(call.goal and os.path.basename(call.goal) == RECORD for call in trace.calls):
+def broken_logs(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
+    """A stage that was cut short, and whose log is written without a sync."""
+    if any(writes_log(call) for call in trace.calls):
         calls = [call for call in trace.calls if call.name not in ("fsync", "syncfs")]
-        yield record_is_true, Trace(calls, trace.source, trace.target)
+        yield log_is_true, Trace(calls, trace.source, trace.target)
 
 
 # --- The class --------------------------------------------------------------------------------
@@ -406,7 +410,7 @@ def order(trial: Trial) -> None:
     middle = renames[len(renames) * 2 // 3]
     traced(trial, "turns round", trial.apply, failing("renameat2", "EIO", middle))
     interrupted, _ = traced(trial, "interrupted", trial.apply, ("pwrite64", "signal=INT:when=2"))
-    prove_rules(trial, broken_records(interrupted))
+    prove_rules(trial, broken_logs(interrupted))
     for number in (1, 2):
         traced(trial, f"barrier {number} fails", trial.apply, failing("syncfs", "EIO", number))
     for back in ([], ["--back"]):

@@ -7,9 +7,7 @@ import FileSystem
 /// No order on disk is assumed: after a power cut each rename may have lasted or not, one by one. So each operation
 /// asks where its object is and does what is left to do; done twice is done once.
 package final class Commit {
-    package enum Direction: Sendable {
-        case forward, backward
-    }
+    package typealias Direction = Journal.Direction
 
     let journal: Journal
     private let state: StateDirectory
@@ -187,8 +185,8 @@ package final class Commit {
             try call()
         } catch let error as SystemError where error.errno == .noSpace || error.errno == .quotaExceeded {
             let directory = try objects.handle(OperationGraph.transaction)
-            guard try directory.status(of: StateDirectory.Name.ballast) != nil else { throw error }
-            try directory.unlink(StateDirectory.Name.ballast)
+            guard try directory.status(of: TransactionEntry.reservedSpace) != nil else { throw error }
+            try directory.unlink(TransactionEntry.reservedSpace)
             try directory.syncFileSystem()
             try call()
         }

@@ -5,7 +5,7 @@ extension Directory {
     ///
     /// - Returns: where it is kept.
     func takeConflict(_ name: FileName, from other: Directory) throws -> [UInt8] {
-        let holder = StateDirectory.Name.conflicts
+        let holder = TransactionEntry.conflicts
         let isNew = try status(of: holder) == nil
         if isNew { try makeDirectory(holder) }
         let conflicts = try directory(holder)
@@ -35,7 +35,7 @@ extension Commit {
             return (isOwn ? status.modified : status.changed) >= journal.began
         }
         for holder in try DirectoryListing.names(in: stage)
-        where holder == StateDirectory.Name.tree || Int(holder.description) != nil {
+        where holder == TransactionEntry.tree || Int(holder.description) != nil {
             let directory = try stage.directory(holder)
             let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
             var late: [RelativePath] = []

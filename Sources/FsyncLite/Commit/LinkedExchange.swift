@@ -25,8 +25,8 @@ struct LinkedExchange: CommitStrategy {
         // The last barrier has little left to do: the less time between copy and swap, the better.
         try staged.target.syncFileSystem()
         if options.verifiesCopies { try staged.stage.reread() }
-        try stage.makeDirectory(StateDirectory.Name.tree)
-        tree = try stage.directory(StateDirectory.Name.tree)
+        try stage.makeDirectory(TransactionEntry.tree)
+        tree = try stage.directory(TransactionEntry.tree)
         try tree.lock()
         began = try tree.status().changed
         copy = try LinkedCopy(
@@ -49,7 +49,7 @@ struct LinkedExchange: CommitStrategy {
     }
 
     private static func stagedManifest(in stage: Directory) throws -> ManifestReader {
-        let name = StateDirectory.Name.manifest
+        let name = TransactionEntry.manifest
         return try ManifestReader(
             stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
     }
@@ -96,7 +96,7 @@ struct LinkedExchange: CommitStrategy {
         let manifest = try LinkedExchange.stagedManifest(in: stage)
         var header = staged.header
         header.rootIdentity = try tree.status().identity
-        var file = try PendingFile(StateDirectory.Name.manifest, in: stage)
+        var file = try PendingFile(TransactionEntry.manifest, in: stage)
         var writer = ManifestWriter(header)
         let scan = try TreeScan(tree, TreeScan.Options(), monitor: staged.monitor)
         while try manifest.advance() {

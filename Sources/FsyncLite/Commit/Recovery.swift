@@ -28,7 +28,7 @@ struct Recovery {
             recovery.isExchange = true
             return try recovery.run(undo: undo, displacingConflicts: displacingConflicts)
         }
-        let path = state.directory.path(of: StateDirectory.Name.journal)
+        let path = state.journalPath
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
                 .pending, path: path,
@@ -43,7 +43,7 @@ struct Recovery {
             displacingConflicts: displacingConflicts)
         if isExchange { try commit.lockOtherTree() }
         if undo, direction == .forward {
-            try turnRound()
+            try state.turnJournal()
             direction = .backward
         }
         do {
@@ -59,14 +59,14 @@ struct Recovery {
     /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage, and so does what
     /// others did to what is new; going back, that will be emptied.
     private func keepConflicts(of commit: Commit) throws {
-        let conflicts = StateDirectory.Name.conflicts
+        let conflicts = TransactionEntry.conflicts
         guard let name = FileName(commit.journal.id.utf8) else { return }
-        let stages = try state.subdirectory(StateDirectory.Name.stage)
+        let stages = try state.makeStage()
         guard try stages.status(of: name) != nil else { return }
         let stage = try stages.directory(name)
         try commit.keepLateChanges(in: stage)
         guard try stage.status(of: conflicts) != nil else { return }
-        let history = try state.subdirectory(StateDirectory.Name.history)
+        let history = try state.makeHistory()
         if try history.status(of: name) == nil { try history.makeDirectory(name) }
         let kept = try history.directory(name)
         var number = 1
@@ -78,20 +78,11 @@ struct Recovery {
         try stage.rename(conflicts, to: kept, free, .noReplace)
     }
 
-    /// From here on the transaction is taken back, also by a recovery.
-    func turnRound() throws {
-        try state.directory.rename(
-            StateDirectory.Name.journal, to: state.directory, StateDirectory.Name.journalBack, .noReplace)
-        try state.directory.sync()
-    }
-
     /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
     /// durable.
     func finish(_ direction: Commit.Direction) throws {
         try root.syncFileSystem()
-        let name = direction == .forward ? StateDirectory.Name.journal : StateDirectory.Name.journalBack
-        try state.directory.unlink(name)
-        try state.directory.sync()
+        try state.removeJournal(direction)
     }
 
     /// Commits a transaction that has no journal yet.
@@ -104,14 +95,14 @@ struct Recovery {
             try journal.write(to: state)
         } catch {
             // Whether the journal has its name decides, not whether its directory could be synced.
-            guard try state.directory.status(of: StateDirectory.Name.journal) != nil else { throw error }
+            guard try state.hasForwardJournal() else { throw error }
             throw pending(error)
         }
         do {
             try commit.run(.forward)
         } catch let cause {
             do {
-                try turnRound()
+                try state.turnJournal()
                 try commit.run(.backward)
                 try keepConflicts(of: commit)
                 try finish(.backward)
@@ -139,5 +130,21 @@ struct Recovery {
         return SyncError(
             .pending, path: root.path,
             "the commit is begun and not ended: \(cause); run: fsync-lite recover \(escapedText(root.path))")
+    }
+}
+
+extension TargetRoot {
+    /// Ends what an earlier run left. True where there was something: another directory may have the target's name
+    /// after.
+    func recover() throws -> Bool {
+        guard let directory, let state else { return false }
+        return try Recovery(root: directory, state: state).run() != nil
+    }
+
+    /// Takes back what this run made before its commit: the old target stands as it was.
+    mutating func withdraw() throws {
+        guard let directory else { return }
+        try SubvolumeTrees(of: directory)?.removeUnfinished()
+        try unmake()
     }
 }

@@ -10,13 +10,14 @@ enum RetiredTree {
     /// Takes the old trees out of the history, which is then what every other commit leaves.
     static func collect(in state: StateDirectory) throws {
         for name in try state.transactions() {
-            let history = try state.directory.directory(StateDirectory.Name.history)
-            guard try history.status(of: name)?.type == .directory else { continue }
+            guard let history = try state.history(), try history.status(of: name)?.type == .directory else {
+                continue
+            }
             let transaction = try history.directory(name)
-            guard try transaction.status(of: StateDirectory.Name.tree) != nil else { continue }
-            try ObjectHandle(StateDirectory.Name.tree, in: transaction).whileWritable {
+            guard try transaction.status(of: TransactionEntry.tree) != nil else { continue }
+            try ObjectHandle(TransactionEntry.tree, in: transaction).whileWritable {
                 try transaction.rename(
-                    StateDirectory.Name.tree, to: state.subdirectory(StateDirectory.Name.trees), name,
+                    TransactionEntry.tree, to: state.makeTrees(), name,
                     .noReplace)
             }
         }
@@ -31,14 +32,13 @@ enum RetiredTree {
     static func reduce(
         in state: StateDirectory, displaced: FileTime, looked: FileTime?
     ) throws -> [[UInt8]] {
-        guard try state.directory.status(of: StateDirectory.Name.trees) != nil else { return [] }
-        let trees = try state.directory.directory(StateDirectory.Name.trees)
+        guard let trees = try state.trees() else { return [] }
         let names = try DirectoryListing.names(in: trees).sorted().filter { name in
             guard let status = try trees.status(of: name) else { return false }
             return status.changed < displaced
         }
         guard !names.isEmpty else { return [] }
-        let verified = try [looked, state.span(StateDirectory.Name.linked)?.upperBound].compactMap(\.self)
+        let verified = try [looked, state.linkedUntil()].compactMap(\.self)
             .max()
         let began = FileTime.now
         var removed: Set<UInt64> = []
@@ -71,7 +71,7 @@ enum RetiredTree {
 
     /// Moves a tree, reduced to what came late, into the history.
     static func keep(_ name: FileName, from holder: Directory, in state: StateDirectory) throws -> [UInt8] {
-        let history = try state.subdirectory(StateDirectory.Name.history)
+        let history = try state.makeHistory()
         if try history.status(of: name) == nil { try history.makeDirectory(name) }
         return try history.directory(name).takeConflict(name, from: holder)
     }

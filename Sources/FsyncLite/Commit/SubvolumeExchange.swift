@@ -51,7 +51,7 @@ struct SubvolumeExchange: CommitStrategy {
         do {
             try InPlace.commit(
                 staged, on: tree, state,
-                state.subdirectory(StateDirectory.Name.stage).directory(staged.stage.name))
+                state.makeStage().directory(staged.stage.name))
         } catch let error as SyncError where error.code == .pending {
             // The target's has not begun.
             throw SyncError(.failed, path: error.path, error.message)
@@ -64,13 +64,9 @@ struct SubvolumeExchange: CommitStrategy {
     private func swap(_ name: FileName, in trees: Directory, _ began: FileTime) throws {
         let (target, parent) = (staged.target, location.parent)
         try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: true, staged.monitor)
-        // The old tree's state, in which people write their settings.
-        let written = staged.state.directory
-        for name in [StateDirectory.Name.settings, StateDirectory.Name.settingsPropertyList] {
-            let settings = try written.status(of: name)
-            guard settings.map({ $0.changed > began }) ?? false else { continue }
-            throw SyncError(
-                .failed, path: written.path(of: name), "somebody changed this meanwhile; run again")
+        // People write their settings in the old tree's state.
+        if let path = try staged.state.settingsChanged(since: began) {
+            throw SyncError(.failed, path: path, "somebody changed this meanwhile; run again")
         }
         try parent.rename(location.name, to: trees, name, .exchange)
         // RACE: another object may have got the target's name right before.

@@ -11,7 +11,7 @@ struct SubvolumeTrees {
     /// nil where there are none.
     init?(of target: Directory) throws {
         guard try target.isSubvolume(), let (parent, name) = try target.place(),
-            let own = StateDirectory.Name.treesBeside(name),
+            let own = StateDirectory.treesName(beside: name),
             // The same rules hold as for a state: ours, and closed to others.
             let found = try StateDirectory(own, in: parent, isBeside: true)
         else { return nil }
@@ -23,7 +23,7 @@ struct SubvolumeTrees {
     /// Makes the directory, and removes what runs that were cut short left.
     init(for target: Directory, at location: (parent: Directory, name: FileName)) throws {
         try SubvolumeTrees(of: target)?.removeUnfinished()
-        if let own = StateDirectory.Name.treesBeside(location.name),
+        if let own = StateDirectory.treesName(beside: location.name),
             try location.parent.status(of: own) == nil
         {
             try location.parent.makeDirectory(own)
@@ -78,7 +78,7 @@ struct SubvolumeTrees {
 
     /// Copies a tree into the history, which no rename leads to.
     private func keep(_ name: FileName, _ tree: Directory, in state: StateDirectory) throws -> [UInt8] {
-        let trash = try state.subdirectory(StateDirectory.Name.trash)
+        let trash = try state.makeTrash()
         try TreeRemoval.remove(name, in: trash)
         try trash.makeDirectory(name)
         try LinkedCopy(

@@ -20,7 +20,7 @@ struct History {
         self.state = state
         let names = try state.transactions()
         guard !names.isEmpty else { return }
-        let history = try state.directory.directory(StateDirectory.Name.history)
+        guard let history = try state.history() else { return }
         // A directory without a header holds only what others brought back, or a recovery moved there.
         func hasHeader(_ name: FileName) throws -> Bool {
             guard try history.status(of: name)?.type == .directory else { return false }
@@ -42,7 +42,7 @@ struct History {
     }
 
     func directory(_ step: Step) throws -> Directory {
-        try state.directory.directory(StateDirectory.Name.history).directory(step.name)
+        try state.transaction(step.name)
     }
 
     /// The newest, which is the present tree, first. Empty where nothing was applied yet.
@@ -103,8 +103,8 @@ struct History {
 
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> Int64 {
-        let history = try state.directory.directory(StateDirectory.Name.history)
         var bytes: Int64 = 0
+        guard let history = try state.history() else { return bytes }
         for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))

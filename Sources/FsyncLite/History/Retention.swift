@@ -40,7 +40,7 @@ struct Retention {
             mayGo(snapshots[index].id)
         else { return nil }
         try keep(snapshots.indices.map { $0 != index }, of: history)
-        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
+        try state.emptyTrash()
         return snapshots[index].id
     }
 
@@ -89,7 +89,7 @@ struct Retention {
     /// Takes the oldest records away, the oldest first, so that the chain only ever gets shorter.
     private func cut(_ steps: ArraySlice<History.Step>, keepsNone: Bool) throws {
         guard !steps.isEmpty else { return }
-        let history = try state.subdirectory(StateDirectory.Name.history)
+        let history = try state.makeHistory()
         for (position, step) in steps.reversed().enumerated() {
             // After a power cut the second newest must not be taken for the record of the present tree.
             if keepsNone, position == steps.count - 1, position > 0 { try history.sync() }
@@ -125,7 +125,7 @@ struct Retention {
     /// Removes what a joined record does not bring back.
     private func sweep(_ step: History.Step, _ history: History) throws {
         let places = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.place))
-        let root = try state.directory.directory(StateDirectory.Name.history)
+        guard let root = try state.history() else { return }
         let needed = places.union(places.flatMap(\.ancestors))
         for name in step.directories where try root.status(of: name) != nil {
             let directory = try root.directory(name)
@@ -157,9 +157,12 @@ struct Retention {
 
     /// Removes transactions that no snapshot needs, and from the others what only their commit needed.
     private func discardUnlisted(_ steps: [History.Step]) throws {
-        guard try state.directory.status(of: StateDirectory.Name.history) != nil else { return }
-        let history = try state.directory.directory(StateDirectory.Name.history)
+        guard let history = try state.history() else { return }
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
+        let leftovers = [
+            TransactionEntry.manifest, TransactionEntry.reservedSpace, TransactionEntry.log,
+            TransactionEntry.record,
+        ]
         let holders = Set(steps.flatMap(\.header.holders))
         for name in try state.transactions() where try history.status(of: name)?.type == .directory {
             guard records[name] != nil || holders.contains(name) else {
@@ -168,10 +171,9 @@ struct Retention {
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // The old manifest, for the record holds what changed; the stage's record; records that were joined.
+                // The old manifest, for the record holds what changed; the stage's log; records that were joined.
                 let isLeft =
-                    [StateDirectory.Name.manifest, StateDirectory.Name.ballast, StateDirectory.Name.record].contains(
-                        file)
+                    leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]
                     || file == HistoryRecord.headerName && records[name] == nil
                     || PendingFile.isTemporary(file)
@@ -182,5 +184,5 @@ struct Retention {
 }
 
 extension FileName {
-    fileprivate var isConflicts: Bool { bytes.starts(with: StateDirectory.Name.conflicts.bytes) }
+    fileprivate var isConflicts: Bool { bytes.starts(with: TransactionEntry.conflicts.bytes) }
 }

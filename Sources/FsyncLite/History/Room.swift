@@ -33,10 +33,8 @@ struct Room {
         }
         let trees = try oldTrees()
         if !trees.isEmpty {
-            var part = Part(names: trees.map { "\(StateDirectory.Name.trees)/\($0)" })
-            if try state.directory.status(of: StateDirectory.Name.trees) != nil {
-                try census.count(state.directory.directory(StateDirectory.Name.trees), into: &part)
-            }
+            var part = Part(names: trees.map { "\(StateEntry.trees.name)/\($0)" })
+            if let trees = try state.trees() { try census.count(trees, into: &part) }
             take(part)
         }
         let history = try History(state)
@@ -55,8 +53,9 @@ struct Room {
             for name in history.steps[index - 1].directories where isOldest {
                 users[name, default: 0] -= 1
                 guard users[name] == 0 else { continue }
-                let root = try state.directory.directory(StateDirectory.Name.history)
-                if try root.status(of: name) != nil { try census.count(root.directory(name), into: &part) }
+                if let root = try state.history(), try root.status(of: name) != nil {
+                    try census.count(root.directory(name), into: &part)
+                }
             }
             take(part)
         }
@@ -66,9 +65,7 @@ struct Room {
     /// The old trees of exchanges, by their names.
     private func oldTrees() throws -> [FileName] {
         var names: [FileName] = []
-        if try state.directory.status(of: StateDirectory.Name.trees) != nil {
-            names += try DirectoryListing.names(in: state.directory.directory(StateDirectory.Name.trees))
-        }
+        if let trees = try state.trees() { names += try DirectoryListing.names(in: trees) }
         if let trees = try SubvolumeTrees(of: directory) {
             names += try DirectoryListing.names(in: trees.directory)
         }
@@ -89,7 +86,7 @@ struct Room {
     /// - Parameter allowed: what may go; nil for anything.
     /// - Returns: the names of what went; nothing where nothing may go any more.
     func give(_ allowed: Set<String>?) throws -> [String] {
-        let trees = try oldTrees().map { "\(StateDirectory.Name.trees)/\($0)" }
+        let trees = try oldTrees().map { "\(StateEntry.trees.name)/\($0)" }
         var gone: [String] = []
         if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
             let now = FileTime(seconds: .max, nanoseconds: 0)
@@ -121,7 +118,7 @@ private struct Census {
         while try scan.advance() {
             let status = scan.status
             // What a recovery moved out of the way stays.
-            if scan.path.components.first?.starts(with: StateDirectory.Name.conflicts.bytes) ?? true { continue }
+            if scan.path.components.first?.starts(with: TransactionEntry.conflicts.bytes) ?? true { continue }
             if status.type != .directory, status.links > 1 {
                 let names = seen[status.inode, default: 0] + 1
                 seen[status.inode] = names

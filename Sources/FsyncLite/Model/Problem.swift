@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 
 /// Something that could not be mirrored, with its path and cause: nothing is skipped in silence.
 public struct Problem: Hashable, Sendable {

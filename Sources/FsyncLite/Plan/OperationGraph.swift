@@ -137,7 +137,7 @@ package struct OperationGraph: Sendable {
     ) {
         slotNumbers = [:]
         projects = [:]
-        let slot = Place(parent: OperationGraph.transaction, name: StateDirectory.Name.tree)
+        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.tree)
         let place = Place(parent: OperationGraph.root, name: target)
         objects = OperationGraph.ownObjects(transaction)
         objects += [Object(slot: slot, new: place), Object(old: place, slot: slot, seen: seen)]
@@ -159,8 +159,8 @@ package struct OperationGraph: Sendable {
     static func ownObjects(_ transaction: FileName) -> [Object] {
         [
             Object(), Object(),
-            Object(fixed: Place(parent: state, name: FileName("stage"))),
-            Object(fixed: Place(parent: state, name: FileName("history"))),
+            Object(fixed: Place(parent: state, name: StateEntry.stage.name)),
+            Object(fixed: Place(parent: state, name: StateEntry.history.name)),
             Object(
                 old: Place(parent: stage, name: transaction), new: Place(parent: history, name: transaction)),
         ]
@@ -242,7 +242,8 @@ package struct OperationGraph: Sendable {
     private mutating func slot(_ number: Int) -> Place {
         let (directory, name) = number.quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
         while slotDirectoryObjects.count <= directory {
-            let place = Place(parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
+            let place = Place(
+                parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
             slotDirectoryObjects.append(objects.count)
             objects.append(Object(fixed: place))
         }
@@ -268,7 +269,8 @@ package struct OperationGraph: Sendable {
 
     /// Adds directories that keep their place in their parent, the innermost first in `paths`.
     private mutating func addFixed(
-        _ paths: [RelativePath], below parent: Int, _ remember: (inout OperationGraph, RelativePath, Int) -> Void
+        _ paths: [RelativePath], below parent: Int,
+        _ remember: (inout OperationGraph, RelativePath, Int) -> Void
     ) -> Int {
         var object = parent
         for path in paths.reversed() {
@@ -317,9 +319,8 @@ package struct OperationGraph: Sendable {
     }
 
     private mutating func addManifest(replacing: Bool) {
-        let name = FileName("manifest.json")
-        let slot = Place(parent: OperationGraph.transaction, name: name)
-        let place = Place(parent: OperationGraph.state, name: name)
+        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.manifest)
+        let place = Place(parent: OperationGraph.state, name: StateEntry.manifest.name)
         objects.append(Object(slot: slot, new: place))
         let new = objects.count - 1
         manifest = new

@@ -5,21 +5,22 @@ final class ContentComparison {
     private let source: PathResolver
     private let target: PathResolver
     private let monitor: any Monitor
-    /// Of the run that was cut short, and of this one.
-    private let log: ComparisonLog?
-    /// What a match is called in it; nil where that has to be read in any case.
+    /// What a match is called where comparisons are noted; nil where it has to be read in any case.
     private let key: (Match) -> Digest?
+    /// Whether an earlier run has found the files of a match equal.
+    private let isKnown: (Digest) -> Bool
+    private let note: (Digest) -> Void
     private var progress = SyncProgress(.comparing)
     /// Files of the source that could not be read.
     private(set) var problems: [Problem] = []
 
     init(
-        source: Directory, target: Directory, log: ComparisonLog? = nil,
-        key: @escaping (Match) -> Digest? = { _ in nil }, monitor: any Monitor
+        source: Directory, target: Directory, key: @escaping (Match) -> Digest?,
+        isKnown: @escaping (Digest) -> Bool, note: @escaping (Digest) -> Void, monitor: any Monitor
     ) {
         self.source = PathResolver(source)
         self.target = PathResolver(target)
-        (self.log, self.key) = (log, key)
+        (self.key, self.isKnown, self.note) = (key, isKnown, note)
         self.monitor = monitor
     }
 
@@ -32,11 +33,11 @@ final class ContentComparison {
             progress.bytes &+= match.source.size
             monitor.report(progress)
         }
-        guard let log, let key = key(match) else { return try areEqual(match) }
-        if log.contains(key) { return true }
+        guard let key = key(match) else { return try areEqual(match) }
+        if isKnown(key) { return true }
         let before = problems.count
         guard try areEqual(match) else { return false }
-        if problems.count == before { log.note(key) }
+        if problems.count == before { note(key) }
         return true
     }
 

@@ -84,7 +84,7 @@ struct DirectorySource: PlanSource {
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
             policy.trust = try state.trust(header)
-            policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+            policy.hasOldTrees = try state.has(.trees)
         }
         policy.usesChangeTime = facts.keepsIdentity
         policy.usesIdentity = facts.keepsIdentity

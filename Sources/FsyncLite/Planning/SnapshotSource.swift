@@ -119,7 +119,7 @@ struct SnapshotSource: PlanSource {
         policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
             .union(restoration.keepsDrift ? tree.returned.new : [])
         policy.trust = try state.trust(header)
-        policy.hasOldTrees = try state.directory.status(of: StateDirectory.Name.trees) != nil
+        policy.hasOldTrees = try state.has(.trees)
         return policy
     }
 
@@ -149,7 +149,7 @@ struct SnapshotSource: PlanSource {
         if isInPlace {
             try settleInPlace(&difference, merge)
         } else {
-            let written = try state.directory.status(of: StateDirectory.Name.manifest)?.modified
+            let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: contents.root)
             problems = try difference.settleReplaced(

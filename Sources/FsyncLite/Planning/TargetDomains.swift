@@ -22,21 +22,19 @@ struct TargetDomains {
     private var last: (path: RelativePath, domain: Domain)?
 
     /// - Parameters:
-    ///   - root: the target's, or what is going to hold it.
-    init(_ difference: Difference, root: TargetRoot) throws {
+    ///   - target: nil while it does not exist.
+    ///   - anchor: the target, or what is going to hold it.
+    ///   - state: the directory in which new files are staged; nil where there is none yet.
+    init(_ difference: Difference, target: Directory?, anchor: Directory, state: Directory?) throws {
         moves = MoveMap(difference)
-        walker = root.directory.map { PathResolver($0) }
-        let anchor = try root.anchor()
+        walker = target.map { PathResolver($0) }
         guard try FileSystemInfo(of: anchor).hasDomains else { return }
         known[.root] = try anchor.domain()
-        try lookAtArrivals(difference, stage: known[.root] ?? Domain(), state: root.state)
+        try lookAtArrivals(difference, stage: state?.domain() ?? known[.root] ?? Domain())
         try lookAtDepartures(difference)
     }
 
-    private mutating func lookAtArrivals(
-        _ difference: Difference, stage: Domain, state: StateDirectory?
-    ) throws {
-        let stage = try state?.directory.domain() ?? stage
+    private mutating func lookAtArrivals(_ difference: Difference, stage: Domain) throws {
         func look(_ file: File, _ domains: inout TargetDomains) throws {
             let parent = file.path.parent ?? .root
             guard !domains.moves.isCreated(parent) else { return }

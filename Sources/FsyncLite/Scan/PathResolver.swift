@@ -24,7 +24,9 @@ package final class PathResolver {
         last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
         for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
-            if chain.depth == 0, name == FileName.state, let state = try chain.root.stateBeside() {
+            if chain.depth == 0, name == FileName.state,
+                let state = try chain.root.reservedDirectoryBeside()
+            {
                 chain.push(state, name, inode: try state.status().inode)
             } else {
                 try chain.descend(name)

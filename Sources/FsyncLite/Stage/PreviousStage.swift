@@ -4,13 +4,13 @@ import FileSystem
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
-    private var files: [RelativePath: (file: StageRecord.StagedFile, stage: PathResolver)] = [:]
+    private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
 
     /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
-    /// nil where nothing was left behind. What has no record, or a damaged one, is of no use.
+    /// nil where nothing was left behind. What no log tells of is of no use.
     init?(_ state: StateDirectory, for arrivals: [File], _ attributes: MirroredAttributes) throws {
-        guard try state.directory.status(of: StateDirectory.Name.stage) != nil else { return nil }
-        stages = try state.directory.directory(StateDirectory.Name.stage)
+        guard let stages = try state.stage() else { return nil }
+        self.stages = stages
         let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
@@ -20,12 +20,14 @@ final class PreviousStage {
             {
                 let stage = try stages.directory(name)
                 let walker = PathResolver(stage)
-                for file in PreviousStage.files(in: stage, attributes) {
-                    guard let path = RelativePath(file.path), let place = RelativePath(file.place),
-                        let source = wanted[path], file.isFrom(source)
-                    else { continue }
-                    files[path] = (file, walker)
-                    kept.insert(place)
+                do throws(SystemError) {
+                    try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
+                        guard let source = wanted[file.path], file.isFrom(source) else { return }
+                        files[file.path] = (file, walker)
+                        kept.insert(file.place)
+                    }
+                } catch {
+                    // The files that it could not tell of are copied anew.
                 }
                 if !kept.isEmpty { try PreviousStage.prune(stage, keeping: kept) }
             }
@@ -35,29 +37,20 @@ final class PreviousStage {
                 names.append(name)
             }
         }
-        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
-    }
-
-    private static func files(
-        in stage: Directory, _ attributes: MirroredAttributes
-    ) -> [StageRecord.StagedFile] {
-        // A record that cannot be read is none: its files are copied anew.
-        guard let record = try? StageRecord.read(in: stage), record.attributes == attributes.rawValue else {
-            return []
-        }
-        return record.files
+        try state.emptyTrash()
     }
 
     /// Removes all files but those, and opens the directories, some of which have their final mode already.
     private static func prune(_ stage: Directory, keeping kept: Set<RelativePath>) throws {
         let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
         let walker = PathResolver(stage)
+        let log = RelativePath.root.appending(TransactionEntry.log)
         while try scan.advance() {
             guard let (directory, name) = try walker.place(of: scan.path) else { continue }
             if scan.status.type == .directory {
                 guard scan.status.permissions & 0o700 != 0o700 else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
-            } else if !kept.contains(scan.path), name != StateDirectory.Name.record {
+            } else if !kept.contains(scan.path), scan.path != log {
                 try directory.unlink(name)
             }
         }
@@ -68,7 +61,7 @@ final class PreviousStage {
     /// - Returns: its status; nil where there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
-            let path = RelativePath(staged.place), let (directory, oldName) = try? stage.place(of: path),
+            let (directory, oldName) = try? stage.place(of: staged.place),
             let status = try directory.status(of: oldName), status.type == .file,
             status.inode == staged.stagedInode,
             status.size == file.size, status.modified == file.status.modified, status.links == 1
@@ -86,6 +79,6 @@ final class PreviousStage {
     /// Takes away what is left.
     func discard(from state: StateDirectory) throws {
         for name in names { try state.discard(name, in: stages) }
-        try TreeRemoval.remove(StateDirectory.Name.trash, in: state.directory)
+        try state.emptyTrash()
     }
 }

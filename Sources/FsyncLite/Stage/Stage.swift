@@ -16,7 +16,7 @@ final class Stage {
     let name: FileName
     let directory: Directory
     private let source: ContentSource
-    private let recorder: StageRecorder
+    private let log: StageLog
     private let previous: PreviousStage?
     let graph: OperationGraph
     private let hasDomains: Bool
@@ -45,8 +45,8 @@ final class Stage {
         _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
         root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
-        let stages = try state.subdirectory(StateDirectory.Name.stage)
-        _ = try state.subdirectory(StateDirectory.Name.history)
+        let stages = try state.makeStage()
+        _ = try state.makeHistory()
         try stages.makeDirectory(name)
         self.name = name
         directory = try stages.directory(name)
@@ -55,7 +55,7 @@ final class Stage {
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
-        recorder = try StageRecorder(
+        log = StageLog(
             name, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.graph = graph
@@ -65,6 +65,9 @@ final class Stage {
         try probe()
         try makeSlotDirectories(graph.slotDirectories)
     }
+
+    /// The manifest that will be committed with what is staged.
+    func newManifest() throws -> PendingFile { try PendingFile(TransactionEntry.manifest, in: directory) }
 
     /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
     func makeSlotDirectories(_ projects: [UInt32?]) throws {
@@ -117,21 +120,20 @@ final class Stage {
         }
     }
 
-    /// Stages every arrival, and when it is interrupted leaves a record of what it has. What cannot be read is an
-    /// outcome; what cannot be written is an error.
+    /// Stages every arrival, and when it is interrupted writes down what it has. What cannot be read is an outcome; what
+    /// cannot be written is an error, after which `keep` or `close` has to follow.
     ///
     /// Directories are made first and get their metadata last, other names of a file come after the file; all else
     /// is in no order, and several threads do it.
     func fill() throws {
-        defer { recorder.close() }
         do {
-            let (source, directory, attributes, recorder) = (source, directory, attributes, recorder)
+            let (source, directory, attributes, log) = (source, directory, attributes, log)
             let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
             let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(
                     source: source, stage: directory, attributes, digests, isStrict: isStrict,
-                    recorder: recorder, limit: limit, monitor: monitor)
+                    log: log, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
             locations = try makeDirectories()
@@ -145,20 +147,21 @@ final class Stage {
             }
             outcomes = work.outcomes
             try openSlots()
+            log.close()
         } catch let error as SyncError where error.code == .interrupted {
-            try recorder.save()
+            keep()
             throw error
         }
     }
 
-    /// Records what is staged whole after an error, for the next try.
+    /// Writes down what is staged whole after an error, for the next try.
     func keep() {
-        do {
-            try recorder.save()
-        } catch {
-            monitor.warn("the stage's record could not be saved: \(error)")
-        }
+        log.save()
+        log.close()
     }
+
+    /// Nothing is written to the stage any more.
+    func close() { log.close() }
 
     /// Makes the new directories, open to us alone.
     ///

@@ -23,7 +23,7 @@ final class StageWorker {
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
     private let digests: Digests
-    private let recorder: StageRecorder
+    private let log: StageLog
     private let monitor: any Monitor
     private let copier: ContentCopier
 
@@ -33,7 +33,7 @@ final class StageWorker {
     ///   - limit: how fast content is copied, by all of them together.
     init(
         source: ContentSource, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
-        isStrict: Bool, recorder: StageRecorder, limit: RateLimit?, monitor: any Monitor
+        isStrict: Bool, log: StageLog, limit: RateLimit?, monitor: any Monitor
     ) {
         contents = source
         self.source = source.walker()
@@ -44,7 +44,7 @@ final class StageWorker {
         extendedKinds = attributes.extended
         setsOwner = attributes.contains(.owner)
         self.digests = digests
-        self.recorder = recorder
+        self.log = log
         self.monitor = monitor
     }
 
@@ -90,9 +90,8 @@ final class StageWorker {
     /// Takes over what an earlier run has staged.
     func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
         let (parent, name) = try resolve(location)
-        recorder.note(
-            .init(
-                path: file.path.bytes, place: location.bytes, source: file.status, stagedInode: status.inode))
+        log.note(
+            StagedFile(path: file.path, place: location, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -168,10 +167,9 @@ final class StageWorker {
                     of: staged, to: copied.status, copied.extended)
                 // The first part of a file serves no other run.
                 if !copied.isGrowing {
-                    recorder.note(
-                        .init(
-                            path: file.path.bytes, place: location.bytes, source: copied.status,
-                            stagedInode: status.inode))
+                    log.note(
+                        StagedFile(
+                            path: file.path, place: location, source: copied.status, stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }

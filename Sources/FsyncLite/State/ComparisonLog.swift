@@ -1,4 +1,5 @@
 import FileSystem
+import Synchronization
 
 /// Which files a comparison of contents has found equal, so that a run that is cut short is no lost work: the next one
 /// takes it over.
@@ -7,60 +8,98 @@ import FileSystem
 /// torn, or was not written back before a power cut, fits no match and costs one comparison. What changed too shortly
 /// before the scan is not noted, as a later change may not show.
 final class ComparisonLog {
-    private(set) var root: TargetRoot
+    private let file: KeyFile
     private let writes: Bool
     private let interval: Duration
     private var known: Set<Digest> = []
-    private var pending: [UInt8] = []
-    private var flushed = ContinuousClock.now
-    private var hasWritten = false
-    /// Why nothing is noted any more. That costs the next run a comparison, and no more.
-    private(set) var failure: (any Error)?
+    /// Of the present comparison, from its first match on.
+    private var lines: LineLog<Digest>?
 
     /// - Parameters:
     ///   - writes: what is compared is noted; without it only read.
     ///   - interval: between two writes. A comparison that takes less leaves no file, if it is not interrupted.
     init(_ root: TargetRoot, writes: Bool, interval: Duration = .seconds(5)) throws {
-        (self.root, self.writes, self.interval) = (root, writes, interval)
-        guard let state = root.state, let descriptor = try state.open(StateDirectory.Name.compared) else {
-            return
+        (file, self.writes, self.interval) = (KeyFile(root), writes, interval)
+        guard let state = root.state, let descriptor = try state.open(.compared) else { return }
+        do throws(Errno) {
+            try descriptor.readLines { line in
+                if let key = line.withUnsafeBufferPointer(Digest.init) { known.insert(key) }
+                return true
+            }
+        } catch {
+            throw SystemError("read", state.path(of: .compared), error)
         }
-        let path = state.directory.path(of: StateDirectory.Name.compared)
-        let text = try calling("read", path) { () throws(Errno) in try descriptor.readAll() }
-        known = Set(
-            text.split(separator: UInt8(ascii: "\n")).compactMap { $0.withUnsafeBufferPointer(Digest.init) })
     }
+
+    /// The target, with the state that was made for the file.
+    var root: TargetRoot { file.content.withLock(\.root) }
+
+    /// Why nothing is noted any more. That costs the next run a comparison, and no more.
+    var failure: (any Error)? { file.content.withLock(\.failure) }
 
     /// Whether an earlier run has found these equal.
     func contains(_ key: Digest) -> Bool { known.contains(key) }
 
     func note(_ key: Digest) {
         guard writes, failure == nil else { return }
-        key.append(to: &pending)
-        pending.append(UInt8(ascii: "\n"))
-        if ContinuousClock.now - flushed >= interval { flush() }
+        let lines =
+            lines
+            ?? LineLog(interval: interval, onFailure: { [file] in file.fail($0) }) { [file] in
+                try file.append($0)
+            }
+        self.lines = lines
+        lines.add(key)
     }
 
     /// The comparison is over: what is not written yet joins what is.
     func finish() {
-        if hasWritten { flush() }
+        if file.content.withLock(\.isWritten) { flush() } else { close() }
     }
 
+    /// The comparison is cut short.
     func flush() {
-        guard !pending.isEmpty, failure == nil else { return }
         do {
-            let state = try root.makeState()
-            let name = StateDirectory.Name.compared
-            let file = try state.directory.open(
-                name, [.write, .append, .create, .noFollow, .nonBlocking], permissions: 0o600)
-            try calling("write", state.directory.path(of: name)) { () throws(Errno) in try file.write(pending)
-            }
-            hasWritten = true
+            try lines?.flush()
         } catch {
-            failure = error
+            file.fail(error)
         }
-        pending.removeAll(keepingCapacity: true)
-        flushed = .now
+        close()
+    }
+
+    private func close() {
+        lines?.close()
+        lines = nil
+    }
+
+    /// What the thread that writes shares with the comparison.
+    private final class KeyFile: Sendable {
+        struct Content {
+            var root: TargetRoot
+            var isWritten = false
+            var failure: (any Error)?
+        }
+
+        let content: Mutex<Content>
+
+        init(_ root: TargetRoot) {
+            content = Mutex(Content(root: root))
+        }
+
+        func append(_ keys: [Digest]) throws {
+            try content.withLock { content in
+                let state = try content.root.makeState()
+                var text: [UInt8] = []
+                for key in keys {
+                    key.append(to: &text)
+                    text.append(UInt8(ascii: "\n"))
+                }
+                let file = try state.open(.compared, [.write, .append, .create])
+                try calling("write", state.path(of: .compared)) { () throws(Errno) in try file.write(text) }
+                content.isWritten = true
+            }
+        }
+
+        func fail(_ error: any Error) { content.withLock { $0.failure = error } }
     }
 }
 

@@ -28,7 +28,7 @@ extension Journal {
 
     /// Writes the journal, durably, under its name.
     func write(to state: StateDirectory) throws {
-        var file = try PendingFile(StateDirectory.Name.journal, in: state.directory)
+        var file = try state.newJournal()
         var document = DocumentWriter(format: Journal.format.description)
         document.text.field("transaction", id)
         document.text.field("began", Timestamp(began))

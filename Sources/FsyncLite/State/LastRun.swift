@@ -58,25 +58,26 @@ extension StateDirectory {
     ///
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
     package func lastRun() throws -> LastRun? {
-        guard let file = try open(Name.lastRun) else { return try emptyLastRun() }
-        let path = directory.path(of: Name.lastRun)
-        let size = try calling("statx", path) { () throws(Errno) in try file.status().size }
+        guard let file = try open(.lastRun) else { return try emptyLastRun() }
+        let size = try calling("statx", path(of: .lastRun)) { () throws(Errno) in try file.status().size }
         guard size > 0 else { return try emptyLastRun() }
-        return try JSONDocument.read(Name.lastRun, in: directory, limit: StateDirectory.lastRunLimit) as LastRun
+        return try JSONDocument.read(
+            StateEntry.lastRun.name, in: directory, limit: StateDirectory.lastRunLimit)
     }
 
     /// What was kept before there was a document: a file's modification time is when the scan began, its change time
     /// when the run had ended.
     private func emptyLastRun() throws -> LastRun? {
-        try [Name.lastRun, Name.trustingRun].compactMap { try directory.status(of: $0) }
+        try [StateEntry.lastRun, .trustingRun].compactMap { try status(of: $0) }
             .max { $0.modified < $1.modified }
             .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
-    /// Notes that a run has ended. After a power cut the document may be empty, and its times tell.
-    func note(_ run: LastRun) throws {
-        var file = try PendingFile(Name.lastRun, in: directory)
-        try file.write(Array(JSONDocument.encode(run)))
-        try file.commit(durably: false)
+    /// Notes that a run that began its scan then has ended. After a power cut the document may be empty, and its times
+    /// tell.
+    func markRun(scanned: Timestamp, problems: Int) throws {
+        let run = LastRun(began: scanned, ended: .now, problems: problems)
+        try replace(.lastRun, Array(JSONDocument.encode(run)))
+        try remove(.trustingRun)
     }
 }

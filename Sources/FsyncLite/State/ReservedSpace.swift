@@ -10,7 +10,7 @@ enum ReservedSpace {
             let longest = max(object.old?.name.bytes.count ?? 0, object.new?.name.bytes.count ?? 0)
             size += 2 * Int64(longest + 64)
         }
-        let name = StateDirectory.Name.ballast
+        let name = TransactionEntry.reservedSpace
         let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         try calling("fallocate", directory.path(of: name)) { () throws(Errno) in
             do throws(Errno) {

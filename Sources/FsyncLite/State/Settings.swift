@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 
 /// What a target's `.fsync-lite/settings.json` or `settings.plist` says. Whatever is left out has its default elsewhere.
 public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
@@ -32,5 +33,35 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
         try rules.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(defaults, forKey: .defaults)
+    }
+}
+
+extension StateDirectory {
+    /// What a person set for this target; the defaults where there is no file.
+    package func settings() throws -> Settings { try settingsFile()?.content ?? Settings() }
+
+    private static let settingsEntries = [StateEntry.settings, .settingsPropertyList]
+
+    /// The file that says so.
+    package func settingsFile() throws -> SettingsFile<Settings>? {
+        var found: [SettingsFile<Settings>] = []
+        for entry in StateDirectory.settingsEntries {
+            guard let descriptor = try open(entry) else { continue }
+            let path = path(of: entry)
+            let data: [UInt8]
+            do {
+                data = try descriptor.readAll(limit: SettingsFile<Settings>.sizeLimit)
+            } catch {
+                throw SyncError(.invalidDocument, path: path, error)
+            }
+            found.append(try SettingsFile(data, of: LocalFile(bytes: path)))
+        }
+        return try SettingsFile.only(found)
+    }
+
+    /// The path of a file of settings that changed after a time; nil where none did.
+    func settingsChanged(since time: FileTime) throws -> [UInt8]? {
+        try StateDirectory.settingsEntries.first { try status(of: $0)?.changed ?? time > time }
+            .map(path)
     }
 }

@@ -4,53 +4,17 @@ import FileSystem
 /// The directory `.fsync-lite` of a target, and what lies in it. After an exchange it stands beside the target, as
 /// `.NAME.fsync-lite`.
 ///
-/// It must belong to whoever runs this, and nobody else may write to it: a journal that somebody planted
-/// would make root write.
+/// It must belong to the user who runs this, and no other may write to it: a planted journal would make root write.
 package struct StateDirectory: Sendable {
     package let directory: Directory
     /// It is not in the target but beside it.
     package let isBeside: Bool
 
-    package enum Name {
-        static let manifest = FileName("manifest.json")
-        static let mark = FileName("mark")
-        static let lastRun = FileName("last-run")
-        static let trustingRun = FileName("trusting-run")
-        static let settings = FileName("settings.json")
-        static let settingsPropertyList = FileName("settings.plist")
-        static let journal = FileName("journal")
-        static let journalBack = FileName("journal.back")
-        static let stage = FileName("stage")
-        static let history = FileName("history")
-        static let trash = FileName("trash")
-        static let record = FileName("record.json")
-        static let ballast = FileName("ballast")
-        static let conflicts = FileName("conflicts")
-        static let syncFailed = FileName("sync-failed")
-        static let tree = FileName("tree")
-        static let trees = FileName("trees")
-        static let linked = FileName("linked")
-        static let copy = FileName("copy")
-        static let rootTime = FileName("root-time")
-        static let compared = FileName("compared")
-
-        /// What the state is called beside a target; nil where that would be too long.
-        static func beside(_ target: FileName) -> FileName? { beside(target, "") }
-
-        /// What the other trees of a target that is a subvolume lie in.
-        static func treesBeside(_ target: FileName) -> FileName? { beside(target, "-trees") }
-
-        private static func beside(_ target: FileName, _ suffix: String) -> FileName? {
-            let name = Array(".".utf8) + target.bytes + FileName.state.bytes + suffix.utf8
-            return name.count <= 255 ? FileName(name) : nil
-        }
-    }
-
     /// The state of a target; nil when it has none.
     package init?(of root: Directory) throws {
         let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         var beside: StateDirectory?
-        if let place = try root.place(), let name = Name.beside(place.name) {
+        if let place = try root.place(), let name = FileName.state(beside: place.name) {
             beside = try StateDirectory(name, in: place.parent, isBeside: true)
         }
         if let inside, let beside {
@@ -63,7 +27,8 @@ package struct StateDirectory: Sendable {
             }
         }
         guard
-            let found = try beside ?? inside ?? StateDirectory(FileName.state, in: root, isBeside: false)
+            let found = try beside ?? inside
+                ?? StateDirectory(FileName.state, in: root, isBeside: false)
         else { return nil }
         self = found
     }
@@ -84,7 +49,9 @@ package struct StateDirectory: Sendable {
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "somebody is replacing this directory")
         }
-        try checkEntries()
+        for entry in StateEntry.allCases {
+            if let status = try self.status(of: entry) { try check(status, entry) }
+        }
     }
 
     /// Makes the state of a target that has none.
@@ -96,26 +63,14 @@ package struct StateDirectory: Sendable {
         return state
     }
 
-    /// What lies in the state is of the right kind, and nobody else may write to it.
-    private func checkEntries() throws {
-        let directories = [Name.stage, Name.history, Name.trash, Name.trees]
-        let files = [
-            Name.manifest, Name.mark, Name.lastRun, Name.trustingRun, Name.settings,
-            Name.settingsPropertyList, Name.journal, Name.journalBack, Name.syncFailed, Name.linked,
-            Name.copy, Name.rootTime, Name.compared,
-        ]
-        for (names, type) in [(directories, FileType.directory), (files, .file)] {
-            for name in names {
-                if let status = try directory.status(of: name) { try check(status, name, type) }
-            }
-        }
-    }
+    // MARK: Entries
 
-    private func check(_ status: FileStatus, _ name: FileName, _ type: FileType) throws {
-        let path = directory.path(of: name)
+    /// An entry is of its kind, and no other user may write to it.
+    private func check(_ status: FileStatus, _ entry: StateEntry) throws {
+        let path = path(of: entry)
         // A file that is open has no name any more when it was replaced meanwhile.
-        guard status.type == type, type == .directory || status.links <= 1 else {
-            let wanted = type == .directory ? "directory" : "file with one name"
+        guard status.type == entry.type, entry.type == .directory || status.links <= 1 else {
+            let wanted = entry.type == .directory ? "directory" : "file with one name"
             throw SyncError(.refused, path: path, "a plain \(wanted) was expected; move this away")
         }
         try StateDirectory.checkOwner(status, path)
@@ -132,274 +87,117 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    // MARK: Files
+    func status(of entry: StateEntry) throws -> FileStatus? { try directory.status(of: entry.name) }
 
-    /// Opens a file of the state for reading; nil when it is not there.
+    func has(_ entry: StateEntry) throws -> Bool { try status(of: entry) != nil }
+
+    /// For messages.
+    func path(of entry: StateEntry) -> [UInt8] { directory.path(of: entry.name) }
+
+    /// Opens a file for reading; nil when it is not there.
     ///
     /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
-    package func open(_ name: FileName) throws -> FileDescriptor? {
-        guard let seen = try directory.status(of: name) else { return nil }
-        try check(seen, name, .file)
-        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
-        let path = directory.path(of: name)
-        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() }, name, .file)
+    func open(_ entry: StateEntry) throws -> FileDescriptor? {
+        guard let seen = try status(of: entry) else { return nil }
+        try check(seen, entry)
+        return try open(entry, [.read])
+    }
+
+    /// Opens a file, which is made where the flags say so.
+    func open(_ entry: StateEntry, _ flags: FileDescriptor.Flags) throws -> FileDescriptor {
+        let descriptor = try directory.open(
+            entry.name, flags.union([.noFollow, .nonBlocking]), permissions: 0o600)
+        try check(calling("statx", path(of: entry)) { () throws(Errno) in try descriptor.status() }, entry)
         return descriptor
     }
 
+    /// Reads a file; nil when it is not there.
+    func read(_ entry: StateEntry, limit: Int) throws -> [UInt8]? {
+        guard let descriptor = try open(entry) else { return nil }
+        return try calling("read", path(of: entry)) { () throws(Errno) in try descriptor.readAll(limit: limit)
+        }
+    }
+
+    /// Gives a file another content, in one step that a power cut may take back.
+    func replace(_ entry: StateEntry, _ content: [UInt8]) throws {
+        var file = try PendingFile(entry.name, in: directory)
+        try file.write(content)
+        try file.commit(durably: false)
+    }
+
+    /// Removes a file where it is there.
+    func remove(_ entry: StateEntry) throws {
+        if try has(entry) { try directory.unlink(entry.name) }
+    }
+
+    // MARK: The manifest
+
     package func manifest(withUncovered: Bool = false) throws -> ManifestReader? {
-        guard let descriptor = try open(Name.manifest) else { return nil }
-        return try ManifestReader(
-            descriptor, path: directory.path(of: Name.manifest), withUncovered: withUncovered)
+        guard let descriptor = try open(.manifest) else { return nil }
+        return try ManifestReader(descriptor, path: path(of: .manifest), withUncovered: withUncovered)
     }
 
     /// Which manifest is there; nil without one. The inode of one that was replaced may be that of the next.
     package func manifestVersion() throws -> ManifestVersion? {
-        try directory.status(of: Name.manifest).map { ManifestVersion(inode: $0.inode, changed: $0.changed) }
+        try status(of: .manifest).map {
+            ManifestVersion(inode: $0.inode, changed: $0.changed, written: $0.modified)
+        }
     }
 
     package struct ManifestVersion: Hashable, Sendable {
         fileprivate let inode: UInt64
         fileprivate let changed: FileTime
+        let written: FileTime
     }
 
-    /// The commit that was begun and not ended; nil when there is none.
-    package func pendingJournal() throws -> (direction: Commit.Direction, transaction: Journal)? {
-        if let descriptor = try open(Name.journal) {
-            return (.forward, try Journal(reading: descriptor, path: directory.path(of: Name.journal)))
-        }
-        if let descriptor = try open(Name.journalBack) {
-            return (
-                .backward, try Journal(reading: descriptor, path: directory.path(of: Name.journalBack))
-            )
-        }
-        return nil
-    }
-
-    /// Whether a commit was begun and not ended.
-    package func hasJournal() throws -> Bool {
-        let forward = try directory.status(of: Name.journal)
-        let backward = try directory.status(of: Name.journalBack)
-        return forward != nil || backward != nil
-    }
-
-    /// What a person set for this target; the defaults where there is no file.
-    package func settings() throws -> Settings { try settingsFile()?.content ?? Settings() }
-
-    /// The file that says so.
-    package func settingsFile() throws -> SettingsFile<Settings>? {
-        var found: [SettingsFile<Settings>] = []
-        for name in [Name.settings, Name.settingsPropertyList] {
-            guard let descriptor = try open(name) else { continue }
-            let path = directory.path(of: name)
-            let data: [UInt8]
-            do {
-                data = try descriptor.readAll(limit: SettingsFile<Settings>.sizeLimit)
-            } catch {
-                throw SyncError(.invalidDocument, path: path, error)
-            }
-            found.append(try SettingsFile(data, of: LocalFile(bytes: path)))
-        }
-        return try SettingsFile.only(found)
-    }
-
-    // MARK: Times
-
-    /// When commits and exchanges moved the change times of what the manifest has no change time of; none without their
-    /// marks.
-    package func trust(_ header: ManifestHeader) throws -> CommitSpans {
-        var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
-        spans += try [lastCommit(header), span(Name.linked)].compactMap(\.self)
-        return CommitSpans(spans: spans)
-    }
-
-    /// From when the last commit got its name, which is before anything was staged, to its last operation; nil where a
-    /// recovery ended it.
-    func lastCommit(_ header: ManifestHeader) throws -> Range<FileTime>? {
-        guard let span = try span(Name.mark) else { return nil }
-        let named = FileName(header.id.utf8).flatMap(TransactionID.time)
-        return min(span.lowerBound, named ?? span.lowerBound)..<span.upperBound
-    }
-
-    /// A mark's modification time is when something began, its change time when that was over. A beginning after the end
-    /// stands for no span.
-    func span(_ name: FileName) throws -> Range<FileTime>? {
-        guard let mark = try directory.status(of: name), mark.modified <= mark.changed else { return nil }
-        return mark.modified..<mark.changed
-    }
-
-    /// Writes down that a commit that began then has done its last operation.
-    ///
-    /// - Parameter began: nil after a recovery: what others did since the crash no commit accounts for.
-    package func markCommit(began: FileTime?) throws {
-        var never = FileTime.now
-        never.seconds += 86_400
-        try mark(Name.mark, began: began ?? never)
-    }
-
-    /// Writes down that since then only an exchange has changed the files that it linked, as far as their change times
-    /// tell.
-    package func markLinked(began: FileTime) throws {
-        try mark(Name.linked, began: began)
-    }
-
-    /// Returns when the clock that files are stamped with has gone on: a later change has a later time.
-    private func mark(_ name: FileName, began: FileTime) throws {
-        func touched() throws -> FileTime? {
-            try touch(name, modified: began)
-            return try directory.status(of: name)?.changed
-        }
-        let first = try touched()
-        while let time = try touched(), let first, time <= first {}
-    }
-
-    /// Does what moves the root's modification time, which is then put back; by the next run that writes, where this
-    /// one is cut short.
-    func keepingTime(of root: Directory, _ move: () throws -> Void) throws {
-        try touch(Name.rootTime, modified: root.status().modified)
-        let moved = Result(catching: move)
-        try putBackTime(of: root)
-        try moved.get()
-    }
-
-    /// Puts the root's modification time back after a run that was cut short while it moved the state.
-    func putBackTime(of root: Directory) throws {
-        guard let modified = try directory.status(of: Name.rootTime)?.modified else { return }
-        try ObjectHandle(of: root).setModified(modified)
-        try directory.unlink(Name.rootTime)
-    }
-
-    /// Writes down that a run that began its scan then has ended.
-    func markRun(scanned: Timestamp, problems: Int) throws {
-        try note(LastRun(began: scanned, ended: .now, problems: problems))
-        // Of older versions.
-        if try directory.status(of: Name.trustingRun) != nil { try directory.unlink(Name.trustingRun) }
-    }
-
-    /// The manifest tells of them from now on.
-    func forgetComparisons() throws {
-        if try directory.status(of: Name.compared) != nil { try directory.unlink(Name.compared) }
-    }
-
-    private func touch(_ name: FileName, modified: FileTime) throws {
-        let descriptor = try directory.open(
-            name, [.write, .create, .noFollow, .nonBlocking], permissions: 0o600)
-        let path = directory.path(of: name)
-        try check(calling("statx", path) { () throws(Errno) in try descriptor.status() }, name, .file)
-        try calling("futimens", path) { () throws(Errno) in try descriptor.setModified(modified) }
-    }
-
-    // MARK: Syncs that failed
-
-    /// Whether the sync that ends a commit failed under this mount. The kernel tells an error once and says
-    /// success ever after, while what is in memory and what is on disk differ.
-    package func syncFailed(under mount: String) throws -> Bool {
-        guard let descriptor = try open(Name.syncFailed) else { return false }
-        return try calling("read", directory.path(of: Name.syncFailed)) { () throws(Errno) -> Bool in
-            try descriptor.readAll(limit: 4096) == Array(mount.utf8)
-        }
-    }
-
-    /// Need not be durable: it serves as long as the mount does.
-    package func noteFailedSync(under mount: String) throws {
-        guard try directory.status(of: Name.syncFailed) == nil else { return }
-        let descriptor = try directory.open(
-            Name.syncFailed, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
-        try calling("write", directory.path(of: Name.syncFailed)) { () throws(Errno) in
-            try descriptor.write(Array(mount.utf8))
-        }
-    }
-
-    // MARK: Copies
-
-    /// Which earlier tree the directory becomes a copy of; nil for a target.
-    func copy() throws -> [UInt8]? {
-        guard let descriptor = try open(Name.copy) else { return nil }
-        return try calling("read", directory.path(of: Name.copy)) { () throws(Errno) in
-            try descriptor.readAll(limit: 1 << 24)
-        }
-    }
-
-    /// The next barrier makes it durable.
-    func setCopy(_ copy: [UInt8]?) throws {
-        if let copy {
-            var file = try PendingFile(Name.copy, in: directory)
-            try file.write(copy)
-            try file.commit(durably: false)
-        } else if try directory.status(of: Name.copy) != nil {
-            try directory.unlink(Name.copy)
-        }
-    }
+    /// The file that becomes the manifest when it is committed.
+    func newManifest() throws -> PendingFile { try PendingFile(StateEntry.manifest.name, in: directory) }
 
     // MARK: Directories
 
+    /// nil where it is missing.
+    private func subdirectory(_ entry: StateEntry) throws -> Directory? {
+        try has(entry) ? directory.directory(entry.name) : nil
+    }
+
+    private func makeSubdirectory(_ entry: StateEntry) throws -> Directory {
+        if try !has(entry) { try directory.makeDirectory(entry.name) }
+        return try directory.directory(entry.name)
+    }
+
+    /// A directory for each transaction that is not committed yet; nil where there is none.
+    package func stage() throws -> Directory? { try subdirectory(.stage) }
+    package func makeStage() throws -> Directory { try makeSubdirectory(.stage) }
+
+    /// A directory for each transaction that is committed; nil where there is none.
+    package func history() throws -> Directory? { try subdirectory(.history) }
+    /// Of a transaction that is committed.
+    func transaction(_ name: FileName) throws -> Directory {
+        try directory.directory(StateEntry.history.name).directory(name)
+    }
+    func makeHistory() throws -> Directory { try makeSubdirectory(.history) }
+
+    /// The old trees of exchanges; nil where there is none.
+    func trees() throws -> Directory? { try subdirectory(.trees) }
+    func makeTrees() throws -> Directory { try makeSubdirectory(.trees) }
+
+    /// What is in it will be removed.
+    func makeTrash() throws -> Directory { try makeSubdirectory(.trash) }
+
+    /// The names of the transactions in the history, the oldest first.
+    package func transactions() throws -> [FileName] {
+        guard let history = try history() else { return [] }
+        // Names of others tell nothing of the order of ours.
+        return try DirectoryListing.names(in: history).filter(TransactionID.isName).sorted()
+    }
+
     /// Bytes on disk of what runs that were cut short have staged.
     package func stagedBytes() throws -> Int64 {
-        guard try directory.status(of: Name.stage) != nil else { return 0 }
-        let scan = try TreeScan(directory.directory(Name.stage), TreeScan.Options())
+        guard let stage = try stage() else { return 0 }
+        let scan = try TreeScan(stage, TreeScan.Options())
         var bytes: Int64 = 0
         // What has other names is not freed with this one.
         while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
         return bytes
-    }
-
-    /// The names of the transactions in the history, the oldest first.
-    package func transactions() throws -> [FileName] {
-        guard try directory.status(of: Name.history) != nil else { return [] }
-        // Names of others tell nothing of the order of ours.
-        return try DirectoryListing.names(in: directory.directory(Name.history)).filter(TransactionID.isName)
-            .sorted()
-    }
-
-    /// A directory of the state, made where it is missing.
-    package func subdirectory(_ name: FileName) throws -> Directory {
-        if try directory.status(of: name) == nil { try directory.makeDirectory(name) }
-        return try directory.directory(name)
-    }
-
-    /// Takes a directory out of the way at once, to be emptied after.
-    ///
-    /// - Parameter header: the file in it that makes it count, and goes first where the disk has no room for the
-    ///   trash itself: a kill half way then leaves what does not count.
-    package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
-        guard try parent.status(of: name) != nil else { return }
-        let trash: Directory
-        do {
-            trash = try subdirectory(Name.trash)
-        } catch let error as SystemError where [.noSpace, .quotaExceeded].contains(error.errno) {
-            if let header {
-                let directory = try parent.directory(name)
-                if try directory.status(of: header) != nil { try directory.unlink(header) }
-            }
-            return try TreeRemoval.remove(name, in: parent)
-        }
-        try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
-    }
-
-    /// Removes the state itself, what it says of a copy last. No journal may be there.
-    package func removeAll(from root: Directory) throws {
-        for name in try DirectoryListing.names(in: directory) where name != Name.copy {
-            try TreeRemoval.remove(name, in: directory)
-        }
-        try TreeRemoval.remove(FileName.state, in: root)
-    }
-
-    /// Empties the trash and what a run that was cut short left behind. No journal may be there.
-    package func clean() throws {
-        if try directory.status(of: Name.stage) != nil { try discard(Name.stage, in: directory) }
-        for name in try DirectoryListing.names(in: directory)
-        where name == Name.trash || name == Name.syncFailed || PendingFile.isTemporary(name) {
-            try TreeRemoval.remove(name, in: directory)
-        }
-    }
-}
-
-extension Directory {
-    /// The state of this target where it is not in it, so that paths in the state lead there all the same.
-    func stateBeside() throws(SystemError) -> Directory? {
-        guard try status(of: FileName.state) == nil, let place = try place(),
-            let name = StateDirectory.Name.beside(place.name),
-            try place.parent.status(of: name)?.type == .directory
-        else { return nil }
-        return try place.parent.directory(name)
     }
 }

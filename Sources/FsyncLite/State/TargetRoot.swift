@@ -54,7 +54,7 @@ struct TargetRoot {
         let file = LocalFile(bytes: path)
         guard try file.parent.isDirectory else { return nil }
         let place = try file.place()
-        return try StateDirectory.Name.beside(place.name).flatMap {
+        return try FileName.state(beside: place.name).flatMap {
             try StateDirectory($0, in: place.directory, isBeside: true)
         }
     }
@@ -83,23 +83,6 @@ struct TargetRoot {
     /// Whether the directory that will hold the target exists.
     func hasParent() throws -> Bool {
         try directory != nil || LocalFile(bytes: path).parent.isDirectory
-    }
-
-    /// Takes the lock on the target's root, which ends with the process or with this value.
-    ///
-    /// - Throws: `SyncError` with code `locked` while another run has it.
-    func lock() throws {
-        guard let directory else { return }
-        do {
-            try directory.lock()
-        } catch  where error.errno == .wouldBlock {
-            throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
-        }
-        // RACE: the path led to another directory before the lock was taken. Two runs would then write to
-        // what each takes for the target.
-        guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
-            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
-        }
     }
 
     /// Makes the target where it is missing, locked.
@@ -139,76 +122,9 @@ struct TargetRoot {
         return made
     }
 
-    /// The state that stands beside under another name of this directory, which was renamed after an exchange.
-    func stateOfOtherName() throws -> [UInt8]? {
-        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
-        let identity = try directory.status().identity
-        for name in try DirectoryListing.names(in: parent).sorted()
-        where name.bytes.first == UInt8(ascii: ".")
-            && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
-        {
-            // What is not ours to read is not the one.
-            guard let state = try? StateDirectory(name, in: parent, isBeside: true),
-                let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
-            else { continue }
-            return parent.path(of: name)
-        }
-        return nil
-    }
-
-    /// Why the state cannot be moved to where it will be, and back; nil where it stays or can be.
-    func stateRefusal(exchanges: Bool) throws -> Refusal? {
-        let beside = exchanges && !isSubvolume
-        guard let directory, let state, state.isBeside != beside,
-            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
-        else { return nil }
-        let own = try state.directory.domain()
-        for place in [directory, holder] {
-            let demand = try place.domain()
-            guard demand.admits(own) == false else { continue }
-            return Refusal(
-                "\(escapedText(state.directory.path)): "
-                    + Domain.reason(demand, own, directory: escapedText(place.path)))
-        }
-        return nil
-    }
-
-    /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
-    mutating func moveState(beside: Bool) throws {
-        guard let directory, let state, state.isBeside != beside else { return }
-        guard let (parent, name) = try directory.place(.read), let sibling = StateDirectory.Name.beside(name)
-        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
-        try state.keepingTime(of: directory) {
-            try ObjectHandle(of: directory).whileWritable {
-                if beside {
-                    try directory.rename(FileName.state, to: parent, sibling, .noReplace)
-                } else {
-                    try parent.rename(sibling, to: directory, FileName.state, .noReplace)
-                }
-            }
-        }
-        try parent.sync()
-        try directory.sync()
-        self.state = try StateDirectory(of: directory)
-    }
-
-    /// Why the target cannot be exchanged as a whole.
-    func exchangeRefusals() throws -> [Refusal] {
-        guard let directory, let original else { return [] }
-        guard !original.isMountRoot else {
-            return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
-        }
-        guard let (parent, name) = try directory.place(), StateDirectory.Name.treesBeside(name) != nil else {
-            return [Refusal("the target has no name, or too long a one for a second tree beside it")]
-        }
-        guard try isSubvolume || parent.status().device == original.device else {
-            return [Refusal("the target is of another file system than the directory that holds it")]
-        }
-        guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
-            return [Refusal("only its owner makes snapshots of a subvolume; run as its owner")]
-        }
-        return parent.isWritable
-            ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
+    /// After the state was moved.
+    mutating func findState() throws {
+        state = try directory.flatMap { try StateDirectory(of: $0) }
     }
 
     /// After an exchange: the directory that has the target's name now.
@@ -216,28 +132,9 @@ struct TargetRoot {
         directory = tree
     }
 
-    /// Whether a run that was cut short has made the directory this copy, and has only left its state there.
-    func holds(copy: [UInt8]) throws -> Bool {
-        guard let directory, let state, try state.copy() == copy else { return false }
-        // One commit brings all of it.
-        return try state.manifest() != nil
-            || DirectoryListing.names(in: directory).contains { $0 != FileName.state }
-    }
-
-    /// Takes the state away when all is done: what is left is a directory like any other.
-    func removeState() throws {
-        guard let directory, let state else { return }
-        let handle = try ObjectHandle(of: directory)
-        let modified = try handle.status().modified
-        try state.removeAll(from: directory)
-        try handle.setModified(modified)
-        try directory.syncFileSystem()
-    }
-
-    /// Takes back what this run made before its commit: the old target stands as it was.
-    mutating func withdraw() throws {
+    /// Takes back what this run made before its commit, but for a second tree.
+    mutating func unmake() throws {
         guard let directory else { return }
-        try SubvolumeTrees(of: directory)?.removeUnfinished()
         try moveState(beside: stateWasBeside)
         // A commit that was taken back may have found what is somebody's.
         guard let state, stateWasMade, try state.transactions().isEmpty else {

@@ -47,6 +47,20 @@ enum StatusCommand: Command {
             + (run.isComplete ? "(complete)" : "(incomplete: \(entries) could not be mirrored)")
     }
 
+    /// Since when it runs, and how far its phase is.
+    private static func words(_ activity: Activity) -> String {
+        let progress = activity.progress
+        var words = ["since \(activity.began): \(progress.phase.rawValue)"]
+        if progress.bytes > 0 || progress.totalBytes ?? 0 > 0 {
+            let total = progress.totalBytes.map { " of \(ActionText.byteCount($0))" } ?? ""
+            words.append(ActionText.byteCount(progress.bytes) + total)
+        } else if let total = progress.totalEntries {
+            words.append("\(progress.entries) of \(total) entries")
+        }
+        if let rate = activity.bytesPerSecond() { words.append("\(ActionText.byteCount(rate))/s") }
+        return words.joined(separator: ", ")
+    }
+
     private static func write(_ status: Target.Status, to console: inout Console) throws {
         if let (header, summary) = status.manifest {
             try console.line("manifest   \(escapedText(header.id.utf8)), of \(header.created)")
@@ -57,6 +71,7 @@ enum StatusCommand: Command {
         } else if !status.isPending {
             try console.line("manifest   none: nothing was applied yet")
         }
+        if let activity = status.activity { try console.line("running    \(words(activity))") }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
             try console.line("kept       \(applied.id), \(ActionText.byteCount(applied.bytesHeld)) displaced")
@@ -79,6 +94,17 @@ enum StatusDocument {
             }
             document.text.key("summary")
             document.text.summary(summary)
+        }
+        if let activity = status.activity {
+            let progress = activity.progress
+            document.text.field("running_since", activity.began)
+            document.text.field("running_process", Int(activity.process))
+            document.text.field("running_phase", progress.phase.rawValue)
+            document.text.field("running_phase_since", activity.phaseBegan)
+            document.text.field("running_entries", progress.entries)
+            if let total = progress.totalEntries { document.text.field("running_entries_total", total) }
+            document.text.field("running_bytes", progress.bytes)
+            if let total = progress.totalBytes { document.text.field("running_bytes_total", total) }
         }
         if let lastRun = status.lastRun {
             document.text.field("last_run", lastRun.began)

@@ -67,6 +67,28 @@ struct ResumeTests {
         #expect(!scene.exists("target/.fsync-lite/stage"))
     }
 
+    /// No signal is needed: every few seconds it is written down what is staged.
+    @Test func whatAKilledRunHasWrittenDownIsUsedAgain() throws {
+        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let running = try RunningCommand(
+            ["apply", "--bandwidth", "300K", "source", "target"], in: scene.directory.path)
+        let stages = "\(scene.target)/.fsync-lite/stage"
+        func listed() -> Int {
+            guard let stage = try? FileManager.default.contentsOfDirectory(atPath: stages).first,
+                let log = try? String(contentsOfFile: "\(stages)/\(stage)/log", encoding: .utf8)
+            else { return 0 }
+            return log.split(separator: "\n").count - 1
+        }
+        let start = ContinuousClock.now
+        while running.isRunning, listed() <= 0, start.duration(to: .now) < .seconds(60) { usleep(10_000) }
+        running.kill()
+        #expect(try running.finish().code == -SIGKILL)
+        let (staged, count) = (stagedInodes(scene), listed())
+        #expect(count > 0)
+        try scene.mirror()
+        #expect(inodes(in: "\(scene.target)/d").intersection(staged).count == count)
+    }
+
     /// A commit is never left half way for a signal.
     @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
         throws

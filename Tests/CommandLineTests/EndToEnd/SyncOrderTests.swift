@@ -52,4 +52,34 @@ struct SyncOrderTests {
         #expect(calls[turn + 2..<end].contains("syncfs") && calls[end + 1] == "fsync")
         #expect(try scene.text("target/a") == "1")
     }
+
+    /// What the log of a stage lists is durable: the next run uses it unseen.
+    @Test func whatIsStagedIsSyncedBeforeTheLogTellsOfIt() throws {
+        let files = TreeLiteral.directory(
+            (0..<200).map { (TreeName(Array("\($0)".utf8)), .file("content of \($0)")) }, mode: 0o755,
+            modified: nil)
+        let scene = try MirrorScene(["d": files])
+        let log = scene.path("calls")
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path,
+            under: [
+                "strace", "-f", "-y", "-qq", "-o", log,
+                "-e", "trace=write,pwrite64,copy_file_range,ioctl,syncfs,fsync,utimensat",
+                "-e", "inject=utimensat:signal=INT:when=20",
+            ])
+        #expect(run.code == 130, "\(run.errors)")
+        let calls = try scene.text("calls").split(separator: "\n").map { $0.drop { !$0.isLetter } }
+        func isOnLog(_ call: Substring) -> Bool {
+            call.contains("/.fsync-lite/stage/") && call.contains("/log>")
+        }
+        let listed = try #require(calls.firstIndex { $0.hasPrefix("write(") && isOnLog($0) })
+        let sync = try #require(calls[..<listed].lastIndex { $0.hasPrefix("syncfs(") })
+        #expect(
+            !calls[sync..<listed].contains { call in
+                ["write(", "pwrite64(", "copy_file_range(", "ioctl("].contains { call.hasPrefix($0) }
+                    && call.contains("/.fsync-lite/stage/")
+            })
+        #expect(calls[(listed + 1)...].contains { $0.hasPrefix("fsync(") && isOnLog($0) })
+        try scene.mirror()
+    }
 }

@@ -121,7 +121,7 @@ struct CommitTests {
                 journal.operations.append(.link(OperationGraph.Link(object: 12, place: place)))
             }
             journal.operations.append(.rename(OperationGraph.transaction))
-            let stage = try scene.state.subdirectory(StateDirectory.Name.stage)
+            let stage = try scene.state.makeStage()
                 .directory(#require(FileName(journal.id.utf8)))
             try ReservedSpace.make(for: journal, in: stage)
             #expect(!HostCommand.works("dd", "if=/dev/zero", "of=\(directory.path)/full", "bs=1k"))

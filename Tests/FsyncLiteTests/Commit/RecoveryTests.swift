@@ -39,7 +39,7 @@ struct RecoveryTests {
 
     @Test func takesBackAndGoesOnTakingBack() throws {
         let scene = try cutShort()
-        try recovery(scene).turnRound()
+        try scene.state.turnJournal()
         // Whatever is asked for now: it was turned round.
         #expect(try recovery(scene).run() != nil)
         try scene.expectOld()

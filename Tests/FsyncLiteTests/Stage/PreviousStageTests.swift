@@ -24,7 +24,8 @@ struct PreviousStageTests {
             directory = try TemporaryDirectory(inMemory: true)
             root = try directory.open()
             state = try StateDirectory.make(in: root)
-            goal = try state.subdirectory(FileName("goal"))
+            try state.directory.makeDirectory(FileName("goal"))
+            goal = try state.directory.directory(FileName("goal"))
             let name = "\(directory.path)/.fsync-lite/stage"
             try (["t": ["0": ["f": .file("content", modified: TreeTime(1000))]]] as TreeLiteral).build(
                 at: name)
@@ -36,12 +37,26 @@ struct PreviousStageTests {
             file = File(path: path("f"), status: source, destination: [])
             let found = try #require(
                 try Directory.open(path: Array("\(name)/t/0".utf8)).status(of: FileName("f")))
-            var record = StageRecord(transaction: "t")
-            record.files = [
-                StageRecord.StagedFile(
-                    path: Array("f".utf8), place: Array("0/f".utf8), source: source, stagedInode: found.inode)
-            ]
-            try JSONDocument.encode(record).write(to: URL(fileURLWithPath: "\(name)/t/record.json"))
+            let staged = StagedFile(
+                path: file.path, place: path("0/f"), source: source, stagedInode: found.inode)
+            line = staged.line
+            try writeLog("\(Self.header)\n\(line)\n")
+        }
+
+        static let header = StageLogHeader(transaction: "t", attributes: .all).line
+        /// What the log says of the file.
+        let line: String
+
+        func writeLog(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(stage)/t/log"))
+        }
+
+        static func files(in stage: String) throws -> [StagedFile] {
+            var files: [StagedFile] = []
+            try StageLog.read(in: .open(path: Array("\(stage)/t".utf8)), if: { _ in true }) {
+                files.append($0)
+            }
+            return files
         }
 
         /// Whether the staged file is used for the source's.
@@ -96,9 +111,45 @@ struct PreviousStageTests {
         #expect(try !scene.isUsed())
     }
 
-    @Test func damagedRecordIsNone() throws {
+    @Test func withoutALogNothingIsUsed() throws {
         let scene = try Scene()
-        try Data("{".utf8).write(to: URL(fileURLWithPath: "\(scene.stage)/t/record.json"))
+        try #require(unlink("\(scene.stage)/t/log") == 0)
+        // Of earlier versions, which nothing reads any more.
+        try Data("{}\n".utf8).write(to: URL(fileURLWithPath: "\(scene.stage)/t/record.json"))
+        #expect(try !scene.isUsed())
+    }
+
+    @Test(arguments: ["", "fsync-lite-stage 2 t 31\n", "\(Scene.header) \n", "{\n", "\0\0\0\n"])
+    func belowAnotherHeaderNothingIsUsed(header: String) throws {
+        let scene = try Scene()
+        try scene.writeLog("\(header)\(scene.line)\n")
+        #expect(try !scene.isUsed())
+    }
+
+    @Test func tornLineIsNone() throws {
+        let scene = try Scene()
+        for length in 0...scene.line.utf8.count {
+            try scene.writeLog("\(Scene.header)\n\(scene.line.prefix(length))")
+            let log = try Scene.files(in: scene.stage)
+            #expect(log.isEmpty, "\(length)")
+        }
+        #expect(try !scene.isUsed())
+    }
+
+    @Test(arguments: [
+        "", "torn", String(repeating: "\0", count: 100), String(repeating: "x", count: 2_000_000),
+    ])
+    func lineThatCannotBeReadEndsTheLog(line: String) throws {
+        let scene = try Scene()
+        try scene.writeLog("\(Scene.header)\n\(scene.line)\n\(line)\n\(scene.line)\n")
+        #expect(try Scene.files(in: scene.stage).count == 1)
+        #expect(try scene.isUsed())
+    }
+
+    @Test func logOfAnotherKindIsNone() throws {
+        let scene = try Scene()
+        try #require(unlink("\(scene.stage)/t/log") == 0)
+        try #require(mkfifo("\(scene.stage)/t/log", 0o600) == 0)
         #expect(try !scene.isUsed())
     }
 

@@ -1,0 +1,24 @@
+import FileSystem
+
+extension TreeScan {
+    /// What the directory of the reserved name is called where it stands beside a tree, and not in it; nil where that
+    /// would be too long.
+    ///
+    /// - Parameter suffix: of another directory of that tree.
+    static func reservedName(beside tree: FileName, suffix: String = "") -> FileName? {
+        let name = Array(".".utf8) + tree.bytes + reservedName.bytes + suffix.utf8
+        return name.count <= 255 ? FileName(name) : nil
+    }
+}
+
+extension Directory {
+    /// The directory of the reserved name where it is not in this one but beside it: paths that begin with the name lead
+    /// there all the same.
+    func reservedDirectoryBeside() throws(SystemError) -> Directory? {
+        guard try status(of: FileName.state) == nil, let place = try place(),
+            let name = FileName.state(beside: place.name),
+            try place.parent.status(of: name)?.type == .directory
+        else { return nil }
+        return try place.parent.directory(name)
+    }
+}

@@ -1,0 +1,109 @@
+import FileSystem
+
+/// The file `log` of a stage: what it holds for a later run. A header, then a line for each file that is staged whole
+/// *and* durable.
+///
+/// Lines are appended every few seconds by a thread of their own, and on request. A line that cannot be read, such as one
+/// that was torn by a power cut, ends the log: the files after it are copied anew.
+package final class StageLog: Sendable {
+    private let lines: LineLog<StagedFile>
+    private let monitor: any Monitor
+
+    /// - Parameters:
+    ///   - directory: the stage's own, `stage/TX`.
+    ///   - root: the target's, opened before anything was staged.
+    init(
+        _ transaction: FileName, _ attributes: MirroredAttributes, in directory: Directory, root: Directory,
+        monitor: any Monitor
+    ) {
+        self.monitor = monitor
+        let header = StageLogHeader(transaction: transaction.description, attributes: attributes)
+        lines = LineLog(onFailure: { monitor.warn(StageLog.warning($0)) }) { files in
+            // A file enters the log only after a sync covered it: after a power cut one of the right size and time can be
+            // all zeros.
+            try root.syncFileSystem()
+            try StageLog.append(files, below: header, in: directory)
+        }
+    }
+
+    private static func append(
+        _ files: [StagedFile], below header: StageLogHeader, in directory: Directory
+    ) throws {
+        let file = try directory.open(
+            TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
+        try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
+            let isNew = try file.status().size == 0
+            let lines = (isNew ? [header.line] : []) + files.map(\.line)
+            try file.write(Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
+            try file.sync()
+        }
+        try directory.sync()
+    }
+
+    private static func warning(_ error: any Error) -> String {
+        "what is staged could not be written down: \(error)"
+    }
+
+    /// Notes a file that is staged whole.
+    func note(_ file: StagedFile) { lines.add(file) }
+
+    /// Writes down what was noted, at once.
+    func save() {
+        do {
+            try lines.flush()
+        } catch {
+            monitor.warn(StageLog.warning(error))
+        }
+    }
+
+    /// Nothing is written to the stage any more. A batch that is under way ends first.
+    func close() { lines.close() }
+
+    /// Reads the log in the directory of a stage; nothing where there is none.
+    ///
+    /// - Parameters:
+    ///   - isUsable: whether the files below a header may be used at all.
+    ///   - body: gets each file.
+    package static func read(
+        in directory: Directory, if isUsable: (StageLogHeader) -> Bool, _ body: (StagedFile) -> Void
+    ) throws(SystemError) {
+        guard try directory.status(of: TransactionEntry.log)?.type == .file else { return }
+        let file = try directory.open(TransactionEntry.log, [.read, .noFollow, .nonBlocking])
+        try calling("read", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
+            var hasHeader = false
+            try file.readLines { line in
+                guard hasHeader else {
+                    hasHeader = StageLogHeader(line: line).map(isUsable) ?? false
+                    return hasHeader
+                }
+                guard let file = StagedFile(line: line) else { return false }
+                body(file)
+                return true
+            }
+        }
+    }
+}
+
+/// The first line of a stage's log.
+package struct StageLogHeader: Sendable, Equatable {
+    /// The name of the stage's directory.
+    package let transaction: String
+    /// With which the files were staged: under others they are of no use.
+    package let attributes: MirroredAttributes
+
+    private static let format = "fsync-lite-stage 1"
+
+    package init(transaction: String, attributes: MirroredAttributes) {
+        (self.transaction, self.attributes) = (transaction, attributes)
+    }
+
+    package var line: String { "\(StageLogHeader.format) \(transaction) \(attributes.rawValue)" }
+
+    /// nil for a line that is none of this version.
+    package init?(line: some Collection<UInt8>) {
+        let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
+        guard fields.count == 4, let attributes = UInt8(fields[3]) else { return nil }
+        self.init(transaction: String(fields[2]), attributes: MirroredAttributes(rawValue: attributes))
+        guard self.line.utf8.elementsEqual(line) else { return nil }
+    }
+}

@@ -1,0 +1,124 @@
+import FileSystem
+import Synchronization
+
+/// Gathers what becomes lines of a file that only grows, and has it appended in batches by a thread of its own: adding
+/// something waits for no disk. What was appended is not kept.
+final class LineLog<Element: Sendable>: Sendable {
+    private struct Pending {
+        var elements: [Element] = []
+        var hasThread = false
+        var isOver = false
+    }
+
+    private let pending = Mutex(Pending())
+    /// Held while a batch is appended: batches come one after the other.
+    private let appending = Mutex(())
+    private let interval: Duration
+    private let append: @Sendable ([Element]) throws -> Void
+    private let onFailure: @Sendable (any Error) -> Void
+    private let thread = WorkerThread()
+    private let closing = Alarm()
+
+    /// - Parameters:
+    ///   - interval: between two batches; at least ten times as long as the last one took.
+    ///   - onFailure: is told of the first batch that could not be appended, unless `flush` throws the error. After that
+    ///     nothing is taken any more.
+    ///   - append: adds a batch to the file. What it gets was added before the call.
+    init(
+        interval: Duration = .seconds(5), onFailure: @escaping @Sendable (any Error) -> Void,
+        append: @escaping @Sendable ([Element]) throws -> Void
+    ) {
+        (self.interval, self.onFailure, self.append) = (interval, onFailure, append)
+    }
+
+    deinit {
+        closing.ring()
+    }
+
+    func add(_ element: Element) {
+        let isFirst = pending.withLock { pending in
+            guard !pending.isOver else { return false }
+            pending.elements.append(element)
+            defer { pending.hasThread = true }
+            return !pending.hasThread
+        }
+        if isFirst { beginThread() }
+    }
+
+    /// Appends what was added, at once.
+    func flush() throws {
+        try appending.withLock { _ in
+            let batch = pending.withLock { pending in
+                defer { pending.elements = [] }
+                return pending.elements
+            }
+            guard !batch.isEmpty else { return }
+            do {
+                try append(batch)
+            } catch {
+                end()
+                throw error
+            }
+        }
+    }
+
+    /// Nothing is appended any more, and what is not appended yet is dropped. A batch that is under way ends first.
+    func close() {
+        end()
+        appending.withLock { _ in }
+    }
+
+    private func end() {
+        closing.ring()
+        pending.withLock { pending in
+            pending.isOver = true
+            pending.elements = []
+        }
+    }
+
+    private func beginThread() {
+        do {
+            try thread.start { [weak self, closing, interval] in
+                var pause = interval
+                while !closing.wait(pause) {
+                    guard let self else { return }
+                    let start = ContinuousClock.now
+                    self.flushByItself()
+                    pause = max(interval, start.duration(to: .now) * 10)
+                }
+            }
+        } catch {
+            end()
+            onFailure(error)
+        }
+    }
+
+    private func flushByItself() {
+        do {
+            try flush()
+        } catch {
+            onFailure(error)
+        }
+    }
+}
+
+extension FileDescriptor {
+    /// Reads lines, without their line feeds, until `body` returns false. A torn line, after the last line feed, is none.
+    ///
+    /// - Parameter longest: in bytes. A longer line ends the file.
+    func readLines(longest: Int = 1 << 20, _ body: (ArraySlice<UInt8>) -> Bool) throws(Errno) {
+        var text: [UInt8] = []
+        while text.count <= longest {
+            let part = try [UInt8](upTo: 64 * 1024) { (buffer) throws(Errno) -> Int in try read(into: buffer)
+            }
+            guard !part.isEmpty else { return }
+            text += part
+            var start = 0
+            while let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                guard body(text[start..<end]) else { return }
+                start = end + 1
+            }
+            text.removeFirst(start)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import FileStorage
+import FileSystem
+
+/// Where the state of a target stands: in it, or beside it after an exchange, with the other trees of a subvolume.
+extension StateDirectory {
+    /// The directory of the other trees of a target that is a subvolume; nil where its name would be too long.
+    static func treesName(beside target: FileName) -> FileName? {
+        FileName.state(beside: target, suffix: "-trees")
+    }
+}
+
+extension TargetRoot {
+    /// The state that stands beside under another name of this directory, which was renamed after an exchange.
+    func stateOfOtherName() throws -> [UInt8]? {
+        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
+        let identity = try directory.status().identity
+        for name in try DirectoryListing.names(in: parent).sorted()
+        where name.bytes.first == UInt8(ascii: ".")
+            && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
+        {
+            // What is not ours to read is not the one.
+            guard let state = try? StateDirectory(name, in: parent, isBeside: true),
+                let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
+            else { continue }
+            return parent.path(of: name)
+        }
+        return nil
+    }
+
+    /// Why the state cannot be moved to where it will be, and back; nil where it stays or can be.
+    func stateRefusal(exchanges: Bool) throws -> Refusal? {
+        let beside = exchanges && !isSubvolume
+        guard let directory, let state, state.isBeside != beside,
+            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
+        else { return nil }
+        let own = try state.directory.domain()
+        for place in [directory, holder] {
+            let demand = try place.domain()
+            guard demand.admits(own) == false else { continue }
+            return Refusal(
+                "\(escapedText(state.directory.path)): "
+                    + Domain.reason(demand, own, directory: escapedText(place.path)))
+        }
+        return nil
+    }
+
+    /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
+    mutating func moveState(beside: Bool) throws {
+        guard let directory, let state, state.isBeside != beside else { return }
+        guard let (parent, name) = try directory.place(.read),
+            let sibling = FileName.state(beside: name)
+        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
+        try state.keepingTime(of: directory) {
+            try ObjectHandle(of: directory).whileWritable {
+                if beside {
+                    try directory.rename(FileName.state, to: parent, sibling, .noReplace)
+                } else {
+                    try parent.rename(sibling, to: directory, FileName.state, .noReplace)
+                }
+            }
+        }
+        try parent.sync()
+        try directory.sync()
+        try findState()
+    }
+
+    /// Why the target cannot be exchanged as a whole.
+    func exchangeRefusals() throws -> [Refusal] {
+        guard let directory, let original else { return [] }
+        guard !original.isMountRoot else {
+            return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
+        }
+        guard let (parent, name) = try directory.place(), StateDirectory.treesName(beside: name) != nil else {
+            return [Refusal("the target has no name, or too long a one for a second tree beside it")]
+        }
+        guard try isSubvolume || parent.status().device == original.device else {
+            return [Refusal("the target is of another file system than the directory that holds it")]
+        }
+        guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
+            return [Refusal("only its owner makes snapshots of a subvolume; run as its owner")]
+        }
+        return parent.isWritable
+            ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
+    }
+}

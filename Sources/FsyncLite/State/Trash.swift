@@ -1,0 +1,45 @@
+import FileSystem
+
+/// What goes from the state, and the state itself.
+extension StateDirectory {
+    /// Takes a directory out of the way at once, to be emptied after.
+    ///
+    /// - Parameter header: the file in it that makes it count, and goes first where the disk has no room for the
+    ///   trash itself: a kill half way then leaves what does not count.
+    package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
+        guard try parent.status(of: name) != nil else { return }
+        let trash: Directory
+        do {
+            trash = try makeTrash()
+        } catch let error as SystemError where [.noSpace, .quotaExceeded].contains(error.errno) {
+            if let header {
+                let directory = try parent.directory(name)
+                if try directory.status(of: header) != nil { try directory.unlink(header) }
+            }
+            return try TreeRemoval.remove(name, in: parent)
+        }
+        try parent.rename(name, to: trash, FileName(RandomID.hexadecimal(bytes: 8).utf8) ?? name, .noReplace)
+    }
+
+    func emptyTrash() throws {
+        try TreeRemoval.remove(StateEntry.trash.name, in: directory)
+    }
+
+    /// Empties the trash and what a run that was cut short left behind. No journal may be there.
+    package func clean() throws {
+        let (stage, left) = (StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity].map(\.name))
+        if try has(.stage) { try discard(stage, in: directory) }
+        for name in try DirectoryListing.names(in: directory)
+        where left.contains(name) || PendingFile.isTemporary(name) {
+            try TreeRemoval.remove(name, in: directory)
+        }
+    }
+
+    /// Removes the state itself, what it says of a copy last. No journal may be there.
+    package func removeAll(from root: Directory) throws {
+        for name in try DirectoryListing.names(in: directory) where name != StateEntry.copy.name {
+            try TreeRemoval.remove(name, in: directory)
+        }
+        try TreeRemoval.remove(FileName.state, in: root)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What status tells of an apply that runs")
+struct ActivityTests {
+    private func scene() throws -> MirrorScene {
+        let content = String(repeating: "0123456789abcdef", count: 4096)
+        let files = (0..<100).map { (TreeName(Array("\($0)".utf8)), TreeLiteral.file(content)) }
+        return try MirrorScene(["d": .directory(files, mode: 0o755, modified: nil)], inMemory: true)
+    }
+
+    /// An apply that takes more than ten seconds, when it has told what it is doing.
+    private func running(_ scene: MirrorScene) throws -> RunningCommand {
+        let command = try RunningCommand(
+            ["apply", "--bandwidth", "500K", "source", "target"], in: scene.directory.path)
+        let start = ContinuousClock.now
+        while command.isRunning, !scene.exists("target/.fsync-lite/activity"),
+            start.duration(to: .now) < .seconds(60)
+        { usleep(10_000) }
+        return command
+    }
+
+    @Test func phaseAndProgressAreTold() throws {
+        let scene = try scene()
+        let command = try running(scene)
+        defer { command.kill() }
+        let status = try scene.run("status", "--json", "target").json()
+        #expect(status.text("state") == "empty" && status.text("running_phase") == "staging")
+        #expect(status.number("running_entries_total") == 101)
+        #expect(status.number("running_bytes_total") == 100 << 16)
+        let done = try #require(status.number("running_bytes"))
+        #expect(done > 0 && done < 100 << 16)
+        #expect((status.text("running_since") ?? "") < (status.text("running_phase_since") ?? ""))
+        let lines = try scene.run("status", "target").output.split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("running ") })
+        #expect(
+            line.contains(/^running    since 20.*Z: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s$/), "\(line)")
+        // It is kept current.
+        let start = ContinuousClock.now
+        var now = done
+        while now <= done, start.duration(to: .now) < .seconds(30) {
+            now = try scene.run("status", "--json", "target").json().number("running_bytes") ?? now
+        }
+        #expect(now > done)
+    }
+
+    @Test func killedRunIsNotToldOf() throws {
+        let scene = try scene()
+        let command = try running(scene)
+        command.kill()
+        _ = try command.finish()
+        #expect(scene.exists("target/.fsync-lite/activity"))
+        func isTold() throws -> Bool { try scene.run("status", "target").output.contains("running") }
+        #expect(try !isTold())
+        // Nor while another run has the lock, and has not told yet.
+        let lock = open(scene.target, O_RDONLY | O_CLOEXEC)
+        try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        #expect(try !isTold())
+        close(lock)
+        try scene.mirror()
+        #expect(!scene.exists("target/.fsync-lite/activity"))
+    }
+
+    @Test func interruptedRunTakesItBack() throws {
+        let scene = try scene()
+        let command = try running(scene)
+        command.send(SIGINT)
+        #expect(try command.finish().code == 130)
+        #expect(!scene.exists("target/.fsync-lite/activity"))
+    }
+
+    @Test func damagedDocumentIsNone() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.mirror()
+        try Data("{".utf8).write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/activity")))
+        let run = try scene.run("status", "target")
+        #expect(run.code == 0 && !run.output.contains("running"), "\(run.errors)")
+    }
+
+    @Test func endedRunLeavesNothing() throws {
+        let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 300_000))], inMemory: true)
+        try scene.mirror("--bandwidth", "100K")
+        #expect(!scene.exists("target/.fsync-lite/activity"))
+        #expect(try !scene.run("status", "target").output.contains("running"))
+    }
+}
