@@ -46,7 +46,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Any error as a public one.
-    init(wrapping error: any Error) {
+    package init(wrapping error: any Error) {
         switch error {
         case let error as SyncError: self = error
         case let error as SystemError: self.init(error)

@@ -25,7 +25,7 @@ struct Tidying {
             noting {
                 try state.markRun(scanned: planned.scanned.time, problems: report.problems.count)
             }
-            noting { try state.forgetComparisons() }
+            noting { try state.remove(.compared) }
         }
         noting {
             for path in try reduceOldTrees(root, state) {

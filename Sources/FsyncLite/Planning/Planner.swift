@@ -57,13 +57,17 @@ struct Planner {
     private func domains(
         of difference: inout Difference, _ source: some PlanSource
     ) throws -> TargetDomains {
-        let domains = try TargetDomains(difference, root: root)
-        guard !domains.obstacles.isEmpty else { return domains }
+        func domains() throws -> TargetDomains {
+            try TargetDomains(
+                difference, target: root.directory, anchor: root.anchor(), state: root.state?.directory)
+        }
+        let found = try domains()
+        guard !found.obstacles.isEmpty else { return found }
         let movable = Set(difference.matches.lazy.filter { source.mayCopy($0) }.map(\.target.path))
-        let copied = movable.intersection(domains.obstacles.map(\.path))
-        guard !copied.isEmpty else { return domains }
+        let copied = movable.intersection(found.obstacles.map(\.path))
+        guard !copied.isEmpty else { return found }
         difference.copy(insteadOfMoving: copied)
-        return try TargetDomains(difference, root: root)
+        return try domains()
     }
 
     private func facts(

@@ -1,12 +1,12 @@
 import FileSystem
 
-extension TreeScan {
+extension FileName {
     /// What the directory of the reserved name is called where it stands beside a tree, and not in it; nil where that
     /// would be too long.
     ///
     /// - Parameter suffix: of another directory of that tree.
-    static func reservedName(beside tree: FileName, suffix: String = "") -> FileName? {
-        let name = Array(".".utf8) + tree.bytes + reservedName.bytes + suffix.utf8
+    static func state(beside tree: FileName, suffix: String = "") -> FileName? {
+        let name = Array(".".utf8) + tree.bytes + FileName.state.bytes + suffix.utf8
         return name.count <= 255 ? FileName(name) : nil
     }
 }
