@@ -12,7 +12,9 @@ struct EntryTableTests {
         var files: [(packed: File, loose: File)] = []
         for _ in 0..<3000 {
             let depth = Int.random(in: 1...6, using: &random)
-            let names = (0..<depth).map { _ in ["a", "a-b", "b", "ä\n", "c.d"].randomElement(using: &random) ?? "a" }
+            let names = (0..<depth).map { _ in
+                ["a", "a-b", "b", "ä\n", "c.d"].randomElement(using: &random) ?? "a"
+            }
             let path = try #require(RelativePath(names.joined(separator: "/")))
             let status = randomStatus(&random)
             let destination = Array("to".utf8)
@@ -45,7 +47,9 @@ struct EntryTableTests {
     }
 
     /// What 64 bytes cannot say is kept all the same.
-    @Test(arguments: [Int64.min / 4, -(1 << 33) - 1, -(1 << 33), -1, 0, 1, (1 << 33) - 1, 1 << 33])
+    @Test(
+        arguments: [-9_000_000_000, -8_589_934_593, -8_589_934_592, -1, 0, 1, 8_589_934_591, 8_589_934_592]
+            as [Int64])
     func timesFarAwayAreKept(seconds: Int64) {
         let time = FileTime(seconds: seconds, nanoseconds: 999_999_999)
         let status = with(status(.file)) { ($0.modified, $0.changed, $0.created) = (time, time, time) }
@@ -63,7 +67,8 @@ struct EntryTableTests {
         status.allocated = .random(in: 0 ... .max, using: &random)
         (status.owner, status.group) = (.random(in: 0 ... .max, using: &random), .max)
         (status.links, status.permissions) = (.random(in: 1 ... .max, using: &random), 0o7777)
-        status.device = DeviceNumber(major: .random(in: 0...2, using: &random), minor: .random(in: 0...3000, using: &random))
+        status.device = DeviceNumber(
+            major: .random(in: 0...2, using: &random), minor: .random(in: 0...3000, using: &random))
         (status.isMountRoot, status.isImmutable) = (.random(using: &random), .random(using: &random))
         (status.isAppendOnly, status.isEncrypted) = (.random(using: &random), .random(using: &random))
         if status.type == .blockDevice { status.represents = DeviceNumber(major: 8, minor: 1) }
