@@ -18,7 +18,7 @@ package struct ManifestWriter: Sendable {
     package init(_ header: ManifestHeader) {
         document = DocumentWriter(
             format: ManifestWriter.format.description, version: ManifestWriter.version)
-        header.write(to: &document.text)
+        document.text.fields(ManifestHeader.fields, of: header)
         document.beginArray("entries")
     }
 
@@ -33,9 +33,11 @@ package struct ManifestWriter: Sendable {
         check(path, status.type, isCovered: !marks.contains(.uncovered))
         if !marks.contains(.uncovered) { summary.count(status) }
         document.beginElement()
-        document.text.entry(
+        var record = EntryRecord(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            targetInode: targetInode, targetChanged: targetChanged, marks: marks, digest: digest)
+            digest: digest)
+        (record.targetInode, record.targetChanged, record.marks) = (targetInode, targetChanged, marks)
+        document.text.fields(EntryRecord.fields, of: record)
         document.endElement()
     }
 

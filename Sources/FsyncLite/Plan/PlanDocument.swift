@@ -1,3 +1,5 @@
+import FileSystem
+
 /// Writes a plan, or the report of an apply, as one JSON document with one action per line.
 package struct PlanDocument {
     private let source: [UInt8]
@@ -56,17 +58,30 @@ package struct PlanDocument {
     }
 }
 
+extension Action {
+    static let fields: [Field<Action>] = [
+        Field("action", .word(Verb.allCases, \.rawValue) { _ in incomplete.description }, \.verb),
+        Field("from", base64: "from_base64", .path, \.from),
+        Field("path", base64: "path_base64", .path, \.path),
+        Field(
+            "type", .word(FileType.allCases.map(\.documentName), \.self) { _ in incomplete.description },
+            \.type),
+        Field("size", .integer, \.size), Field("link", base64: "link_base64", .path, \.link),
+        Field("entries", .integer, \.entries), Field("causes", .causes, \.causes),
+    ]
+    static let incomplete: StaticString = "an action has a verb, a path, a type and causes"
+}
+
+extension FieldFormat<Causes> {
+    static var causes: FieldFormat {
+        .words(Causes.allNames.enumerated().map { (Causes(rawValue: 1 << $0.offset), $0.element) })
+    }
+}
+
 extension JSONText {
     /// The fields of an action in their one order.
     package mutating func action(_ action: Action) {
-        field("action", action.verb.rawValue)
-        if let from = action.from { field("from", "from_base64", from.bytes[...]) }
-        path(action.path)
-        field("type", action.type)
-        if let size = action.size { field("size", size) }
-        if let link = action.link { field("link", "link_base64", link.bytes[...]) }
-        if let entries = action.entries { field("entries", entries) }
-        field("causes", action.causes.names)
+        fields(Action.fields, of: action)
     }
 
     mutating func summary(_ summary: ActionSummary) {
