@@ -8,7 +8,7 @@ struct Field<Owner>: Sendable {
     typealias Rule = @Sendable (Owner) -> Bool
 
     let key: FieldKey
-    fileprivate let isRequired: Bool
+    fileprivate private(set) var isRequired: Bool
     /// A field is there only where the nearest one before it of a smaller depth is.
     fileprivate private(set) var depth = 0
     /// The field is there where this holds, and only there.
@@ -59,11 +59,37 @@ struct Field<Owner>: Sendable {
         self.init(key, base64: base64, format, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
 
+    private init(
+        key: FieldKey, isRequired: Bool, write: @escaping @Sendable (Owner, inout JSONText) -> Bool,
+        read: @escaping @Sendable (inout DocumentReader, inout Owner, Bool) throws -> Void
+    ) {
+        (self.key, self.isRequired, self.write, self.read) = (key, isRequired, write, read)
+    }
+
     /// The same field of something that holds its owner.
     init<Part>(_ field: Field<Part>, of path: WritableKeyPath<Owner, Part> & Sendable) {
-        (key, isRequired) = (field.key, field.isRequired)
-        write = { owner, text in field.write(owner[keyPath: path], &text) }
-        read = { reader, owner, isBase64 in try field.read(&reader, &owner[keyPath: path], isBase64) }
+        self.init(
+            key: field.key, isRequired: field.isRequired, write: { field.write($0[keyPath: path], &$1) },
+            read: { try field.read(&$0, &$1[keyPath: path], $2) })
+    }
+
+    /// The fields of a part that the owner may lack: it has one where the first is there.
+    ///
+    /// - Parameter blank: what the part is read into.
+    static func part<Part: Sendable>(
+        _ path: WritableKeyPath<Owner, Part?> & Sendable, blank: Part, _ fields: [Field<Part>]
+    ) -> [Field] {
+        let fields = fields.map { field in
+            Field(
+                key: field.key, isRequired: field.isRequired,
+                write: { owner, text in owner[keyPath: path].map { field.write($0, &text) } ?? false },
+                read: { reader, owner, isBase64 in
+                    var part = owner[keyPath: path] ?? blank
+                    try field.read(&reader, &part, isBase64)
+                    owner[keyPath: path] = part
+                })
+        }
+        return group(fields)
     }
 
     /// The field is there where this holds of its owner, and only there.
@@ -80,14 +106,12 @@ struct Field<Owner>: Sendable {
         return field
     }
 
-    /// Fields that are there only where the first is.
-    static func group(_ leader: Field, _ fields: [Field]) -> [Field] {
-        [leader]
-            + fields.map { field in
-                var field = field
-                field.depth += 1
-                return field
-            }
+    /// Fields that are there only where the first is, which may be left out.
+    static func group(_ fields: [Field]) -> [Field] {
+        var fields = fields
+        for index in fields.indices.dropFirst() { fields[index].depth += 1 }
+        fields[0].isRequired = false
+        return fields
     }
 
     /// What is wrong with the owner as it was read; nil where all is well.
@@ -162,10 +186,16 @@ extension DocumentReader {
             } while take(",")
             try expect("}")
         }
+        var depth = Int.max
         for index in fields.indices {
             let isThere = seen & 1 << index != 0
-            if let fault = fields[index].fault(owner, isThere: isThere, incomplete: incomplete) {
-                throw error(fault)
+            if fields[index].depth <= depth {
+                if let fault = fields[index].fault(owner, isThere: isThere, incomplete: incomplete) {
+                    throw error(fault)
+                }
+                depth = isThere ? .max : fields[index].depth
+            } else if isThere {
+                throw error("\"\(fields[index].key.text)\" stands without what it belongs to")
             }
         }
         return seen.nonzeroBitCount

@@ -65,17 +65,6 @@ extension FieldFormat<[String]> {
                 return texts
             })
     }
-
-    /// - Parameter fault: of a list without elements, which is left out.
-    static func texts(orFault fault: StaticString) -> FieldFormat {
-        FieldFormat(
-            write: { $0.field($1, $2) },
-            read: { reader in
-                let texts = try FieldFormat.texts.read(&reader, false)
-                guard !texts.isEmpty else { throw reader.error(fault.description) }
-                return texts
-            })
-    }
 }
 
 extension FieldFormat<Timestamp> {

@@ -79,76 +79,70 @@ extension ManifestHeader {
                 "revision", .integer, get: { $0.revision > 0 ? $0.revision : nil }, set: { $0.revision = $1 }
             )
             .requiring("a revision is 1 or more") { $0.revision > 0 },
-        ]
-        + Field.group(
-            Field(
-                "source", base64: "source_base64", .bytes, get: { $0.source?.path },
-                set: { header, path in
-                    let identity = FileIdentity(inode: 0, created: nil)
-                    header.source = Source(path: path, identity: identity, fileSystem: "")
-                }), mirrorFields)
+        ] + Field.group(sourceFields + mirrorFields)
+
+    private static let sourceFields: [Field<ManifestHeader>] = Field.part(
+        \.source, blank: Source(path: [], identity: .unknown, fileSystem: ""),
+        [
+            Field("source", base64: "source_base64", .bytes, \.path),
+            Field("source_inode", .integer, \.identity.inode),
+            Field("source_created", .time, \.identity.created),
+            Field("source_file_system", .text, \.fileSystem),
+        ])
 
     /// Those of what is a mirror.
     private static let mirrorFields: [Field<ManifestHeader>] =
         [
             Field(
-                "source_inode", .integer, isRequired: true, get: { $0.source?.identity.inode },
-                set: { $0.source?.identity.inode = $1 }),
-            Field(
-                "source_created", .time, get: { $0.source?.identity.created },
-                set: { $0.source?.identity.created = $1 }),
-            Field(
-                "source_file_system", .text, isRequired: true, get: { $0.source?.fileSystem },
-                set: { $0.source?.fileSystem = $1 }),
-            Field(
-                "filters", .texts(orFault: "an empty list of filters"),
-                get: { $0.filters.lines.isEmpty ? nil : $0.filters.lines },
-                set: { $0.filters = FilterSummary(lines: $1) }),
+                "filters", .texts, get: { $0.filters.lines.nonEmpty },
+                set: { $0.filters = FilterSummary(lines: $1) }
+            )
+            .requiring("an empty list of filters") { !$0.filters.lines.isEmpty },
             Field(
                 "without", .words(MirroredAttributes.names),
                 get: { $0.attributes == .all ? nil : .all.subtracting($0.attributes) },
                 set: { $0.attributes.subtract($1) }),
         ]
-        + Field.group(
-            Field(
-                "root_inode", .integer, get: { $0.rootIdentity?.inode },
-                set: { $0.rootIdentity = FileIdentity(inode: $1, created: nil) }),
-            [
-                Field(
-                    "root_created", .time, get: { $0.rootIdentity?.created },
-                    set: { $0.rootIdentity?.created = $1 })
-            ])
+        + Field.part(
+            \.rootIdentity, blank: .unknown,
+            [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
         // Of version 1.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
-        + Field.group(
-            Field(
-                "scanned", .time, get: { $0.scanned?.time },
-                set: { $0.scanned = Scan(time: $1, clock: KernelClock(boot: "", uptime: 0)) }),
+        + Field.part(
+            \.scanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
             [
-                Field(
-                    "boot", .text, isRequired: true, get: { $0.scanned?.clock.boot },
-                    set: { $0.scanned?.clock.boot = $1 }),
-                Field(
-                    "uptime_ms", .integer, isRequired: true, get: { $0.scanned?.clock.uptime },
-                    set: { $0.scanned?.clock.uptime = $1 }),
+                Field("scanned", .time, \.time), Field("boot", .text, \.clock.boot),
+                Field("uptime_ms", .integer, \.clock.uptime),
             ])
         + [
-            Field(
-                "commits", .spans, get: { $0.commits.isEmpty ? nil : $0.commits }, set: { $0.commits = $1 }),
+            Field("commits", .spans, get: { $0.commits.nonEmpty }, set: { $0.commits = $1 })
+                .requiring("an empty list of commits") { !$0.commits.isEmpty },
             Field("retention", .object(RetentionPolicy.fields, blank: RetentionPolicy()), \.retention)
                 .requiring("no rule of retention") { $0.retention?.isEmpty == false },
             Field("root_entry", .root, \.rootEntry),
         ]
-        + Field.group(
+        + Field.group([
             Field(
                 "root_omitted", .words(Omissions.names),
                 get: { $0.rootChanged == nil || $0.rootOmitted.isEmpty ? nil : $0.rootOmitted },
                 set: { $0.rootOmitted = $1 }),
-            [
-                Field(
-                    "root_changed", .time, isRequired: true, get: { $0.rootChanged },
-                    set: { $0.rootChanged = $1 })
-            ])
+            Field(
+                "root_changed", .time, isRequired: true, get: { $0.rootChanged }, set: { $0.rootChanged = $1 }
+            ),
+        ])
+}
+
+extension FileIdentity {
+    static let unknown = FileIdentity(inode: 0, created: nil)
+}
+
+extension Timestamp {
+    static let unknown = Timestamp(FileTime(seconds: 0, nanoseconds: 0))
+}
+
+extension Array {
+    /// nil for none, which a document leaves out.
+    var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 
 extension FieldFormat<[Range<Timestamp>]> {
@@ -157,8 +151,7 @@ extension FieldFormat<[Range<Timestamp>]> {
         FieldFormat(
             write: { $0.field($1, $2.map { "\($0.lowerBound)/\($0.upperBound)" }) },
             read: { reader in
-                try FieldFormat<[String]>.texts(orFault: "an empty list of commits").read(&reader, false).map
-                { text in
+                try FieldFormat<[String]>.texts.read(&reader, false).map { text in
                     let times = text.split(separator: "/", omittingEmptySubsequences: false)
                         .compactMap { Timestamp(iso8601: String($0)) }
                     guard times.count == 2, times[0] <= times[1] else {

@@ -19,7 +19,7 @@ package final class ManifestReader: EntryStream {
         var document = try DocumentReader(
             descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
         var header = ManifestHeader(
-            id: "", root: [], created: Timestamp(FileTime(seconds: 0, nanoseconds: 0)))
+            id: "", root: [], created: .unknown)
         try document.leadingFields(ManifestHeader.fields, into: &header)
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)

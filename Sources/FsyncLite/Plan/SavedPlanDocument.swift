@@ -38,7 +38,7 @@ extension SavedPlan {
     public init(reading file: LocalFile) throws {
         var reader = try DocumentReader(file.openInput(), path: file.bytes, format: SavedPlan.format)
         self.init(
-            source: [], target: [], saved: Timestamp(FileTime(seconds: 0, nanoseconds: 0)), options: [],
+            source: [], target: [], saved: .unknown, options: [],
             basis: Plan.Basis(manifest: nil, source: .unknown, target: nil), steps: [], unchanged: 0)
         try reader.leadingFields(SavedPlan.header, into: &self)
         try reader.elements("options") { reader in
@@ -73,9 +73,8 @@ extension SavedPlan {
         },
         Field("manifest", .text, \.basis.manifest),
         Field("source_root", .identity, \.basis.source), Field("target_root", .identity, \.basis.target),
-        Field(
-            "gives_way", .texts(orFault: "an empty list of what gives way"),
-            get: { $0.givingWay.isEmpty ? nil : $0.givingWay }, set: { $0.givingWay = $1 }),
+        Field("gives_way", .texts, get: { $0.givingWay.nonEmpty }, set: { $0.givingWay = $1 })
+            .requiring("an empty list of what gives way") { !$0.givingWay.isEmpty },
     ]
     private static let option = [Field<[UInt8]>("option", base64: "option_base64", .bytes, \.self)]
     private static let trailer: [Field<SavedPlan>] = [
@@ -113,13 +112,12 @@ extension SavedPlan.Step {
 
 extension FieldFormat<SavedPlan.State> {
     fileprivate static var state: FieldFormat {
-        let time = Timestamp(FileTime(seconds: 0, nanoseconds: 0))
-        return .object(
+        .object(
             [
                 Field("size", .integer, \.size).requiring("a size below zero") { $0.size ?? 0 >= 0 },
                 Field("modified", .time, \.modified), Field("changed", .time, \.changed),
                 Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
-            ], blank: SavedPlan.State(size: nil, modified: time, changed: time, identity: .unknown))
+            ], blank: SavedPlan.State(size: nil, modified: .unknown, changed: .unknown, identity: .unknown))
     }
 }
 
@@ -127,8 +125,4 @@ extension FieldFormat<FileIdentity> {
     fileprivate static var identity: FieldFormat {
         .object([Field("inode", .integer, \.inode), Field("created", .time, \.created)], blank: .unknown)
     }
-}
-
-extension FileIdentity {
-    fileprivate static let unknown = FileIdentity(inode: 0, created: nil)
 }

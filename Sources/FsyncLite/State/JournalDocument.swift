@@ -27,7 +27,7 @@ extension Journal {
         var document = DocumentWriter(format: Journal.format.description)
         document.text.fields(Journal.header, of: self)
         try document.array("objects", of: objects, to: &file) {
-            $0.fields(ObjectFields.all, of: ObjectFields($1))
+            $0.fields(OperationGraph.Object.fields, of: $1)
         }
         try document.array("operations", of: operations, to: &file) {
             $0.fields(OperationFields.all, of: OperationFields($1))
@@ -44,13 +44,17 @@ extension Journal {
     init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
-            id: "", root: FileIdentity(inode: 0, created: nil), began: FileTime(seconds: 0, nanoseconds: 0),
+            id: "", root: .unknown, began: Timestamp.unknown.fileTime,
             objects: [], operations: [], attributes: [])
         try document.leadingFields(Journal.header, into: &self)
         guard let directory = FileName(id.utf8) else {
             throw document.error("this is no name of a transaction")
         }
-        try document.elements("objects") { objects.append(try $0.journalObject()) }
+        try document.elements("objects") { reader in
+            var object = OperationGraph.Object()
+            try reader.object(OperationGraph.Object.fields, into: &object)
+            objects.append(object)
+        }
         if let (number, reason) = Journal.impossibleObject(objects, directory) {
             // One object per line.
             throw document.error(reason, line: document.line - (objects.count - number))
@@ -90,77 +94,55 @@ extension Journal {
     }
 }
 
-/// A location as fields: the parent and the name, of which there are both or none.
-private struct PlaceFields {
-    var parent: Int?
-    var name: FileName?
-
-    init(_ place: OperationGraph.Place?) { (parent, name) = (place?.parent, place?.name) }
-
-    var isHalf: Bool { (parent == nil) != (name == nil) }
-
-    var place: OperationGraph.Place? {
-        guard let parent, let name else { return nil }
-        return OperationGraph.Place(parent: parent, name: name)
-    }
+extension OperationGraph.Object {
+    fileprivate static let fields: [Field<Self>] =
+        Field.part(
+            \.identity, blank: .unknown,
+            [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
+        + place("old_parent", "old_name", "old_name_base64", \.old)
+        + place("slot_parent", "slot_name", "slot_name_base64", \.slot)
+        + place("new_parent", "new_name", "new_name_base64", \.new)
 }
 
-private struct ObjectFields {
-    var inode: UInt64?
-    var created: Timestamp?
-    var old: PlaceFields
-    var slot: PlaceFields
-    var new: PlaceFields
-
-    init(_ object: OperationGraph.Object) {
-        (inode, created) = (object.identity?.inode, object.identity?.created)
-        (old, slot, new) = (PlaceFields(object.old), PlaceFields(object.slot), PlaceFields(object.new))
-    }
-
-    static let all: [Field<ObjectFields>] = [
-        Field("inode", .integer, \.inode),
-        Field("created", .time, \.created).requiring("a birth time without an inode") { $0.inode != nil },
-        Field("old_parent", .integer, \.old.parent),
-        Field("old_name", base64: "old_name_base64", .name, \.old.name),
-        Field("slot_parent", .integer, \.slot.parent),
-        Field("slot_name", base64: "slot_name_base64", .name, \.slot.name),
-        Field("new_parent", .integer, \.new.parent),
-        Field("new_name", base64: "new_name_base64", .name, \.new.name),
-    ]
+/// Where an object lies.
+private func place<Owner>(
+    _ parent: StaticString, _ name: StaticString, _ base64: StaticString,
+    _ path: WritableKeyPath<Owner, OperationGraph.Place?> & Sendable
+) -> [Field<Owner>] {
+    Field.part(
+        path, blank: OperationGraph.Place(parent: 0, name: FileName("none")),
+        [Field(parent, .integer, \.parent), Field(name, base64: base64, .name, \.name)])
 }
 
 private struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
-    var new: PlaceFields
+    var new: OperationGraph.Place?
 
     /// - Parameter operation: nil for no fields.
     init(_ operation: OperationGraph.Operation?) {
-        new = PlaceFields(nil)
         switch operation {
         case .detach(let object): detach = object
         case .attach(let object): attach = object
         case .rename(let object): rename = object
         case .exchange(let object, let other): (exchange, with) = (object, other)
-        case .link(let link): (self.link, new) = (link.object, PlaceFields(link.place))
+        case .link(let link): (self.link, new) = (link.object, link.place)
         case nil: break
         }
     }
 
-    static let all: [Field<OperationFields>] = [
-        Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
-        Field("rename", .integer, \.rename),
-        Field("exchange", .integer, \.exchange), Field("with", .integer, \.with),
-        Field("link", .integer, \.link),
-        Field("new_parent", .integer, \.new.parent),
-        Field("new_name", base64: "new_name_base64", .name, \.new.name),
-    ]
+    static let all: [Field<OperationFields>] =
+        [
+            Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
+            Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),
+            Field("with", .integer, \.with), Field("link", .integer, \.link),
+        ] + place("new_parent", "new_name", "new_name_base64", \.new)
 
-    var objects: [Int] { [detach, attach, rename, exchange, with, link, new.parent].compactMap(\.self) }
+    var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
 
     /// The operation that has just these fields.
     func operation(fieldCount count: Int) -> OperationGraph.Operation? {
         if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
-        if count == 3, let link, let place = new.place, link > OperationGraph.transaction {
+        if count == 3, let link, let place = new, link > OperationGraph.transaction {
             return .link(OperationGraph.Link(object: link, place: place))
         }
         guard count == 1 else { return nil }
@@ -195,17 +177,6 @@ extension Journal.AttributeStep {
 }
 
 extension DocumentReader {
-    fileprivate mutating func journalObject() throws -> OperationGraph.Object {
-        var fields = ObjectFields(OperationGraph.Object())
-        try object(ObjectFields.all, into: &fields)
-        guard ![fields.old, fields.slot, fields.new].contains(where: \.isHalf) else {
-            throw error("half a place")
-        }
-        return OperationGraph.Object(
-            old: fields.old.place, slot: fields.slot.place, new: fields.new.place,
-            identity: fields.inode.map { FileIdentity(inode: $0, created: fields.created) })
-    }
-
     fileprivate mutating func operation(_ objects: [OperationGraph.Object]) throws -> OperationGraph.Operation
     {
         var fields = OperationFields(nil)
@@ -223,7 +194,7 @@ extension DocumentReader {
 
     fileprivate mutating func attributeStep(_ count: Int) throws -> Journal.AttributeStep {
         let nothing = Attributes(
-            permissions: 0, owner: 0, group: 0, modified: FileTime(seconds: 0, nanoseconds: 0))
+            permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime)
         var step = Journal.AttributeStep(object: 0, old: nothing, new: nothing)
         let incomplete: StaticString = "this is no step of attributes"
         try object(Journal.AttributeStep.fields, into: &step, incomplete: incomplete)
