@@ -1,6 +1,12 @@
 import FileSystem
 
 /// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
+///
+///     {"format":"fsync-lite-manifest","version":2,"id":…,"root":…,"created":…,
+///     "entries":[
+///     {"path":"a","type":"file","size":1,"modified":…,"mode":"0644","owner":0,"group":0,"inode":…,"changed":…}
+///     ],
+///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
     /// 2 since entries have marks and the target's change times; 1 is still read.
@@ -33,11 +39,9 @@ package struct ManifestWriter: Sendable {
         check(path, status.type, isCovered: !marks.contains(.uncovered))
         if !marks.contains(.uncovered) { summary.count(status) }
         document.beginElement()
-        var record = EntryRecord(
+        document.text.entry(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest)
-        (record.targetInode, record.targetChanged, record.marks) = (targetInode, targetChanged, marks)
-        document.text.fields(EntryRecord.fields, of: record)
+            targetInode: targetInode, targetChanged: targetChanged, marks: marks, digest: digest)
         document.endElement()
     }
 

@@ -23,7 +23,7 @@ extension SavedPlan {
         document.text.fields(SavedPlan.header, of: self)
         try document.array("options", of: options, to: &sink) { $0.fields(SavedPlan.option, of: $1) }
         try document.array("actions", of: steps, to: &sink) { text, step in
-            text.fields(Action.fields, of: step.action)
+            text.action(step.action)
             text.fields(Step.states, of: step)
         }
         document.beginTrailer()
