@@ -77,12 +77,12 @@ package struct DocumentWriter: Sendable {
     /// Writes a whole array, of one object for each value.
     package mutating func array<Values: Sequence>(
         _ name: StaticString, of values: Values, to sink: inout some ByteSink & ~Copyable,
-        _ fields: (inout JSONText, Values.Element) -> Void
+        _ fields: (inout JSONText, Values.Element) throws -> Void
     ) throws {
         beginArray(name)
         for value in values {
             beginElement()
-            fields(&text, value)
+            try fields(&text, value)
             endElement()
             try drain(to: &sink)
         }

@@ -68,158 +68,115 @@ public struct ManifestHeader: Hashable, Sendable {
         self.created = created
         self.source = source
     }
+}
 
-    func write(to text: inout JSONText) {
-        text.field("id", id)
-        text.field("root", "root_base64", root[...])
-        text.field("created", created)
-        if revision > 0 { text.field("revision", revision) }
-        guard let source else { return }
-        text.field("source", "source_base64", source.path[...])
-        text.field("source_inode", source.identity.inode)
-        if let created = source.identity.created { text.field("source_created", created) }
-        text.field("source_file_system", source.fileSystem)
-        text.words("filters", filters.lines)
-        text.words("without", attributes.missingNames)
-        if let rootIdentity {
-            text.field("root_inode", rootIdentity.inode)
-            if let created = rootIdentity.created { text.field("root_created", created) }
-        }
-        if let scanned {
-            text.field("scanned", scanned.time)
-            text.field("boot", scanned.clock.boot)
-            text.field("uptime_ms", scanned.clock.uptime)
-        }
-        text.words("commits", commits.map { "\($0.lowerBound)/\($0.upperBound)" })
-        if let retention { text.retention(retention) }
-        if let rootEntry {
-            text.key("root_entry")
-            text.object(rootEntry)
-        }
-        guard let rootChanged, !rootOmitted.isEmpty else { return }
-        text.words("root_omitted", Omissions.names.filter { rootOmitted.contains($0.0) }.map(\.1))
-        text.field("root_changed", rootChanged)
-    }
+extension ManifestHeader {
+    static let fields: [Field<ManifestHeader>] =
+        [
+            Field("id", .text, \.id), Field("root", base64: "root_base64", .bytes, \.root),
+            Field("created", .time, \.created),
+            Field(
+                "revision", .integer, get: { $0.revision > 0 ? $0.revision : nil }, set: { $0.revision = $1 }
+            )
+            .requiring("a revision is 1 or more") { $0.revision > 0 },
+        ] + Field.group(sourceFields + mirrorFields)
 
-    init(from reader: inout DocumentReader) throws {
-        guard reader.take(","), try reader.key("id") else { throw reader.error("\"id\" is missing") }
-        id = String(decoding: try reader.string(), as: UTF8.self)
-        try reader.expect(",")
-        if try reader.key("root") {
-            root = try reader.string()
-        } else if try reader.key("root_base64") {
-            root = try reader.base64()
-        } else {
-            throw reader.error("\"root\" is missing")
-        }
-        try reader.expect(",")
-        guard try reader.key("created") else { throw reader.error("\"created\" is missing") }
-        created = try reader.timestamp()
-        try reader.expect(",")
-        if try reader.key("revision") {
-            revision = try reader.integer()
-            guard revision > 0 else { throw reader.error("a revision is 1 or more") }
-            try reader.expect(",")
-        }
-        source = try Source(from: &reader)
-        if source != nil, try reader.key("filters") {
-            var lines: [String] = []
-            try reader.array { reader in lines.append(String(decoding: try reader.string(), as: UTF8.self)) }
-            guard !lines.isEmpty else { throw reader.error("an empty list of filters") }
-            filters = FilterSummary(lines: lines)
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("without") {
-            try reader.words(MirroredAttributes.names.map(\.1)) {
-                attributes.remove(MirroredAttributes.names[$0].0)
-            }
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("root_inode") {
-            rootIdentity = FileIdentity(inode: try reader.integer(), created: nil)
-            try reader.expect(",")
-            if try reader.key("root_created") {
-                rootIdentity?.created = try reader.timestamp()
-                try reader.expect(",")
-            }
-        }
+    private static let sourceFields: [Field<ManifestHeader>] = Field.part(
+        \.source, blank: Source(path: [], identity: .unknown, fileSystem: ""),
+        [
+            Field("source", base64: "source_base64", .bytes, \.path),
+            Field("source_inode", .integer, \.identity.inode),
+            Field("source_created", .time, \.identity.created),
+            Field("source_file_system", .text, \.fileSystem),
+        ])
+
+    /// Those of what is a mirror.
+    private static let mirrorFields: [Field<ManifestHeader>] =
+        [
+            Field(
+                "filters", .texts, get: { $0.filters.lines.nonEmpty },
+                set: { $0.filters = FilterSummary(lines: $1) }
+            )
+            .requiring("an empty list of filters") { !$0.filters.lines.isEmpty },
+            Field(
+                "without", .words(MirroredAttributes.names),
+                get: { $0.attributes == .all ? nil : .all.subtracting($0.attributes) },
+                set: { $0.attributes.subtract($1) }),
+        ]
+        + Field.part(
+            \.rootIdentity, blank: .unknown,
+            [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
         // Of version 1.
-        if source != nil, try reader.key("target_seen") {
-            _ = try reader.timestamp()
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("scanned") {
-            let time = try reader.timestamp()
-            try reader.expect(",")
-            guard try reader.key("boot") else { throw reader.error("\"boot\" is missing") }
-            let boot = String(decoding: try reader.string(), as: UTF8.self)
-            try reader.expect(",")
-            guard try reader.key("uptime_ms") else { throw reader.error("\"uptime_ms\" is missing") }
-            scanned = Scan(time: time, clock: KernelClock(boot: boot, uptime: try reader.integer()))
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("commits") {
-            try reader.array { reader in commits.append(try reader.span()) }
-            guard !commits.isEmpty else { throw reader.error("an empty list of commits") }
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("retention") {
-            retention = try reader.retention()
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("root_entry") {
-            var record = EntryRecord()
-            try reader.entry(into: &record)
-            guard record.path.elementsEqual(".".utf8), record.status.type == .directory else {
-                throw reader.error("this is no root")
-            }
-            rootEntry = File(path: .root, status: record.status, destination: [], extended: record.extended)
-            try reader.expect(",")
-        }
-        if source != nil, try reader.key("root_omitted") {
-            rootOmitted = try reader.omissions()
-            try reader.expect(",")
-            guard try reader.key("root_changed") else { throw reader.error("\"root_changed\" is missing") }
-            rootChanged = try reader.timestamp()
-            try reader.expect(",")
-        }
+        + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
+        + Field.part(
+            \.scanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
+            [
+                Field("scanned", .time, \.time), Field("boot", .text, \.clock.boot),
+                Field("uptime_ms", .integer, \.clock.uptime),
+            ])
+        + [
+            Field("commits", .spans, get: { $0.commits.nonEmpty }, set: { $0.commits = $1 })
+                .requiring("an empty list of commits") { !$0.commits.isEmpty },
+            Field("retention", .object(RetentionPolicy.fields, blank: RetentionPolicy()), \.retention)
+                .requiring("no rule of retention") { $0.retention?.isEmpty == false },
+            Field("root_entry", .root, \.rootEntry),
+        ]
+        + Field.group([
+            Field(
+                "root_omitted", .words(Omissions.names),
+                get: { $0.rootChanged == nil || $0.rootOmitted.isEmpty ? nil : $0.rootOmitted },
+                set: { $0.rootOmitted = $1 }),
+            Field(
+                "root_changed", .time, isRequired: true, get: { $0.rootChanged }, set: { $0.rootChanged = $1 }
+            ),
+        ])
+}
+
+extension FileIdentity {
+    static let unknown = FileIdentity(inode: 0, created: nil)
+}
+
+extension Timestamp {
+    static let unknown = Timestamp(FileTime(seconds: 0, nanoseconds: 0))
+}
+
+extension Array {
+    /// nil for none, which a document leaves out.
+    var nonEmpty: [Element]? { isEmpty ? nil : self }
+}
+
+extension FieldFormat<[Range<Timestamp>]> {
+    /// Each as two times with a slash between them, as ISO 8601 writes an interval.
+    fileprivate static var spans: FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, $2.map { "\($0.lowerBound)/\($0.upperBound)" }) },
+            read: { reader in
+                try FieldFormat<[String]>.texts.read(&reader, false).map { text in
+                    let times = text.split(separator: "/", omittingEmptySubsequences: false)
+                        .compactMap { Timestamp(iso8601: String($0)) }
+                    guard times.count == 2, times[0] <= times[1] else {
+                        throw reader.error("this is no interval of two times")
+                    }
+                    return times[0]..<times[1]
+                }
+            })
     }
 }
 
-extension DocumentReader {
-    /// Two times with a slash between them, as ISO 8601 writes an interval.
-    fileprivate mutating func span() throws -> Range<Timestamp> {
-        let times = String(decoding: try string(), as: UTF8.self).split(
-            separator: "/", omittingEmptySubsequences: false
-        ).compactMap { Timestamp(iso8601: String($0)) }
-        guard times.count == 2, times[0] <= times[1] else { throw error("this is no interval of two times") }
-        return times[0]..<times[1]
-    }
-}
-
-extension ManifestHeader.Source {
-    /// nil where the header ends.
-    fileprivate init?(from reader: inout DocumentReader) throws {
-        self.init(path: [], identity: FileIdentity(inode: 0, created: nil), fileSystem: "")
-        if try reader.key("source") {
-            path = try reader.string()
-        } else if try reader.key("source_base64") {
-            path = try reader.base64()
-        } else {
-            return nil
-        }
-        try reader.expect(",")
-        guard try reader.key("source_inode") else { throw reader.error("\"source_inode\" is missing") }
-        identity.inode = try reader.integer()
-        try reader.expect(",")
-        if try reader.key("source_created") {
-            identity.created = try reader.timestamp()
-            try reader.expect(",")
-        }
-        guard try reader.key("source_file_system") else {
-            throw reader.error("\"source_file_system\" is missing")
-        }
-        fileSystem = String(decoding: try reader.string(), as: UTF8.self)
-        try reader.expect(",")
+extension FieldFormat<File> {
+    fileprivate static var root: FieldFormat {
+        FieldFormat(
+            write: { text, key, file in
+                text.key(key)
+                text.object(file)
+            },
+            read: { reader in
+                var record = EntryRecord()
+                try reader.entry(into: &record)
+                guard record.path.elementsEqual(".".utf8), record.status.type == .directory else {
+                    throw reader.error("this is no root")
+                }
+                return File(path: .root, status: record.status, destination: [], extended: record.extended)
+            })
     }
 }

@@ -18,7 +18,9 @@ package final class ManifestReader: EntryStream {
         readsUncovered = withUncovered
         var document = try DocumentReader(
             descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
-        let header = try ManifestHeader(from: &document)
+        var header = ManifestHeader(
+            id: "", root: [], created: .unknown)
+        try document.leadingFields(ManifestHeader.fields, into: &header)
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)
     }
@@ -97,7 +99,9 @@ private struct ManifestCursor: ~Copyable {
     private mutating func end() throws {
         try document.beginTrailer()
         guard try document.key("summary") else { throw document.error("\"summary\" is missing") }
-        guard try ManifestSummary(from: &document) == summary else {
+        var recorded = ManifestSummary()
+        try document.object(ManifestSummary.fields, into: &recorded, incomplete: "a total is missing")
+        guard recorded == summary else {
             throw document.error("the summary does not fit the entries")
         }
         try document.expect(",")

@@ -25,34 +25,19 @@ public struct ManifestSummary: Hashable, Sendable {
         }
     }
 
-    init(from reader: inout DocumentReader) throws {
-        var seen: Set<String> = []
-        try reader.object { reader, key in
-            let name = String(decoding: key, as: UTF8.self)
-            guard seen.insert(name).inserted else { throw reader.error("the key \"\(name)\" twice") }
-            switch name {
-            case "files": files = try reader.integer()
-            case "directories": directories = try reader.integer()
-            case "symlinks": symlinks = try reader.integer()
-            case "others": others = try reader.integer()
-            case "bytes": bytes = try reader.integer()
-            default: return false
-            }
-            return true
-        }
-        guard seen.count == 5 else { throw reader.error("a total is missing") }
-    }
+    /// The totals in their one order; all are there.
+    static let fields: [Field<ManifestSummary>] = [
+        Field("files", .integer, \.files), Field("directories", .integer, \.directories),
+        Field("symlinks", .integer, \.symlinks), Field("others", .integer, \.others),
+        Field("bytes", .integer, \.bytes),
+    ]
 }
 
 extension JSONText {
     /// The totals as an object.
     package mutating func summary(_ summary: ManifestSummary) {
         beginObject()
-        field("files", summary.files)
-        field("directories", summary.directories)
-        field("symlinks", summary.symlinks)
-        field("others", summary.others)
-        field("bytes", summary.bytes)
+        fields(ManifestSummary.fields, of: summary)
         endObject()
     }
 }

@@ -2,6 +2,12 @@ import FileStorage
 import FileSystem
 
 /// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
+///
+///     {"format":"fsync-lite-manifest","version":2,"id":…,"root":…,"created":…,
+///     "entries":[
+///     {"path":"a","type":"file","size":1,"modified":…,"mode":"0644","owner":0,"group":0,"inode":…,"changed":…}
+///     ],
+///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
     /// 2 since entries have marks and the target's change times; 1 is still read.
@@ -19,7 +25,7 @@ package struct ManifestWriter: Sendable {
     package init(_ header: ManifestHeader) {
         document = DocumentWriter(
             format: ManifestWriter.format.description, version: ManifestWriter.version)
-        header.write(to: &document.text)
+        document.text.fields(ManifestHeader.fields, of: header)
         document.beginArray("entries")
     }
 

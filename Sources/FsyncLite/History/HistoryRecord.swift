@@ -115,9 +115,6 @@ package struct HistoryRecord: Sendable {
 
     static let headerName = FileName("header.json")
     static let actionsName = FileName("actions.json")
-    private static let actionsFormat: StaticString = "fsync-lite-history-actions"
-    /// 2 since filters are undone too; 1 is still read.
-    private static let actionsVersion = 2
 
     package private(set) var header: Header
     package let actions: [UndoEntry]
@@ -272,70 +269,5 @@ package struct HistoryRecord: Sendable {
         try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)
         try file.commit(durably: durably)
         try header.write(to: directory)
-    }
-
-    package static func write(
-        _ actions: [UndoEntry], drift: [UndoEntry], id: String,
-        to sink: inout some ByteSink & ~Copyable
-    ) throws {
-        var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
-        document.text.field("id", id)
-        for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
-            document.beginArray(name)
-            var seen: Set<[UInt8]> = []
-            for action in actions {
-                guard action.fault == nil, seen.insert(action.key).inserted else {
-                    throw SyncError(
-                        .failed, path: action.file.path.bytes,
-                        "the record could not be read again: \(action.fault ?? "the path stands there twice")"
-                    )
-                }
-                document.beginElement()
-                document.text.inverse(action)
-                document.endElement()
-                try document.drain(to: &sink)
-            }
-            document.endArray()
-        }
-        document.beginTrailer()
-        document.end(withChecksum: true)
-        try document.drain(to: &sink, all: true)
-    }
-
-    /// Reads the inverse actions of a transaction, strictly: an error names file and line.
-    package static func actions(
-        _ name: FileName, of transaction: FileName, in directory: Directory
-    ) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
-        let path = directory.path(of: name)
-        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
-        var document = try DocumentReader(
-            descriptor, path: path, format: actionsFormat, newestVersion: actionsVersion)
-        try document.expect(",")
-        guard try document.key("id"), try document.string().elementsEqual(transaction.bytes) else {
-            throw document.error("the id is another transaction's")
-        }
-        try document.expect(",")
-        let actions = try read("actions", &document)
-        try document.expect(",")
-        let drift = try read("drift", &document)
-        try document.beginTrailer()
-        try document.end()
-        return (actions, drift)
-    }
-
-    private static func read(
-        _ array: StaticString, _ document: inout DocumentReader
-    ) throws -> [UndoEntry] {
-        try document.beginArray(array)
-        var actions: [UndoEntry] = []
-        var seen: Set<[UInt8]> = []
-        while try document.nextElement(isFirst: actions.isEmpty) {
-            let action = try document.inverse()
-            guard seen.insert(action.key).inserted else {
-                throw document.error("\"\(action.file.path)\" twice")
-            }
-            actions.append(action)
-        }
-        return actions
     }
 }

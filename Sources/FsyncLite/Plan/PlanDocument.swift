@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 
 /// Writes a plan, or the report of an apply, as one JSON document with one action per line.
 package struct PlanDocument {
@@ -55,6 +56,27 @@ package struct PlanDocument {
         document.text.key("summary")
         document.text.summary(summary)
         try document.end(to: &sink)
+    }
+}
+
+extension Action {
+    /// As a saved plan is read; `JSONText.action` writes them, by hand: by the table, a plan took a third longer.
+    static let fields: [Field<Action>] = [
+        Field("action", .word(Verb.allCases, \.rawValue) { _ in incomplete.description }, \.verb),
+        Field("from", base64: "from_base64", .path, \.from),
+        Field("path", base64: "path_base64", .path, \.path),
+        Field(
+            "type", .word(FileType.allCases.map(\.documentName), \.self) { _ in incomplete.description },
+            \.type),
+        Field("size", .integer, \.size), Field("link", base64: "link_base64", .path, \.link),
+        Field("entries", .integer, \.entries), Field("causes", .causes, \.causes),
+    ]
+    static let incomplete: StaticString = "an action has a verb, a path, a type and causes"
+}
+
+extension FieldFormat<Causes> {
+    static var causes: FieldFormat {
+        .words(Causes.allNames.enumerated().map { (Causes(rawValue: 1 << $0.offset), $0.element) })
     }
 }
 

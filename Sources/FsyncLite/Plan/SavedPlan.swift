@@ -6,18 +6,18 @@ import FileSystem
 /// It is bound to the target's manifest, to both roots, and to the state of every object that an action is about.
 public struct SavedPlan: Hashable, Sendable {
     /// The source's path from the top.
-    public let source: [UInt8]
+    public internal(set) var source: [UInt8]
     /// The target's path from the top.
-    public let target: [UInt8]
+    public internal(set) var target: [UInt8]
     /// When it was saved.
-    public let saved: Timestamp
+    public internal(set) var saved: Timestamp
     /// The options that it was made under, as words of a command line.
-    public let options: [[UInt8]]
-    public let summary: ActionSummary
+    public internal(set) var options: [[UInt8]]
+    public internal(set) var summary: ActionSummary
     /// What goes before, to make room.
-    public let givingWay: [String]
-    package let basis: Plan.Basis
-    package let steps: [Step]
+    public internal(set) var givingWay: [String]
+    package internal(set) var basis: Plan.Basis
+    package internal(set) var steps: [Step]
 
     public var actions: [Action] { steps.map(\.action) }
     /// The id of the manifest that the target had; nil where it had none.

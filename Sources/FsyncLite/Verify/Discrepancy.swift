@@ -37,7 +37,7 @@ extension JSONText {
         field("kind", found.kind.rawValue)
         path(found.path)
         field("side", found.side.rawValue)
-        words("causes", found.causes.names)
+        if !found.causes.isEmpty { field("causes", found.causes.names) }
         if let message = found.message { field("message", message) }
         // JSON has no other values for these than the words.
         field("repair", found.isRepaired ? "done" : found.isRepairable ? "possible" : "none")

@@ -1,0 +1,218 @@
+import FileSystem
+
+/// One field of a document or of an element in it: its key, and how its value is written and read.
+///
+/// A list of fields, in the order in which they are written, is the grammar of an object; `JSONText.fields` writes by
+/// it, and `DocumentReader.leadingFields`, for a header, and `DocumentReader.object`, for an element, read by it.
+struct Field<Owner>: Sendable {
+    typealias Rule = @Sendable (Owner) -> Bool
+
+    let key: FieldKey
+    fileprivate private(set) var isRequired: Bool
+    /// A field is there only where the nearest one before it of a smaller depth is.
+    fileprivate private(set) var depth = 0
+    /// The field is there where this holds, and only there.
+    fileprivate private(set) var condition: (rule: Rule, fault: StaticString)?
+    /// What holds of the owner where the field is there.
+    fileprivate private(set) var rule: (rule: Rule, fault: StaticString)?
+    /// False where the owner has no value for the field, and nothing is written.
+    fileprivate let write: @Sendable (Owner, inout JSONText) -> Bool
+    fileprivate let read: @Sendable (inout DocumentReader, inout Owner, _ isBase64: Bool) throws -> Void
+
+    /// - Parameters:
+    ///   - base64: the key of bytes that are no UTF-8.
+    ///   - get: nil where the owner has no such field.
+    @inline(__always)
+    init<Value>(
+        _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
+        isRequired: Bool = false,
+        get: @escaping @Sendable (Owner) -> Value?, set: @escaping @Sendable (inout Owner, Value) -> Void
+    ) {
+        let keys = FieldKey(text: key, base64: base64)
+        self.key = keys
+        self.isRequired = isRequired
+        write = { owner, text in
+            guard let value = get(owner) else { return false }
+            format.write(&text, keys, value)
+            return true
+        }
+        read = { reader, owner, isBase64 in set(&owner, try format.read(&reader, isBase64)) }
+    }
+
+    /// A field that is always there.
+    @inline(__always)
+    init<Value>(
+        _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
+        _ path: WritableKeyPath<Owner, Value> & Sendable
+    ) {
+        self.init(
+            key, base64: base64, format, isRequired: true, get: { $0[keyPath: path] },
+            set: { $0[keyPath: path] = $1 })
+    }
+
+    /// A field that is there where the value is.
+    @inline(__always)
+    init<Value>(
+        _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
+        _ path: WritableKeyPath<Owner, Value?> & Sendable
+    ) {
+        self.init(key, base64: base64, format, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
+    }
+
+    private init(
+        key: FieldKey, isRequired: Bool, write: @escaping @Sendable (Owner, inout JSONText) -> Bool,
+        read: @escaping @Sendable (inout DocumentReader, inout Owner, Bool) throws -> Void
+    ) {
+        (self.key, self.isRequired, self.write, self.read) = (key, isRequired, write, read)
+    }
+
+    /// The same field of something that holds its owner.
+    init<Part>(_ field: Field<Part>, of path: WritableKeyPath<Owner, Part> & Sendable) {
+        self.init(
+            key: field.key, isRequired: field.isRequired, write: { field.write($0[keyPath: path], &$1) },
+            read: { try field.read(&$0, &$1[keyPath: path], $2) })
+    }
+
+    /// The fields of a part that the owner may lack: it has one where the first is there.
+    ///
+    /// - Parameter blank: what the part is read into.
+    static func part<Part: Sendable>(
+        _ path: WritableKeyPath<Owner, Part?> & Sendable, blank: Part, _ fields: [Field<Part>]
+    ) -> [Field] {
+        let fields = fields.map { field in
+            Field(
+                key: field.key, isRequired: field.isRequired,
+                write: { owner, text in owner[keyPath: path].map { field.write($0, &text) } ?? false },
+                read: { reader, owner, isBase64 in
+                    var part = owner[keyPath: path] ?? blank
+                    try field.read(&reader, &part, isBase64)
+                    owner[keyPath: path] = part
+                })
+        }
+        return group(fields)
+    }
+
+    /// The field is there where this holds of its owner, and only there.
+    func exactly(_ fault: StaticString, when rule: @escaping Rule) -> Field {
+        var field = self
+        field.condition = (rule, fault)
+        return field
+    }
+
+    /// What holds of the owner where the field is there.
+    func requiring(_ fault: StaticString, _ rule: @escaping Rule) -> Field {
+        var field = self
+        field.rule = (rule, fault)
+        return field
+    }
+
+    /// Fields that are there only where the first is, which may be left out.
+    static func group(_ fields: [Field]) -> [Field] {
+        var fields = fields
+        for index in fields.indices.dropFirst() { fields[index].depth += 1 }
+        fields[0].isRequired = false
+        return fields
+    }
+
+    /// What is wrong with the owner as it was read; nil where all is well.
+    fileprivate func fault(_ owner: Owner, isThere: Bool, incomplete: StaticString?) -> String? {
+        if isRequired, !isThere { return incomplete?.description ?? "\"\(key.text)\" is missing" }
+        if let condition, condition.rule(owner) != isThere { return condition.fault.description }
+        if isThere, let rule, !rule.rule(owner) { return rule.fault.description }
+        return nil
+    }
+}
+
+/// The spellings of a key, of which a field has one.
+struct FieldKey: Sendable {
+    let text: StaticString
+    let base64: StaticString?
+}
+
+extension JSONText {
+    /// Writes the fields that the owner has, in their order.
+    mutating func fields<Owner>(_ fields: [Field<Owner>], of owner: Owner) {
+        var depth = Int.max
+        for index in fields.indices where fields[index].depth <= depth {
+            let isThere = fields[index].condition?.rule(owner) ?? true && fields[index].write(owner, &self)
+            depth = isThere ? .max : fields[index].depth
+        }
+    }
+}
+
+extension DocumentReader {
+    /// Reads fields in their order, each with the comma after it; what follows them is another field, or an array.
+    mutating func leadingFields<Owner>(_ fields: [Field<Owner>], into owner: inout Owner) throws {
+        var depth = Int.max
+        for field in fields where field.depth <= depth {
+            let isBase64 = try field.key.base64.map { try key($0) } ?? false
+            let isThere = try isBase64 || key(field.key.text)
+            if isThere { try field.read(&self, &owner, isBase64) }
+            if let fault = field.fault(owner, isThere: isThere, incomplete: nil) { throw error(fault) }
+            if isThere { try expect(",") }
+            depth = isThere ? .max : field.depth
+        }
+    }
+
+    /// Reads an object of these fields, each at most once, in any order.
+    ///
+    /// - Parameter incomplete: the fault of an object without a field that is always there; nil for one that names it.
+    /// - Returns: how many fields there were.
+    @discardableResult
+    mutating func object<Owner>(
+        _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
+    ) throws -> Int {
+        try expect("{")
+        return try self.fields(fields, into: &owner, incomplete: incomplete)
+    }
+
+    /// Reads the fields that are left of an object, and its end.
+    @discardableResult
+    mutating func fields<Owner>(
+        _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
+    ) throws -> Int {
+        var seen: UInt64 = 0
+        var next = 0
+        if !take("}") {
+            repeat {
+                let (index, isBase64) = try takeKey(of: fields, from: next)
+                guard seen & 1 << index == 0 else {
+                    let key = fields[index].key
+                    throw error("the key \"\(isBase64 ? key.base64 ?? key.text : key.text)\" twice")
+                }
+                seen |= 1 << index
+                try fields[index].read(&self, &owner, isBase64)
+                next = index + 1
+            } while take(",")
+            try expect("}")
+        }
+        var depth = Int.max
+        for index in fields.indices {
+            let isThere = seen & 1 << index != 0
+            if fields[index].depth <= depth {
+                if let fault = fields[index].fault(owner, isThere: isThere, incomplete: incomplete) {
+                    throw error(fault)
+                }
+                depth = isThere ? .max : fields[index].depth
+            } else if isThere {
+                throw error("\"\(fields[index].key.text)\" stands without what it belongs to")
+            }
+        }
+        return seen.nonzeroBitCount
+    }
+
+    /// Steps over a key.
+    ///
+    /// - Parameter next: the field that is looked at first: the one after that of the key before.
+    private mutating func takeKey<Owner>(
+        of fields: [Field<Owner>], from next: Int
+    ) throws -> (index: Int, isBase64: Bool) {
+        let key = try rawKey()
+        for offset in fields.indices {
+            let index = (next + offset) % fields.count
+            if isEqual(key, fields[index].key.text) { return (index, false) }
+            if let base64 = fields[index].key.base64, isEqual(key, base64) { return (index, true) }
+        }
+        throw error("unknown key \"\(escapedText(key))\"")
+    }
+}

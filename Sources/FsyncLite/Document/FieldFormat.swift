@@ -1,0 +1,253 @@
+import FileSystem
+
+/// How a value stands in a document: its writer, and the strict reader of the same.
+struct FieldFormat<Value>: Sendable {
+    let write: @Sendable (inout JSONText, FieldKey, Value) -> Void
+    let read: @Sendable (inout DocumentReader, _ isBase64: Bool) throws -> Value
+
+    @inline(__always)
+    init(
+        write: @escaping @Sendable (inout JSONText, StaticString, Value) -> Void,
+        read: @escaping @Sendable (inout DocumentReader) throws -> Value
+    ) {
+        self.write = { text, key, value in write(&text, key.text, value) }
+        self.read = { reader, _ in try read(&reader) }
+    }
+
+    /// Bytes, which have a second key for what is no UTF-8.
+    @inline(__always)
+    init(
+        bytes: @escaping @Sendable (Value) -> ArraySlice<UInt8>,
+        value: @escaping @Sendable (borrowing DocumentReader, [UInt8]) throws -> Value
+    ) {
+        write = { text, key, value in text.field(key.text, key.base64 ?? key.text, bytes(value)) }
+        read = { reader, isBase64 in
+            let bytes = isBase64 ? try reader.base64() : try reader.string()
+            return try value(reader, bytes)
+        }
+    }
+}
+
+extension FieldFormat where Value: FixedWidthInteger & Sendable {
+    static var integer: FieldFormat { FieldFormat(write: { $0.field($1, $2) }, read: { try $0.integer() }) }
+}
+
+extension FieldFormat<UInt16> {
+    /// Permission bits.
+    static var mode: FieldFormat { FieldFormat(write: { $0.field($1, mode: $2) }, read: { try $0.mode() }) }
+}
+
+extension FieldFormat<Bool> {
+    /// A fact that is left out where it does not hold.
+    static var flag: FieldFormat {
+        FieldFormat(
+            write: { text, key, _ in text.flag(key) },
+            read: { reader in
+                try reader.flag()
+                return true
+            })
+    }
+}
+
+extension FieldFormat<String> {
+    static var text: FieldFormat {
+        FieldFormat(write: { $0.field($1, $2) }, read: { String(decoding: try $0.string(), as: UTF8.self) })
+    }
+}
+
+extension FieldFormat<[String]> {
+    static var texts: FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, $2) },
+            read: { reader in
+                var texts: [String] = []
+                try reader.array { texts.append(String(decoding: try $0.string(), as: UTF8.self)) }
+                return texts
+            })
+    }
+}
+
+extension FieldFormat<Timestamp> {
+    static var time: FieldFormat { FieldFormat(write: { $0.field($1, $2) }, read: { try $0.timestamp() }) }
+}
+
+extension FieldFormat<FileTime> {
+    static var fileTime: FieldFormat {
+        FieldFormat(write: { $0.field($1, Timestamp($2)) }, read: { try $0.timestamp().fileTime })
+    }
+}
+
+extension FieldFormat<[UInt8]> {
+    static var bytes: FieldFormat { FieldFormat(bytes: { $0[...] }, value: { $1 }) }
+}
+
+extension FieldFormat<FileName> {
+    static var name: FieldFormat {
+        FieldFormat(
+            bytes: { $0.bytes },
+            value: { reader, bytes in
+                guard let name = FileName(bytes) else { throw reader.error("a name that is none") }
+                return name
+            })
+    }
+}
+
+extension FieldFormat<RelativePath> {
+    /// A path in a tree; the root is `.`, as `find` says it.
+    static var path: FieldFormat {
+        FieldFormat(
+            bytes: { $0.isRoot ? [UInt8(ascii: ".")] : $0.bytes[...] },
+            value: { reader, bytes in
+                if bytes == [UInt8(ascii: ".")] { return .root }
+                guard let path = RelativePath(bytes), !path.isRoot else {
+                    throw reader.error("this is no path in a tree")
+                }
+                return path
+            })
+    }
+
+    static var pathBelowRoot: FieldFormat {
+        FieldFormat(
+            bytes: { $0.bytes[...] },
+            value: { reader, bytes in
+                guard let path = RelativePath(bytes), !path.isRoot else {
+                    throw reader.error("\"\(escapedText(bytes))\" is no path below the root")
+                }
+                return path
+            })
+    }
+}
+
+extension FieldFormat<Digest> {
+    static var digest: FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, $2) },
+            read: { reader in
+                guard let digest = try reader.word().withUnsafeBufferPointer({ Digest($0) }) else {
+                    throw reader.error("a digest is sha256: and 64 hexadecimal digits")
+                }
+                return digest
+            })
+    }
+}
+
+extension FieldFormat<DeviceNumber> {
+    /// `major:minor`.
+    static var device: FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, "\($2.major):\($2.minor)") },
+            read: { reader in
+                let text = String(decoding: try reader.string(), as: UTF8.self)
+                let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+                guard parts.count == 2, let major = UInt32(parts[0]), let minor = UInt32(parts[1]),
+                    text == "\(major):\(minor)"
+                else { throw reader.error("a device number is major:minor") }
+                return DeviceNumber(major: major, minor: minor)
+            })
+    }
+}
+
+extension FieldFormat<ExtendedAttributes> {
+    /// An array of objects, each with `name` and `value`, sorted by name.
+    static var attributes: FieldFormat {
+        FieldFormat(
+            write: { text, key, extended in
+                text.key(key)
+                text.beginArray()
+                for attribute in extended.attributes {
+                    text.beginObject()
+                    text.fields(ExtendedAttributes.Attribute.fields, of: attribute)
+                    text.endObject()
+                }
+                text.endArray()
+            },
+            read: { reader in
+                var attributes: [ExtendedAttributes.Attribute] = []
+                try reader.array { reader in
+                    let fault: StaticString = "an extended attribute has one name and one value"
+                    var attribute = ExtendedAttributes.Attribute(name: [], value: [])
+                    try reader.object(
+                        ExtendedAttributes.Attribute.fields, into: &attribute, incomplete: fault)
+                    guard !attribute.name.isEmpty, !attribute.name.contains(0) else {
+                        throw reader.error(fault.description)
+                    }
+                    if let last = attributes.last, !last.name.lexicographicallyPrecedes(attribute.name) {
+                        throw reader.error("extended attributes out of order, or one twice")
+                    }
+                    attributes.append(attribute)
+                }
+                return ExtendedAttributes(attributes)
+            })
+    }
+}
+
+extension ExtendedAttributes.Attribute {
+    fileprivate static let fields: [Field<Self>] = [
+        Field("name", base64: "name_base64", .bytes, \.name),
+        Field("value", base64: "value_base64", .bytes, \.value),
+    ]
+}
+
+extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
+    /// A list of words, each once and in the order of `names`; one without words is left out.
+    static func words(_ names: [(Value, String)]) -> FieldFormat {
+        FieldFormat(
+            write: { text, key, set in text.field(key, names.filter { set.contains($0.0) }.map(\.1)) },
+            read: { reader in
+                var set: Value = []
+                var next = 0
+                try reader.array { reader in
+                    let word = try reader.word()
+                    guard let index = names[next...].firstIndex(where: { word.elementsEqual($0.1.utf8) })
+                    else {
+                        throw reader.error(
+                            "\"\(escapedText(word))\" does not belong here, or is out of order")
+                    }
+                    set.insert(names[index].0)
+                    next = index + 1
+                }
+                guard next > 0 else { throw reader.error("an empty list") }
+                return set
+            })
+    }
+}
+
+extension FieldFormat where Value: Sendable {
+    /// One of a few words.
+    ///
+    /// - Parameter fault: of another one.
+    static func word(
+        _ values: [Value], _ name: @escaping @Sendable (Value) -> String,
+        fault: @escaping @Sendable (String) -> String
+    ) -> FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, name($2)) },
+            read: { reader in
+                let word = try reader.word()
+                guard let value = values.first(where: { word.elementsEqual(name($0).utf8) }) else {
+                    throw reader.error(fault(escapedText(word)))
+                }
+                return value
+            })
+    }
+
+    /// An object with fields of its own.
+    ///
+    /// - Parameter blank: what they are read into.
+    static func object(
+        _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
+    ) -> FieldFormat {
+        FieldFormat(
+            write: { text, key, value in
+                text.key(key)
+                text.beginObject()
+                text.fields(fields, of: value)
+                text.endObject()
+            },
+            read: { reader in
+                var value = blank
+                try reader.object(fields, into: &value, incomplete: incomplete)
+                return value
+            })
+    }
+}

@@ -1,0 +1,107 @@
+import FileStorage
+import FileSystem
+
+/// The file of the inverse actions. Each line has an action and, after its causes, the fields of an entry of a
+/// manifest.
+///
+///     {"format":"fsync-lite-history-actions","version":2,"id":…,
+///     "actions":[
+///     {"action":"move","from":"b","slot":…,"causes":["renamed"],"uncovered":true,"path":"a","type":"file",…}
+///     ],
+///     "drift":[
+///     ],
+///     "checksum":"…"}
+extension HistoryRecord {
+    private static let actionsFormat: StaticString = "fsync-lite-history-actions"
+    /// 2 since filters are undone too; 1 is still read.
+    private static let actionsVersion = 2
+
+    package static func write(
+        _ actions: [UndoEntry], drift: [UndoEntry], id: String,
+        to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
+        document.text.field("id", id)
+        for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
+            var seen: Set<[UInt8]> = []
+            try document.array(name, of: actions, to: &sink) { text, action in
+                guard action.fault == nil, seen.insert(action.key).inserted else {
+                    throw SyncError(
+                        .failed, path: action.file.path.bytes,
+                        "the record could not be read again: \(action.fault ?? "the path stands there twice")"
+                    )
+                }
+                text.fields(UndoEntry.fields, of: action)
+                text.fields(of: action.file)
+            }
+        }
+        document.beginTrailer()
+        try document.end(withChecksum: true, to: &sink)
+    }
+
+    /// Reads the inverse actions of a transaction, strictly: an error names file and line.
+    package static func actions(
+        _ name: FileName, of transaction: FileName, in directory: Directory
+    ) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
+        let path = directory.path(of: name)
+        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        var document = try DocumentReader(
+            descriptor, path: path, format: actionsFormat, newestVersion: actionsVersion)
+        guard try document.key("id"), try document.string().elementsEqual(transaction.bytes) else {
+            throw document.error("the id is another transaction's")
+        }
+        try document.expect(",")
+        let actions = try read("actions", &document)
+        let drift = try read("drift", &document)
+        try document.beginTrailer()
+        try document.end()
+        return (actions, drift)
+    }
+
+    private static func read(
+        _ array: StaticString, _ document: inout DocumentReader
+    ) throws -> [UndoEntry] {
+        var actions: [UndoEntry] = []
+        var seen: Set<[UInt8]> = []
+        try document.elements(array) { reader in
+            let action = try UndoEntry(from: &reader)
+            guard seen.insert(action.key).inserted else {
+                throw reader.error("\"\(action.file.path)\" twice")
+            }
+            actions.append(action)
+        }
+        return actions
+    }
+}
+
+extension UndoEntry {
+    /// What stands before the entry.
+    fileprivate static let fields: [Field<UndoEntry>] = [
+        Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is no action" }, \.verb),
+        Field("from", base64: "from_base64", .pathBelowRoot, \.from),
+        Field("slot", base64: "slot_base64", .pathBelowRoot, \.slot),
+        Field("causes", .causes, get: { $0.causes.isEmpty ? nil : $0.causes }, set: { $0.causes = $1 }),
+        Field(
+            "uncovered", .flag, get: { $0.wasUncovered && $0.verb != .cover ? true : nil },
+            set: { $0.wasUncovered = $1 }),
+    ]
+
+    private static let blank = File(path: .root, status: EntryRecord().status, destination: [])
+
+    fileprivate init(from reader: inout DocumentReader) throws {
+        self.init(.create, UndoEntry.blank)
+        try reader.expect("{")
+        try reader.leadingFields(UndoEntry.fields, into: &self)
+        var record = EntryRecord()
+        try reader.fields(of: &record)
+        let isRoot = record.path.elementsEqual(".".utf8)
+        guard let path = isRoot ? .root : RelativePath(record.path), isRoot || !path.isRoot else {
+            throw reader.error("\"\(escapedText(record.path))\" is no path below the root")
+        }
+        let file = File(
+            path: path, status: record.status, destination: record.destination, extended: record.extended,
+            omitted: record.omitted, digest: record.digest)
+        self.init(verb, file, from: from, slot: slot, causes: causes, wasUncovered: wasUncovered)
+        if let fault { throw reader.error(fault) }
+    }
+}

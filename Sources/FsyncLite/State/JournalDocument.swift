@@ -1,0 +1,207 @@
+import FileSystem
+
+/// The journal's file: objects and operations are numbered by their lines. A name that is no UTF-8 is `…_name_base64`.
+///
+///     {"format":"fsync-lite-journal","version":1,"transaction":…,"began":…,"inode":…,"created":…,
+///     "objects":[
+///     {"inode":…,"created":…,"old_parent":…,"old_name":…,"slot_parent":…,"slot_name":…,"new_parent":…,"new_name":…}
+///     ],
+///     "operations":[
+///     {"detach":N}  {"attach":N}  {"rename":N}  {"exchange":N,"with":N}  {"link":N,"new_parent":N,"new_name":…}
+///     ],
+///     "attributes":[
+///     {"object":N,"old_mode":…,"old_owner":…,"old_group":…,"old_modified":…,"new_mode":…,…,"old_xattrs":[…],…}
+///     ],
+///     "checksum":"…"}
+extension Journal {
+    static let format: StaticString = "fsync-lite-journal"
+
+    private static let header: [Field<Journal>] = [
+        Field("transaction", .text, \.id), Field("began", .fileTime, \.began),
+        Field("inode", .integer, \.root.inode), Field("created", .time, \.root.created),
+    ]
+
+    /// Writes the journal, durably, under its name.
+    func write(to state: StateDirectory) throws {
+        var file = try state.newJournal()
+        var document = DocumentWriter(format: Journal.format.description)
+        document.text.fields(Journal.header, of: self)
+        try document.array("objects", of: objects, to: &file) {
+            $0.fields(OperationGraph.Object.fields, of: $1)
+        }
+        try document.array("operations", of: operations, to: &file) {
+            $0.fields(OperationFields.all, of: OperationFields($1))
+        }
+        try document.array("attributes", of: attributes, to: &file) {
+            $0.fields(AttributeStep.fields, of: $1)
+        }
+        document.beginTrailer()
+        try document.end(withChecksum: true, to: &file)
+        try file.commit(.noReplace)
+    }
+
+    /// Reads a journal. One that is damaged is an error, and nothing is touched.
+    init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
+        var document = try DocumentReader(descriptor, path: path, format: Journal.format)
+        self.init(
+            id: "", root: .unknown, began: Timestamp.unknown.fileTime,
+            objects: [], operations: [], attributes: [])
+        try document.leadingFields(Journal.header, into: &self)
+        guard let directory = FileName(id.utf8) else {
+            throw document.error("this is no name of a transaction")
+        }
+        try document.elements("objects") { reader in
+            var object = OperationGraph.Object()
+            try reader.object(OperationGraph.Object.fields, into: &object)
+            objects.append(object)
+        }
+        if let (number, reason) = Journal.impossibleObject(objects, directory) {
+            // One object per line.
+            throw document.error(reason, line: document.line - (objects.count - number))
+        }
+        try document.elements("operations") { operations.append(try $0.operation(objects)) }
+        guard operations.last == .rename(OperationGraph.transaction) else {
+            throw document.error("the last operation would not keep what the commit displaces")
+        }
+        try document.elements("attributes") { attributes.append(try $0.attributeStep(objects.count)) }
+        try document.beginTrailer()
+        try document.end()
+    }
+
+    /// The number of an object that no layout has, and why not; nil where all are as they must be.
+    private static func impossibleObject(
+        _ objects: [OperationGraph.Object], _ transaction: FileName
+    ) -> (number: Int, reason: String)? {
+        let own = OperationGraph.ownObjects(transaction)
+        guard objects.count >= own.count else { return (objects.count, "objects are missing") }
+        for (number, object) in objects.enumerated() {
+            let places = [object.old, object.slot, object.new].compactMap(\.self)
+            guard places.allSatisfy({ objects.indices.contains($0.parent) }) else {
+                return (number, "a place in an object that is not there")
+            }
+            if number < own.count {
+                guard [object.old, object.slot, object.new] == [own[number].old, nil, own[number].new] else {
+                    return (number, "this is not the place of the state's own object")
+                }
+            } else if places.isEmpty {
+                return (number, "an object without a place")
+            }
+            guard (object.identity == nil) == (number <= OperationGraph.state) else {
+                return (number, "an object is told by its inode, but for the root and the state")
+            }
+        }
+        return nil
+    }
+}
+
+extension OperationGraph.Object {
+    fileprivate static let fields: [Field<Self>] =
+        Field.part(
+            \.identity, blank: .unknown,
+            [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
+        + place("old_parent", "old_name", "old_name_base64", \.old)
+        + place("slot_parent", "slot_name", "slot_name_base64", \.slot)
+        + place("new_parent", "new_name", "new_name_base64", \.new)
+}
+
+/// Where an object lies.
+private func place<Owner>(
+    _ parent: StaticString, _ name: StaticString, _ base64: StaticString,
+    _ path: WritableKeyPath<Owner, OperationGraph.Place?> & Sendable
+) -> [Field<Owner>] {
+    Field.part(
+        path, blank: OperationGraph.Place(parent: 0, name: FileName("none")),
+        [Field(parent, .integer, \.parent), Field(name, base64: base64, .name, \.name)])
+}
+
+private struct OperationFields {
+    var detach, attach, rename, exchange, with, link: Int?
+    var new: OperationGraph.Place?
+
+    /// - Parameter operation: nil for no fields.
+    init(_ operation: OperationGraph.Operation?) {
+        switch operation {
+        case .detach(let object): detach = object
+        case .attach(let object): attach = object
+        case .rename(let object): rename = object
+        case .exchange(let object, let other): (exchange, with) = (object, other)
+        case .link(let link): (self.link, new) = (link.object, link.place)
+        case nil: break
+        }
+    }
+
+    static let all: [Field<OperationFields>] =
+        [
+            Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
+            Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),
+            Field("with", .integer, \.with), Field("link", .integer, \.link),
+        ] + place("new_parent", "new_name", "new_name_base64", \.new)
+
+    var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
+
+    /// The operation that has just these fields.
+    func operation(fieldCount count: Int) -> OperationGraph.Operation? {
+        if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
+        if count == 3, let link, let place = new, link > OperationGraph.transaction {
+            return .link(OperationGraph.Link(object: link, place: place))
+        }
+        guard count == 1 else { return nil }
+        return detach.map { .detach($0) } ?? attach.map { .attach($0) } ?? rename.map { .rename($0) }
+    }
+}
+
+extension OperationGraph.Operation {
+    fileprivate typealias Location = KeyPath<OperationGraph.Object, OperationGraph.Place?>
+
+    /// The objects that it moves, each from one of its locations to another.
+    fileprivate var moves: [(object: Int, from: Location, to: Location)] {
+        switch self {
+        case .detach(let object): [(object, \.old, \.slot)]
+        case .attach(let object): [(object, \.slot, \.new)]
+        case .rename(let object): [(object, \.old, \.new)]
+        case .exchange(let object, let other): [(object, \.slot, \.new), (other, \.old, \.slot)]
+        case .link: []
+        }
+    }
+}
+
+extension Journal.AttributeStep {
+    fileprivate static let fields: [Field<Self>] = [
+        Field("object", .integer, \.object),
+        Field("old_mode", .mode, \.old.permissions), Field("old_owner", .integer, \.old.owner),
+        Field("old_group", .integer, \.old.group), Field("old_modified", .fileTime, \.old.modified),
+        Field("new_mode", .mode, \.new.permissions), Field("new_owner", .integer, \.new.owner),
+        Field("new_group", .integer, \.new.group), Field("new_modified", .fileTime, \.new.modified),
+        Field("old_xattrs", .attributes, \.old.extended), Field("new_xattrs", .attributes, \.new.extended),
+    ]
+}
+
+extension DocumentReader {
+    fileprivate mutating func operation(_ objects: [OperationGraph.Object]) throws -> OperationGraph.Operation
+    {
+        var fields = OperationFields(nil)
+        let count = try object(OperationFields.all, into: &fields)
+        for number in fields.objects where !objects.indices.contains(number) {
+            throw error("no object has the number \(number)")
+        }
+        guard let operation = fields.operation(fieldCount: count) else { throw error("this is no operation") }
+        for (number, from, to) in operation.moves
+        where objects[number][keyPath: from] == nil || objects[number][keyPath: to] == nil {
+            throw error("object \(number) lacks a place for this")
+        }
+        return operation
+    }
+
+    fileprivate mutating func attributeStep(_ count: Int) throws -> Journal.AttributeStep {
+        let nothing = Attributes(
+            permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime)
+        var step = Journal.AttributeStep(object: 0, old: nothing, new: nothing)
+        let incomplete: StaticString = "this is no step of attributes"
+        try object(Journal.AttributeStep.fields, into: &step, incomplete: incomplete)
+        guard (0..<count).contains(step.object), (step.old.extended == nil) == (step.new.extended == nil)
+        else {
+            throw error(incomplete.description)
+        }
+        return step
+    }
+}
