@@ -188,6 +188,4 @@ package struct DocumentReader: ~Copyable {
         try expect("}")
         guard try !nextLine() else { throw error("there is text after the end") }
     }
-
-    }
 }
