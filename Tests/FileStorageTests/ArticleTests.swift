@@ -60,24 +60,8 @@ struct ArticleTests {
 
     /// The article's code is the code above.
     @Test func articleHasTheseExamples() throws {
-        let here = LocalFile(#filePath)
-        let code = Set(try lines(here))
-        let article = try lines(
-            here.parent.parent.parent + "Sources" + "FileStorage" + "FileStorage.docc" + "FileStorage.md")
-        var (isCode, examples) = (false, 0)
-        for line in article {
-            if line.hasPrefix("```") {
-                isCode.toggle()
-            } else if isCode {
-                examples += 1
-                #expect(code.contains(line))
-            }
-        }
-        #expect(examples > 20)
-    }
-
-    /// Without the blanks before them.
-    private func lines(_ file: LocalFile) throws -> [Substring] {
-        try file.text().split(separator: "\n").map { $0.drop { $0 == " " } }
+        let article = try Article("Sources/FileStorage/FileStorage.docc/FileStorage.md", testedIn: #filePath)
+        #expect(article.linesNotTested == [])
+        #expect(article.lineCount > 20)
     }
 }

@@ -135,7 +135,9 @@ extension ComparisonPolicy {
     private func omitted(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Omissions {
         guard !base.omitted.isEmpty, !base.differs(from: target) else { return [] }
         // That an entry is racy concerns its content.
-        guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else { return [] }
+        guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else {
+            return []
+        }
         var omitted = base.omitted
         // Without the owner setuid and setgid are not wanted either.
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }

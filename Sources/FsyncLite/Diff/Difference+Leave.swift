@@ -77,8 +77,8 @@ extension Difference {
         let moves = MoveMap(self)
         // Files that keep names of the mirror.
         var named: [UInt64: Int] = [:]
-        for index in matches.indices where !matches[index].replacesContent && matches[index].target.isMultiplyLinked
-        {
+        for index in matches.indices
+        where !matches[index].replacesContent && matches[index].target.isMultiplyLinked {
             named[matches[index].target.status.inode] = index
         }
         for (file, _) in deleted {

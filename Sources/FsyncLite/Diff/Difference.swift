@@ -72,7 +72,8 @@ package struct Difference: Sendable {
         census = merge.census
         mirrorsLinks = policy.attributes.contains(.hardLinks)
         linkLimit = policy.linkLimit
-        for (file, base, isSeen) in uncovered where isSeen && !policy.vouches(for: base.known, in: file.status) {
+        for (file, base, isSeen) in uncovered
+        where isSeen && !policy.vouches(for: base.known, in: file.status) {
             unexamined[file.path] = .some(base)
         }
 
@@ -140,7 +141,8 @@ package struct Difference: Sendable {
 
     /// What the history holds and no entry turned out to be stays there, unless its directory leaves.
     private mutating func leaveDisplaced() {
-        let leaving = Set(matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
+        let leaving = Set(
+            matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
         deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 

@@ -153,7 +153,8 @@ package struct TreeMerge {
         if isExcluded { return (base, true) }
         resting.insert(manifest.path)
         if base.differs(from: target.status) {
-            restingDrift.append(Drift(recorded: manifest.file(in: table), base, found: target.file(in: table)))
+            restingDrift.append(
+                Drift(recorded: manifest.file(in: table), base, found: target.file(in: table)))
         }
         return (nil, true)
     }

@@ -116,7 +116,8 @@ extension Action {
                         .update, match.source, link: links[match.source.path],
                         causes: match.causes.subtracting([.renamed])))
             } else if match.changesAttributes {
-                actions.append(Action(.attributes, match.source, causes: match.causes.subtracting([.renamed])))
+                actions.append(
+                    Action(.attributes, match.source, causes: match.causes.subtracting([.renamed])))
             }
         }
         for (file, isDrift) in difference.created {

@@ -169,7 +169,8 @@ final class StageWorker {
                 if !copied.isGrowing {
                     log.note(
                         StagedFile(
-                            path: file.path, place: location, source: copied.status, stagedInode: status.inode))
+                            path: file.path, place: location, source: copied.status, stagedInode: status.inode
+                        ))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }

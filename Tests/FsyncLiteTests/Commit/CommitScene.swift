@@ -49,7 +49,9 @@ final class CommitScene {
         let name = try #require(FileName(Self.id.utf8))
         var objects = OperationGraph.ownObjects(name)
         func slot(_ number: Int) -> OperationGraph.Place { Self.place("\(number)", in: 5) }
-        func moving(_ old: OperationGraph.Place, _ number: Int, _ new: OperationGraph.Place?) -> OperationGraph.Object {
+        func moving(_ old: OperationGraph.Place, _ number: Int, _ new: OperationGraph.Place?)
+            -> OperationGraph.Object
+        {
             OperationGraph.Object(old: old, slot: slot(number), new: new)
         }
         objects += [

@@ -15,7 +15,8 @@ struct RacyCheckTests {
 
     private func marks(_ entry: FileStatus, _ check: RacyCheck, racy: Bool? = nil) -> EntryMarks {
         check.marks(
-            of: entry, base: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []).known })
+            of: entry,
+            base: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []).known })
     }
 
     @Test func youngIsWhatChangedLessThanAWindowAgo() {

@@ -1,0 +1,32 @@
+import FileStorage
+
+/// A page of a DocC catalog, whose examples a test compiles and runs.
+package struct Article {
+    /// Lines of its examples that are not in the test's file: blanks before them do not count.
+    package let linesNotTested: [String]
+    package let lineCount: Int
+
+    /// - Parameters:
+    ///   - path: below the package.
+    ///   - test: the file of the test, in a folder of `Tests`.
+    package init(_ path: String, testedIn test: String) throws {
+        let test = LocalFile(test)
+        let code = Set(try Article.lines(test))
+        let article = LocalFile(bytes: test.parent.parent.parent.bytes + Array("/\(path)".utf8))
+        var isCode = false
+        var examples: [Substring] = []
+        for line in try Article.lines(article) {
+            if line.hasPrefix("```") {
+                isCode = line == "```swift"
+            } else if isCode {
+                examples.append(line)
+            }
+        }
+        lineCount = examples.count
+        linesNotTested = examples.filter { !code.contains($0) }.map(String.init)
+    }
+
+    private static func lines(_ file: LocalFile) throws -> [Substring] {
+        try file.text().split(separator: "\n").map { $0.drop { $0 == " " } }
+    }
+}
