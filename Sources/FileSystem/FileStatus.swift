@@ -34,7 +34,7 @@ package struct FileTime: Hashable, Comparable, Sendable {
 }
 
 /// The number of a device: what `mknod` takes apart and `stat` shows.
-package struct DeviceNumber: Hashable, Sendable, BitwiseCopyable {
+package struct DeviceNumber: Hashable, Sendable {
     package var major: UInt32
     package var minor: UInt32
 

@@ -68,12 +68,19 @@ extension EntryStream {
 extension ComparisonPolicy {
     /// Compares two entries of one type, whatever their paths.
     func compare(
-        _ given: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
+        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
+    ) -> Comparison {
+        guard !attributes.contains(.owner) else { return compareAll(source, target, base, payload) }
+        // Without the owner that cannot be set, the wanted one is the one that is there.
+        var source = source
+        source.keepOwner(of: target)
+        return compareAll(source, target, base, payload)
+    }
+
+    private func compareAll(
+        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
         var found = Comparison()
-        var source = given
-        // Without the owner that cannot be set, the wanted one is the one that is there.
-        if !attributes.contains(.owner) { source.keepOwner(of: target) }
         if let base, base.hasDigest {
             found.sourceStands =
                 base.status.size == source.size && base.status.modified == source.modified
@@ -109,8 +116,8 @@ extension ComparisonPolicy {
         }
         if !found.causes.isDisjoint(with: [.destination, .device, .links]) { found.replacesContent = true }
         found.needsInspection =
-            !knowsExtended && !attributes.extended.isEmpty
-            && (alwaysInspects || doubts.attributes || identityTellsContent)
+            !knowsExtended && (alwaysInspects || doubts.attributes || identityTellsContent)
+            && !attributes.extended.isEmpty
         return found
     }
 

@@ -7,7 +7,6 @@ import FileSystem
 /// arrivals and departures, from which `matchMoves` makes matches.
 package struct TreeMerge {
     package let policy: ComparisonPolicy
-    private let table = EntryTable()
 
     /// Objects that stay where they are and need something, or whose record does.
     package private(set) var matches: [Match] = []
@@ -154,7 +153,7 @@ package struct TreeMerge {
         resting.insert(manifest.path)
         if base.differs(from: target.status) {
             restingDrift.append(
-                Drift(recorded: manifest.file(in: table), base, found: target.file(in: table)))
+                Drift(recorded: manifest.file, base, found: target.file))
         }
         return (nil, true)
     }
@@ -182,7 +181,7 @@ package struct TreeMerge {
         if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
         if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
         if target.status.type == .directory { excludedDirectory = path }
-        if let base, !base.isUncovered { uncover(target.file(in: table), base, isSeen: true) }
+        if let base, !base.isUncovered { uncover(target.file, base, isSeen: true) }
     }
 
     private mutating func count(
@@ -198,7 +197,7 @@ package struct TreeMerge {
         if base == nil, hasManifest, !isResting,
             !policy.mayHaveBeenExcluded(target.path, target.status.type)
         {
-            drift.append(Drift(found: target.file(in: table)))
+            drift.append(Drift(found: target.file))
         }
     }
 
@@ -228,11 +227,11 @@ package struct TreeMerge {
         guard let target else {
             guard !isProtected(manifest.path) else { return }
             drift.append(
-                Drift(recorded: manifest.file(in: table), wasUncovered: manifest.marks.contains(.uncovered)))
+                Drift(recorded: manifest.file, wasUncovered: manifest.marks.contains(.uncovered)))
             return
         }
         guard let base, base.differs(from: target.status) else { return }
-        drift.append(Drift(recorded: manifest.file(in: table), base, found: target.file(in: table)))
+        drift.append(Drift(recorded: manifest.file, base, found: target.file))
     }
 
     /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
@@ -249,8 +248,8 @@ package struct TreeMerge {
         let isOther =
             policy.followsIdentity && base.map { $0.status.identity != source.status.identity } ?? isResting
         if source.status.type != target.status.type || (isOther && source.isListed) {
-            arrivals.append((source.file(in: table), base, source.isListed))
-            departures.append((target.file(in: table), base))
+            arrivals.append((source.file, base, source.isListed))
+            departures.append((target.file, base))
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
@@ -265,7 +264,7 @@ package struct TreeMerge {
         {
             return
         }
-        var match = Match(source: source.file(in: table), target: target.file(in: table), base: base)
+        var match = Match(source: source.file, target: target.file, base: base)
         match.isMislinked = !isLinkedAlike
         match.compare(by: policy)
         omissions.add(match.source)
@@ -303,14 +302,14 @@ package struct TreeMerge {
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) {
-        arrivals.append((source.file(in: table), base, source.isListed))
+        arrivals.append((source.file, base, source.isListed))
         guard source.status.type == .directory else { return }
         unsettled.append(source.path)
         if !source.isListed { unlisted = source.path }
     }
 
     private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
-        departures.append((target.file(in: table), base))
+        departures.append((target.file, base))
         if target.status.type == .directory { unsettled.append(target.path) }
     }
 
@@ -325,7 +324,7 @@ package struct TreeMerge {
             return forget(manifest.path)
         }
         guard !manifest.marks.contains(.uncovered) else { return }
-        var file = manifest.file(in: table)
+        var file = manifest.file
         file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
         uncover(file, BaseEntry(manifest), isSeen: false)
     }

@@ -46,13 +46,10 @@ extension EntryStream {
     package var recorded: ManifestReader? { nil }
 
     /// The present entry as a value.
-    package var file: File { file(in: nil) }
-
-    /// The same, kept in a table.
-    func file(in table: EntryTable?) -> File {
+    package var file: File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest, in: table)
+            digest: digest)
     }
 }
 

@@ -3,25 +3,15 @@ import FileSystem
 import FoundationEssentials
 
 /// One entry of a tree as a scan or a manifest yields it: a pure value, which touches no disk.
-public struct File: Sendable, NamedFile {
-    /// Many files are kept in a table; one by itself, or one that a table has no room for, is kept as it is.
-    private enum Storage: Sendable {
-        case packed(EntryTable, UInt32)
-        case loose(Shared<Fields>)
-    }
-
-    private var storage: Storage
+public struct File: Hashable, Sendable, NamedFile {
+    /// The difference, its plan, the layout and the record of history all hold the same files.
+    private var shared: Shared<Fields>
 
     private struct Fields: Hashable, Sendable {
         var path: RelativePath
         /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
         /// symlink without destination or a directory with one cannot be made.
         var status: FileStatus
-        var payload: Payload
-    }
-
-    /// What most files do not have.
-    struct Payload: Hashable, Sendable {
         var destination: [UInt8] = []
         var extended = ExtendedAttributes()
         var omitted: Omissions = []
@@ -29,62 +19,38 @@ public struct File: Sendable, NamedFile {
         var isGrowing = false
     }
 
-    private var fields: Fields {
-        get { Fields(path: path, status: status, payload: payload) }
+    private subscript<Value>(_ field: WritableKeyPath<Fields, Value>) -> Value {
+        get { shared.value[keyPath: field] }
         set {
-            guard case .packed(let table, _) = storage,
-                let number = table.add(newValue.path, newValue.status, newValue.payload)
-            else {
-                storage = .loose(Shared(newValue))
-                return
-            }
-            storage = .packed(table, number)
+            var fields = shared.value
+            fields[keyPath: field] = newValue
+            shared = Shared(fields)
         }
     }
 
-    private var payload: Payload {
-        get {
-            switch storage {
-            case .packed(let table, let number): table.payload(of: number)
-            case .loose(let shared): shared.value.payload
-            }
-        }
-        set { fields.payload = newValue }
-    }
-
-    /// The path below the root of its tree.
-    public var path: RelativePath {
-        switch storage {
-        case .packed(let table, let number): table.path(of: number)
-        case .loose(let shared): shared.value.path
-        }
-    }
-    package var status: FileStatus {
-        switch storage {
-        case .packed(let table, let number): table.status(of: number)
-        case .loose(let shared): shared.value.status
-        }
-    }
-    package var destination: [UInt8] { payload.destination }
-    /// As far as they were looked up: a scan does only where it is asked to.
+    /// Where it stands below the root of its tree.
+    public var path: RelativePath { shared.value.path }
+    package var status: FileStatus { shared.value.status }
+    package var destination: [UInt8] { shared.value.destination }
+    /// As far as somebody looked: a scan does only where it is asked to.
     package var extended: ExtendedAttributes {
-        get { payload.extended }
-        set { if newValue != payload.extended { payload.extended = newValue } }
+        get { shared.value.extended }
+        set { self[\.extended] = newValue }
     }
     /// What of the source's entry the mirror could not hold.
     package var omitted: Omissions {
-        get { payload.omitted }
-        set { if newValue != payload.omitted { payload.omitted = newValue } }
+        get { shared.value.omitted }
+        set { self[\.omitted] = newValue }
     }
     /// Of a file's content, where it is known.
     public package(set) var digest: Digest? {
-        get { payload.digest }
-        set { if newValue != payload.digest { payload.digest = newValue } }
+        get { shared.value.digest }
+        set { self[\.digest] = newValue }
     }
     /// It was written to while it was copied: the mirror has its first part, and nothing vouches for it.
     package var isGrowing: Bool {
-        get { payload.isGrowing }
-        set { if newValue != payload.isGrowing { payload.isGrowing = newValue } }
+        get { shared.value.isGrowing }
+        set { self[\.isGrowing] = newValue }
     }
 
     /// - Parameters:
@@ -112,26 +78,18 @@ public struct File: Sendable, NamedFile {
         case .file, .directory, .fifo, .socket:
             break
         }
-        storage = .loose(
-            Shared(Fields(path: path, status: status, payload: Payload(destination: destination))))
+        shared = Shared(Fields(path: path, status: status, destination: destination))
     }
 
-    /// - Parameters:
-    ///   - destination: where a symlink points; left out of account for everything else.
-    ///   - table: keeps it.
+    /// - Parameter destination: where a symlink points; left out of account for everything else.
     package init(
         path: RelativePath, status: FileStatus, destination: [UInt8],
-        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
-        in table: EntryTable? = nil
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
-        let payload = Payload(
-            destination: status.type == .symlink ? destination : [], extended: extended, omitted: omitted,
-            digest: digest)
-        if let table, let number = table.add(path, status, payload) {
-            storage = .packed(table, number)
-        } else {
-            storage = .loose(Shared(Fields(path: path, status: status, payload: payload)))
-        }
+        shared = Shared(
+            Fields(
+                path: path, status: status, destination: status.type == .symlink ? destination : [],
+                extended: extended, omitted: omitted, digest: digest))
     }
 
     public var kind: FileKind {
@@ -184,14 +142,14 @@ public struct File: Sendable, NamedFile {
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
         var file = self
-        file.fields.path = path
+        file[\.path] = path
         return file
     }
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
         var file = self
-        file.fields.status = status
+        file[\.status] = status
         return file
     }
 
@@ -205,9 +163,7 @@ public struct File: Sendable, NamedFile {
     /// With what is recorded of another name of it besides its status.
     func recorded(as name: File) -> File {
         var file = self
-        let isGrowing = isGrowing
-        file.payload = name.payload
-        (file.payload.destination, file.payload.isGrowing) = (destination, isGrowing)
+        (file.extended, file.omitted, file.digest) = (name.extended, name.omitted, name.digest)
         return file
     }
 
@@ -220,21 +176,10 @@ public struct File: Sendable, NamedFile {
     }
 }
 
-extension File: Hashable {
-    public static func == (left: File, right: File) -> Bool { left.fields == right.fields }
-
-    public func hash(into hasher: inout Hasher) { fields.hash(into: &hasher) }
-}
-
 extension File: Comparable {
     /// The order of a scan.
     public static func < (left: File, right: File) -> Bool {
-        if case .packed(let table, let first) = left.storage,
-            case .packed(let other, let second) = right.storage, table === other
-        {
-            return table.isInOrder(first, second)
-        }
-        return left.path < right.path
+        left.path < right.path
     }
 }
 
