@@ -55,7 +55,7 @@ extension Target {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.identityTellsContent = true
-        policy.isRecordItself = true
+        policy.targetIsBase = true
         var merge = TreeMerge(policy)
         try merge.run(source: new(), target: old(), manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)

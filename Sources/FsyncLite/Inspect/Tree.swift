@@ -108,7 +108,7 @@ public struct Tree: Sendable {
     public func changes(to other: Tree) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
-        policy.isRecordItself = true
+        policy.targetIsBase = true
         // Between a tree and a copy of it, inodes say nothing.
         let isOfOneTarget = try isOfOneTarget(with: other)
         let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))

@@ -83,7 +83,7 @@ struct DirectorySource: PlanSource {
         policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
-            policy.trust = try state.trust(header)
+            policy.commitSpans = try state.commitSpans(header)
             policy.hasOldTrees = try state.has(.trees)
         }
         policy.usesChangeTime = facts.keepsIdentity
@@ -97,7 +97,7 @@ struct DirectorySource: PlanSource {
         policy.earlierFilters = header.flatMap { Filters($0.filters) }
         policy.racyCheck = try racyCheck()
         // Without a manifest nothing says that equal times mean equal content.
-        policy.alwaysComparesContent = policy.trust == nil || options.comparesContent
+        policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // The inodes of another disk are other inodes.
         policy.followsIdentity =
             policy.usesIdentity

@@ -118,7 +118,7 @@ struct SnapshotSource: PlanSource {
         policy.uncovering = isInPlace ? tree.uncovered : []
         policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
             .union(restoration.keepsDrift ? tree.returned.new : [])
-        policy.trust = try state.trust(header)
+        policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         return policy
     }
