@@ -1,6 +1,6 @@
 import FileSystem
 
-/// What an apply needs.
+/// The room that an apply needs.
 struct RoomNeed {
     var bytes: Int64
     var inodes: Int64
@@ -12,7 +12,7 @@ struct RoomNeed {
     }
 }
 
-/// What an apply needs beyond what is free.
+/// The room that an apply needs beyond what is free.
 struct Shortage {
     var bytes: Int64
     var inodes: Int64
