@@ -132,7 +132,7 @@ struct GuardFacts {
         for path in rotten {
             refuse(
                 "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                        + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
+                    + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
                 option: "--trust-source")
         }
         return found + lockRefusals() + capacityRefusals()
