@@ -73,7 +73,6 @@ package struct Match: Hashable, Sendable {
 
     package var isRenamed: Bool { source.path != target.path }
 
-    /// Only attributes change.
     package var changesAttributes: Bool {
         !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
     }

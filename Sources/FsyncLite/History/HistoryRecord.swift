@@ -35,7 +35,6 @@ package struct HistoryRecord: Sendable {
         package var delete: Int
         /// Bytes of displaced content.
         package var bytesHeld: Int64
-        /// The name of the file of undo entries.
         package var actions: String?
         /// Other transactions' directories that hold what these entries restore.
         package var holds: [String]?
@@ -104,7 +103,6 @@ package struct HistoryRecord: Sendable {
         var filtersBefore: FilterSummary? {
             (previous == nil ? [] : previousFilters).map(FilterSummary.init(lines:))
         }
-        /// The attributes that the previous snapshot mirrored.
         var attributesBefore: MirroredAttributes? {
             previousWithout.map { names in
                 MirroredAttributes.all.subtracting(

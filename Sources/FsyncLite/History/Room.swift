@@ -13,7 +13,6 @@ struct Room {
     private let state: StateDirectory
     private let directory: Directory
 
-    /// nil without a history.
     init?(_ root: TargetRoot) {
         guard let state = root.state, let directory = root.directory else { return nil }
         (self.state, self.directory) = (state, directory)
@@ -62,7 +61,6 @@ struct Room {
         return left.isOver ? parts : nil
     }
 
-    /// The names of the old trees of exchanges.
     private func oldTrees() throws -> [FileName] {
         var names: [FileName] = []
         if let trees = try state.trees() { names += try DirectoryListing.names(in: trees) }

@@ -45,7 +45,6 @@ package struct SnapshotTree: Sendable {
     /// The wanted part of the tree.
     private struct Scope: Sendable {
         var paths: [RelativePath]
-        /// Directories above the wanted paths.
         var above: Set<RelativePath> = []
         var withoutRest: Bool
 

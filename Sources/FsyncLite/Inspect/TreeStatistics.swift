@@ -25,7 +25,6 @@ package struct TreeStatistics: Sendable {
         return Dictionary(uniqueKeysWithValues: matches.filter { $0.1 > 0 })
     }
 
-    /// Counts all entries of a tree.
     mutating func count(all entries: some EntryStream) throws {
         while try entries.advance() { count(entries) }
     }

@@ -102,7 +102,6 @@ extension JSONText {
         endObject()
     }
 
-    /// The number of actions of each verb.
     package mutating func counts(_ summary: ActionSummary) {
         field("create", summary.create)
         field("update", summary.update)

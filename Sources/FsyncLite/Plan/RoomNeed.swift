@@ -1,6 +1,5 @@
 import FileSystem
 
-/// The room that an apply needs.
 struct RoomNeed {
     var bytes: Int64
     var inodes: Int64

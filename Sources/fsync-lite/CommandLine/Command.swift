@@ -7,6 +7,5 @@ protocol Command: Sendable {
 }
 
 extension Command {
-    /// Its words, such as `manifest create`.
     static var name: String { description.name }
 }

@@ -13,7 +13,6 @@ struct CommandLookup: Sendable {
             .max { $0.description.words.count < $1.description.words.count }
     }
 
-    /// The error for arguments that match no command.
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
             return UsageError("no command given", hint: seeHelp)

@@ -44,7 +44,6 @@ struct OptionDescription: Sendable {
             choices: choices)
     }
 
-    /// All spellings of the name.
     var spellings: [String] { [short, name].compactMap(\.self) }
 
     var takesValue: Bool { placeholder != nil }

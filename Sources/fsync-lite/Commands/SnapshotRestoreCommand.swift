@@ -44,7 +44,6 @@ enum SnapshotRestoreCommand: Command {
         return try run(restoration, invocation, &console)
     }
 
-    /// Restores, or prints what that would do.
     static func run(
         _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {

@@ -17,7 +17,6 @@ struct SyncRun {
     /// Completed by settings.
     let given: GivenOptions
     let options: SyncOptions
-    /// The plan of `apply --plan`.
     let saved: SavedPlan?
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
@@ -105,7 +104,6 @@ struct SyncRun {
         job?.labelled(text) ?? text
     }
 
-    /// Prints to standard error.
     func complain(_ text: String) {
         Console.complain(labelled(text))
     }
@@ -117,7 +115,6 @@ struct SyncRun {
         return names.isEmpty ? nil : "\(text): \(first)\(more)"
     }
 
-    /// Prints notes, problems and refusals to standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { complain("note: \(note)") } }
         Console.complain(of: problems, complain)

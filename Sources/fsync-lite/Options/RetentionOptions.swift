@@ -33,7 +33,6 @@ extension RetentionPolicy {
 
     static let options = fields.map(\.option)
 
-    /// The rules given by the options.
     init(_ given: GivenOptions) throws {
         self.init()
         for field in RetentionPolicy.fields { try field.read(given, &self) }

@@ -71,7 +71,6 @@ struct ActionText {
         return lines
     }
 
-    /// A line for one action.
     func line(_ action: Action) -> String { text(Line(action: action)) }
 
     /// Such as `+ photos/a.jpg  4.2 MB  (new)`.
@@ -107,7 +106,6 @@ struct ActionText {
         }
     }
 
-    /// The kind of list.
     enum Tense {
         case planned, done
         /// A comparison of two trees; nothing is written.

@@ -3,7 +3,6 @@ import FsyncLite
 /// The progress of a run, as one line that fits a terminal of any width.
 struct ProgressLine {
     let progress: SyncProgress
-    /// The time since the phase began.
     let elapsed: Duration
 
     /// - Parameter width: columns of the terminal. The last one stays free: some terminals wrap after it.

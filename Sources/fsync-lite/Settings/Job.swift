@@ -35,6 +35,5 @@ struct Job {
         }
     }
 
-    /// A line prefixed with the job's name.
     func labelled(_ text: String) -> String { "\(escapedText(name.utf8)): \(text)" }
 }

@@ -27,7 +27,6 @@ extension GivenOptions {
 }
 
 extension SettingsLayer {
-    /// The layer's retention rules, as given options.
     var retention: GivenOptions {
         var rules = GivenOptions()
         for option in OptionDescription.retention { rules.append(option, values: self) }

@@ -69,7 +69,6 @@ struct SettingsSources {
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
-    /// The jobs of these names.
     func jobs(named names: [[UInt8]]) throws -> [Job] {
         let jobs = try jobs()
         return try names.map { name in
