@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The manifest that a run leaves, and the target's root, which is described in its header alone.
+/// The manifest that a run leaves. Its header alone describes the target's root.
 struct NextManifest {
     let planned: PlannedSync
     let options: SyncOptions
@@ -10,7 +10,7 @@ struct NextManifest {
     let path: [UInt8]
     let monitor: any Monitor
 
-    /// What becomes of the target's root. Of one that was just made all is set: it may have inherited ACLs.
+    /// The change of the target's root. On a new root everything is set: it may have inherited ACLs.
     func root() throws -> Match {
         if let root = planned.plan.root { return root }
         let attributes = planned.attributes
@@ -26,12 +26,12 @@ struct NextManifest {
         return match
     }
 
-    /// Writes it to the stage; the next barrier makes it durable.
+    /// Writes the manifest to the stage; the next barrier makes it durable.
     ///
     /// - Parameters:
-    ///   - plan: what the commit does.
-    ///   - root: what becomes of the target's root.
-    /// - Returns: its header, and what to tell of it.
+    ///   - plan: the plan of the commit.
+    ///   - root: the change of the target's root.
+    /// - Returns: its header, and notes.
     func stage(
         _ plan: Plan, _ graph: OperationGraph, id: String, root: Match, in stage: Stage,
         over state: StateDirectory
@@ -43,11 +43,11 @@ struct NextManifest {
         return (header, note)
     }
 
-    /// Writes the manifest anew for what only it tells, such as change times of what was compared. The tree is the
-    /// same, so this is no step of the history and needs no journal: one rename brings it. A disk that has no room for it
-    /// costs the next run a comparison, and no more.
+    /// Rewrites the manifest for information that is only in it, such as change times of compared objects. The tree is
+    /// the same, so this is no step of the history and needs no journal: one rename replaces the manifest. If the disk
+    /// is full, the next run has to compare again, and nothing worse.
     ///
-    /// - Returns: what to tell of it.
+    /// - Returns: a note; nil without one.
     func rewrite(in state: StateDirectory) throws -> String? {
         guard let old = planned.header else { return nil }
         var header = try header(old.id, root: planned.plan.root)
@@ -86,9 +86,9 @@ struct NextManifest {
         return missing?.note
     }
 
-    /// When the commits were under way whose objects may have no change time in the manifest.
+    /// The spans of commits whose objects may have no change time in the manifest.
     private func commits(_ state: StateDirectory) throws -> [Range<Timestamp>] {
-        // A run that looked at the target has found their change times.
+        // A run that scanned the target has found their change times.
         guard planned.trustsTarget, let header = planned.header else { return [] }
         let last = try state.lastCommit(header).map {
             Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
@@ -99,13 +99,13 @@ struct NextManifest {
 
     private func header(_ id: String, root: Match?) throws -> ManifestHeader {
         let rootEntry = root?.held
-        // The source was not looked at: what the last look saw is all that is known of it.
+        // The source was not scanned: what the last scan found is kept.
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
             if let earlier = planned.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
             }
-            // Then the manifest does not pass for all that the target holds.
+            // Then the manifest must not count as complete.
             if planned.leavesStrangers { header.scanned = nil }
             return header
         }
@@ -121,7 +121,7 @@ struct NextManifest {
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }
-        // A repair changes nothing of what a run looks at.
+        // A repair changes neither filters nor attributes nor source.
         if !options.repairs.isEmpty, let last = planned.header {
             (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)

@@ -2,10 +2,10 @@ import FileStorage
 import FileSystem
 
 extension Verification {
-    /// Puts the good copy in the place of each that is not as recorded: in the tree, which has to be a target, by an
-    /// apply that does nothing else, and in the source by a new file that takes the name of the old one.
+    /// Replaces each copy that is not as recorded with the good one: in the tree, which must be a target, by an apply
+    /// that does nothing else, and in the source by a new file that takes over the name.
     ///
-    /// - Returns: the same, with what became of them.
+    /// - Returns: the same discrepancies, with their results.
     public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
         guard let source, found.contains(where: \.isRepairable) else { return found }
         let (mirror, original) = (
@@ -52,12 +52,12 @@ extension Verification {
         options.repairs = inodes
         options.verifiesCopies = true
         options.attributes = header.attributes
-        // What else there may be is left as it is.
+        // Other problems do not stop the repair.
         options.keepGoing = true
         return try Synchronizer(source: source, target: tree, options: options, monitor: monitor).apply()
     }
 
-    /// Replaces the content of a file, with all else as it is.
+    /// Replaces the content of a file; everything else stays as it is.
     private static func restore(_ path: RelativePath, in tree: PathResolver, from good: PathResolver) throws {
         guard let (origin, name) = try good.place(of: path), let (directory, _) = try tree.place(of: path)
         else {
@@ -74,7 +74,7 @@ extension Verification {
         try pending.setAttributes(
             like: old, extended: handle.extendedAttributes(MirroredAttributes.all.extended))
         guard try directory.status(of: name)?.isUnchanged(since: old) == true else {
-            throw SyncError(.stale, path: directory.path(of: name), "somebody has just changed it")
+            throw SyncError(.stale, path: directory.path(of: name), "it has just been changed")
         }
         try pending.commit()
         try ObjectHandle(of: directory).setModified(above.modified)

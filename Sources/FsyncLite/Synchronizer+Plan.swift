@@ -2,12 +2,12 @@ import FileStorage
 import FileSystem
 
 extension Synchronizer {
-    /// What `apply` would do now. Writes nothing, anywhere, and takes no lock.
+    /// What `apply` would do now. Writes nothing and takes no lock.
     ///
     /// - Throws: `SyncError`: `inputMissing` without a source, `pending` while a commit is unfinished,
     ///   `invalidDocument` for a damaged manifest, `refused` for a state that is not ours.
     public func plan() throws -> Plan {
-        // A run that goes by meanwhile replaces the manifest: a plan of two trees is made again.
+        // A run may replace the manifest meanwhile: a plan that mixes two trees is made again.
         for _ in 0..<5 {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(target) }
@@ -20,7 +20,7 @@ extension Synchronizer {
                 }
             }
             guard let state = root.state else { return try found.get().plan }
-            // What goes wrong when the tree changes meanwhile is no error of the tree.
+            // Errors caused by a concurrent run are not reported.
             if try state.hasJournal() { throw SyncError.pendingCommit(target) }
             guard try state.manifestVersion() == before else { continue }
             let planned = try found.get()
@@ -32,7 +32,7 @@ extension Synchronizer {
         throw SyncError(.pending, path: target, "it is being written to; run plan again")
     }
 
-    /// What goes by the rules of retention when the plan has been carried out.
+    /// The snapshots that retention removes after the plan.
     private func expiring(_ planned: PlannedSync, _ state: StateDirectory) throws -> [String] {
         guard planned.isOfSource, options.repairs.isEmpty, planned.header != nil else { return [] }
         let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
@@ -42,7 +42,7 @@ extension Synchronizer {
             began: Timestamp(planned.scanned.time.fileTime), without: plan.givingWay)
     }
 
-    /// What `apply` would open and `plan`, which changes nothing, cannot look into.
+    /// The directory that `apply` would open and `plan`, which changes nothing, cannot read.
     private static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
         guard SyncError(wrapping: error).errno == Errno.accessDenied.rawValue, let directory = root.directory,
             let path = try ClosedDirectories.first(in: directory)

@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// Makes a target the mirror of a source: every stage, in order.
+/// Makes a target the mirror of a source: all stages, in order.
 ///
 ///     source ──scan──┐
 ///     target ──scan──┼──> diff ──> plan ──> guards ──> stage ──> commit ──> manifest and history
 ///     manifest ─read─┘
 ///
-/// Calls block; run them on a thread of your own.
+/// Calls block; run them on a separate thread.
 public struct Synchronizer: Sendable {
     private let source: Source
     let target: [UInt8]
@@ -20,7 +20,7 @@ public struct Synchronizer: Sendable {
     }
 
     /// - Parameters:
-    ///   - source: the path of a directory, whose *contents* are mirrored; a symlink to one is followed.
+    ///   - source: the path of a directory whose *contents* are mirrored; a symlink to one is followed.
     ///   - target: the path of the directory that becomes the mirror.
     public init(
         source: [UInt8], target: [UInt8], options: SyncOptions = SyncOptions(),
@@ -32,7 +32,7 @@ public struct Synchronizer: Sendable {
         self.monitor = monitor
     }
 
-    /// Brings an earlier tree back, by the same steps.
+    /// Restores an earlier tree, by the same stages.
     public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
         source = .snapshot(restoration)
         target = restoration.destination ?? restoration.target
@@ -40,19 +40,18 @@ public struct Synchronizer: Sendable {
         self.monitor = monitor
     }
 
-    /// Does it, as one transaction, after finishing what an earlier run left.
+    /// Applies the plan as one transaction, after finishing an interrupted commit.
     ///
-    /// - Parameter saved: does just this plan. Where source or target are not as they were when it was made, the
-    ///   report is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
-    /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. What went wrong later is in
-    ///   the report.
+    /// - Parameter saved: the exact plan to carry out. If source or target have changed since it was made, the report
+    ///   is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
+    /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. Later errors are in the report.
     public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
         let holder = try lockHolder()
         defer { withExtendedLifetime(holder) {} }
-        // The root is opened, for the errors that a sync will tell, before anything is written.
+        // The root is opened before anything is written, as a sync reports write errors since the open.
         var root = try TargetRoot(target)
         try root.lock()
-        // Finishing a commit is not what a saved plan says.
+        // A saved plan does not include finishing a commit.
         if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(target) }
         if try root.recover() != nil {
             root = try TargetRoot(target)
@@ -77,7 +76,7 @@ public struct Synchronizer: Sendable {
         do {
             planned = try examine(root, log)
         } catch {
-            // It may be that the owner has closed a directory to themselves, as chmod would open it.
+            // The owner may have closed a directory to themselves, which chmod reverts.
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
             planned = try examine(root, log)
@@ -93,7 +92,7 @@ public struct Synchronizer: Sendable {
             report.outcome = .failed
         }
         guard report.refusals.isEmpty, report.outcome != .failed else {
-            // What was compared was noted; a run that is refused leaves no state where there was none.
+            // Comparisons were logged; a refused run leaves no state where there was none.
             if root.stateWasMade { try root.withdraw() }
             return report
         }
@@ -127,7 +126,7 @@ public struct Synchronizer: Sendable {
         }
         report.gaveWay = room.gone
         guard report.outcome == .failed || report.outcome == .refused else { return report }
-        // What is staged serves the next run.
+        // The next run reuses what was staged.
         if report.error?.code == .interrupted { return report }
         do {
             try root.withdraw()
@@ -146,11 +145,11 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// The target whose snapshot goes elsewhere, locked against other runs meanwhile; nil otherwise.
+    /// The target of a snapshot that is copied elsewhere, locked against other runs; nil otherwise.
     private func lockHolder() throws -> TargetRoot? {
         guard case .snapshot(let restoration) = source, restoration.destination != nil else { return nil }
         let root = try TargetRoot(restoration.target)
-        // It is refused to go to the target itself, which is locked as such.
+        // A copy to the target itself is refused; the target is already locked.
         guard try root.original?.identity != TargetRoot(target).original?.identity else { return nil }
         try root.lock()
         if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(restoration.target) }
@@ -159,7 +158,7 @@ public struct Synchronizer: Sendable {
 
     // MARK: Writing
 
-    /// Stages and commits; where the disk is full before the journal, again when something has given way.
+    /// Stages and commits; if the disk is full before the journal, again after making room.
     private func commit(
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
@@ -174,8 +173,8 @@ public struct Synchronizer: Sendable {
 
     /// Errors before the commit leave the old tree; the caller withdraws the stage.
     ///
-    /// - Parameter isExact: what changed in the source since the plan is not mirrored but an error.
-    /// - Returns: nil where the disk was full and something has given way.
+    /// - Parameter isExact: a change of the source since the plan is an error.
+    /// - Returns: nil if the disk was full and room was made.
     private func attempt(
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
@@ -190,7 +189,7 @@ public struct Synchronizer: Sendable {
         }
         let location = options.exchanges ? try directory.place(.read) : nil
         guard !options.exchanges || location != nil else {
-            throw SyncError(.failed, path: target, "somebody moved this meanwhile")
+            throw SyncError(.failed, path: target, "it was moved meanwhile")
         }
         var plan = planned.plan
         let manifest = nextManifest(planned, directory)

@@ -2,16 +2,16 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// The snapshots that can be had, the newest first, which is the present tree. Takes no lock and writes nothing.
+    /// The available snapshots, newest first, beginning with the present tree. Takes no lock and writes nothing.
     ///
-    /// - Parameter retention: what an apply would be given beside what the target has.
+    /// - Parameter retention: the options of an apply, besides the target's rules.
     /// - Throws: `SyncError`, as `status()`, and `pending` while a commit is unfinished.
     public func snapshots(_ retention: RetentionOptions = RetentionOptions()) throws -> [Snapshot] {
         let history = try history()
         return try snapshots(history, rules(retention, history.state).policy)
     }
 
-    /// The rules that say which of them stay.
+    /// The rules that keep snapshots.
     public func retention(_ options: RetentionOptions = RetentionOptions()) throws -> RetentionRules {
         try rules(options, open().1)
     }
@@ -30,9 +30,9 @@ extension Target {
         return snapshots
     }
 
-    /// What the apply that made a snapshot changed, in the order of paths.
+    /// The changes of the apply that made a snapshot, in the order of paths.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` for the oldest: what made it is no longer known.
+    /// - Throws: `SyncError` with code `inputMissing` for the oldest: its changes are no longer known.
     public func changes(of snapshot: String) throws -> [Action] {
         let history = try history()
         let index = try history.index(of: snapshot)
@@ -43,7 +43,7 @@ extension Target {
         return Action.joined(try history.actions(history.steps[index]).actions.flatMap(\.applied))
     }
 
-    /// What would make one snapshot the other.
+    /// The changes that would turn one snapshot into the other.
     public func changes(from first: String, to second: String) throws -> Plan {
         let history = try history()
         func tree(_ name: String) throws -> () throws -> any EntryStream {
@@ -55,13 +55,13 @@ extension Target {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.identityTellsContent = true
-        policy.isRecordItself = true
+        policy.targetIsBase = true
         var merge = TreeMerge(policy)
         try merge.run(source: new(), target: old(), manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
     }
 
-    /// What happened to a path, the newest first, under the names that it had.
+    /// The changes of a path, newest first, under its names at the time.
     public func life(of path: RelativePath) throws -> [(snapshot: Snapshot, actions: [Action])] {
         let history = try history()
         var name = path
@@ -72,7 +72,7 @@ extension Target {
                 inverses.filter { ($0.from ?? $0.file.path) == name }.flatMap(\.applied))
             let before = ReverseDelta(inverses).pathBefore(of: name)
             if let before, before != name, !before.isInState {
-                // It went along with a directory.
+                // It moved with a directory.
                 if !actions.contains(where: { $0.verb == .move }) {
                     actions.append(Action(carried: name, from: before))
                 }
@@ -101,12 +101,12 @@ extension Target {
         }
     }
 
-    /// Lets go of snapshots.
+    /// Removes snapshots.
     ///
     /// - Parameters:
-    ///   - policy: what stays.
-    ///   - isDryRun: only says what would go.
-    /// - Returns: the snapshots before, those without a reason gone.
+    ///   - policy: which snapshots are kept.
+    ///   - isDryRun: removes nothing.
+    /// - Returns: all snapshots; those without a reason are (or would be) removed.
     public func prune(_ policy: RetentionPolicy, isDryRun: Bool = false) throws -> [Snapshot] {
         if isDryRun { return try snapshots(history(), policy) }
         return try writing { history in
@@ -117,10 +117,9 @@ extension Target {
         }
     }
 
-    /// Looks whether every record can be read and everything that it needs is there, and reads the content of what
-    /// has a digest.
+    /// Checks that every record can be read and everything it needs exists, and reads content that has a digest.
     ///
-    /// - Returns: what is wrong, by snapshot; and how many snapshots were looked at.
+    /// - Returns: the errors, by snapshot; and the number of snapshots checked.
     public func verifyHistory(monitor: any Monitor = SilentMonitor()) throws -> (
         faults: [(snapshot: String, error: SyncError)], count: Int
     ) {
@@ -169,7 +168,7 @@ extension Target {
         return manifest
     }
 
-    /// Runs `body` with the lock, after finishing what an earlier run left.
+    /// Runs `body` with the lock, after finishing an interrupted commit.
     private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
         let (root, state) = try open()
         try root.lock()
@@ -179,13 +178,13 @@ extension Target {
 }
 
 extension RetentionPolicy {
-    /// The clock of a run that is no apply. Where no rule has an age it does not matter.
+    /// The clock of a run that is no apply. Without an age rule it does not matter.
     fileprivate var clock: Timestamp? { keepWithin == nil ? nil : .now }
 }
 
 extension PathResolver {
-    /// What is wrong with a displaced object; nil when it is as it was displaced. Which inode it is does not matter:
-    /// since it was first displaced it may have been back in the tree, and an exchange made a copy.
+    /// The fault of a displaced object; nil when it is as displaced. Its inode does not matter: it may have been back
+    /// in the tree since, where an exchange made a copy.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         guard let status = try status(of: path) else {
             return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
@@ -199,7 +198,7 @@ extension PathResolver {
 }
 
 extension DigestReader {
-    /// What is wrong with the content of a displaced file; nil where nothing is, or no digest tells.
+    /// The fault of a displaced file's content; nil if there is none, or no digest.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         guard let wanted = file.digest else { return nil }
         do {

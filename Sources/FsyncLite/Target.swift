@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// A directory that fsync-lite writes to, and what its state tells.
+/// A directory that fsync-lite writes to, and its state.
 public struct Target: Sendable {
     public let path: [UInt8]
 
@@ -9,17 +9,17 @@ public struct Target: Sendable {
         self.path = path
     }
 
-    /// What `status` shows.
+    /// The information of `status`.
     public struct Status: Sendable {
         /// nil while a commit is unfinished: the tree and its manifest may not agree.
         public var manifest: (header: ManifestHeader, summary: ManifestSummary)?
-        /// A commit was begun and not ended.
+        /// A commit was begun and not finished.
         public var isPending: Bool
-        /// The last run that left the target as far as it could; nil where none has yet.
+        /// The last run that did everything it could; nil if there is none yet.
         public var lastRun: LastRun?
-        /// What the run is doing that writes to the target now; nil where none does, or it has not told yet.
+        /// The current activity of the run that writes to the target; nil without one, or before its first report.
         public var activity: Activity?
-        /// The applies that can be taken back, the newest first.
+        /// The applies that can be undone, newest first.
         public var history: [Applied]
     }
 
@@ -34,10 +34,10 @@ public struct Target: Sendable {
 
     /// Reads the state; takes no lock and writes nothing.
     ///
-    /// - Throws: `SyncError`: `inputMissing` where there is no target, `refused` for a state that is not ours,
+    /// - Throws: `SyncError`: `inputMissing` without a target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
-        // An apply may go by meanwhile: manifest and history are of one moment, or it is asked again.
+        // An apply may run meanwhile: manifest and history are read again until they are of one moment.
         for attempt in 1... {
             let (root, state) = try open()
             let before = try state.manifestVersion()
@@ -67,36 +67,36 @@ public struct Target: Sendable {
         return status
     }
 
-    /// The file of settings that lies in the target; nil without one, or without a target.
+    /// The settings file in the target; nil without one, or without a target.
     ///
-    /// - Throws: `SyncError`: `invalidDocument` for what the file must not say, `refused` for a state that is not ours.
+    /// - Throws: `SyncError`: `invalidDocument` for invalid settings, `refused` for a state that is not ours.
     public func settings() throws -> SettingsFile<Settings>? {
         try TargetRoot(path).state?.settingsFile()
     }
 
-    /// How a recovery ended.
+    /// The result of a recovery.
     public enum RecoveryOutcome: Sendable {
         case nothingToDo
-        /// The new tree is there.
+        /// The target has the new tree.
         case finished(Conflicts)
-        /// The old tree is there again.
+        /// The target has the old tree again.
         case undone(Conflicts)
     }
 
-    /// What others did meanwhile.
+    /// Concurrent changes by others.
     public struct Conflicts: Sendable {
-        /// What they put in the way; it is in the history now.
+        /// Their objects that were in the way; now in the history.
         public var displaced: [SyncError]
-        /// What they took away; the next apply brings it back.
+        /// Objects that they removed; the next apply restores them.
         public var missing: [SyncError]
     }
 
-    /// Ends an interrupted commit.
+    /// Finishes or reverts an interrupted commit.
     ///
     /// - Parameters:
-    ///   - undo: take it back instead of finishing it.
+    ///   - undo: revert it instead of finishing it.
     ///   - displacingConflicts: move objects of others that are in the way to `history/TX/conflicts`.
-    /// - Throws: `SyncError`: `pending` when it cannot end for objects of others, `locked`, `invalidDocument`.
+    /// - Throws: `SyncError`: `pending` if objects of others are in the way, `locked`, `invalidDocument`.
     public func recover(undo: Bool = false, displacingConflicts: Bool = false) throws -> RecoveryOutcome {
         let (root, state) = try open()
         try root.lock()

@@ -1,15 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// What a run does with the state when the target is as it should be. An error here changes nothing of that: it becomes a
-/// note.
+/// Updates the state after the target is as it should be. An error here becomes a note.
 struct Tidying {
     let planned: PlannedSync
     let options: SyncOptions
 
-    /// Notes that the run has ended, and removes what its rules keep no longer.
+    /// Notes that the run has ended, and removes what retention no longer keeps.
     ///
-    /// - Parameter id: of the run's commit; nil where there was none.
+    /// - Parameter id: of the run's commit; nil without one.
     func run(
         _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report, id: String? = nil
     ) throws {
@@ -30,11 +29,11 @@ struct Tidying {
         noting {
             for path in try reduceOldTrees(root, state) {
                 report.notes.append(
-                    "what somebody put into the target at the last moment is kept: \(escapedText(path))")
+                    "what was put into the target at the last moment is kept: \(escapedText(path))")
             }
         }
         noting {
-            // Only an apply of a source removes snapshots: what goes back needs the history.
+            // Only an apply of a source removes snapshots: a restoration needs the history.
             guard planned.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
             let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
             try Retention(state).apply(rules.policy, after: id, began: planned.scanned.time)
@@ -43,7 +42,7 @@ struct Tidying {
 
     /// Removes the old trees of exchanges whose grace period is over.
     ///
-    /// - Returns: where is kept what came into one at the last moment.
+    /// - Returns: where objects are kept that came into an old tree at the last moment.
     private func reduceOldTrees(_ root: TargetRoot, _ state: StateDirectory) throws -> [[UInt8]] {
         try RetiredTree.collect(in: state)
         let scanned = planned.scanned.time.fileTime
@@ -57,9 +56,10 @@ struct Tidying {
 }
 
 extension TargetRoot {
-    /// Ends a commit that an earlier run left, and tidies the history after it. Another directory may have the target's
-    /// name then.
+    /// Ends an interrupted commit of an earlier run, and tidies the history afterwards. Another directory may have the
+    /// target's name by then.
     ///
+    /// - Returns: as `Recovery.run`.
     /// - Returns: as `Recovery.run`.
     func recover(
         undo: Bool = false, displacingConflicts: Bool = false

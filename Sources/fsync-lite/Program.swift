@@ -1,4 +1,4 @@
-/// The command line as a whole: help, parsing and completions come from here.
+/// The command line: help, parsing and completions are made from this.
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
         name: "fsync-lite",

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Runs one command line and says how it ended.
+/// Runs one command line and returns its exit code.
 func run(_ arguments: [[UInt8]]) -> ExitCode {
     var console = Console()
     do {

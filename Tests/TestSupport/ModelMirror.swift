@@ -6,7 +6,7 @@ package struct ModelMirror {
     package var source: ModelTree
     package var target: ModelTree
     package private(set) var manifest: [RecordList.Entry]?
-    package private(set) var trust: CommitSpans?
+    package private(set) var commitSpans: CommitSpans?
     private var lastScan: (scanned: FileTime, clock: KernelClock)?
     package var comparesOwner = true
     /// How many names a file of the target can have.
@@ -37,7 +37,7 @@ package struct ModelMirror {
 
     package var policy: ComparisonPolicy {
         var policy = ComparisonPolicy()
-        policy.trust = trust
+        policy.commitSpans = commitSpans
         policy.alwaysComparesContent = manifest == nil
         policy.followsIdentity = manifest != nil
         policy.linkLimit = linkLimit
@@ -91,7 +91,7 @@ package struct ModelMirror {
         run.setAttributes()
         record(difference, layout, run.tree)
         target = run.tree
-        trust = CommitSpans(spans: [scanned..<run.time])
+        commitSpans = CommitSpans(spans: [scanned..<run.time])
         lastScan = (scanned, ModelMirror.clock(scanned))
         discardHistory()
     }

@@ -1,9 +1,10 @@
 import FileSystem
 
-/// Which change times of the target's objects are known to be the work of a commit or an exchange.
+/// The time spans of commits and exchanges, which account for change times of the target's objects.
 ///
-/// A commit moves the change time of what it touches, and its manifest is written before. So an entry that it touched
-/// has no change time of the target on record: until the next manifest has one, the time must lie in the commit.
+/// A commit moves the change time of what it touches after its manifest is written. So the manifest has no target
+/// change time for an entry that the commit touched; until the next manifest records one, the time must lie in the
+/// commit's span.
 package struct CommitSpans: Hashable, Sendable {
     package var spans: [Range<FileTime>]
 
@@ -13,7 +14,7 @@ package struct CommitSpans: Hashable, Sendable {
 
     package func accounts(for changed: FileTime) -> Bool { spans.contains { $0.contains(changed) } }
 
-    /// The change time in the record of a file that the last run could not look at: no file has it, so the file is
-    /// compared.
+    /// The change time recorded for a file that the last run did not compare. No file has it, so the next run compares
+    /// the file.
     package static let unexamined = FileTime(seconds: 0, nanoseconds: 0)
 }

@@ -1,39 +1,39 @@
 import FileSystem
 
-/// What the statuses of two entries of one type tell, with what is recorded of them.
+/// The result of comparing the statuses of two entries of one type, given the base.
 ///
-/// This is the only equality of entries. The merge asks it for every entry, so it makes no value on the heap.
+/// This is the only equality of entries. The merge asks it for every entry, so it allocates nothing on the heap.
 struct Comparison {
     var causes: Causes = []
-    /// The content is another: a new object takes the place of the old one.
+    /// The content differs: a new object replaces the old one.
     var replacesContent = false
-    /// Size and time are equal and prove nothing.
+    /// Size and modification time are equal but prove nothing.
     var needsContentComparison = false
-    /// What is recorded of extended attributes proves nothing.
+    /// The base's extended attributes prove nothing.
     var needsInspection = false
-    /// The record's digest is that of the source's content, and of the target's.
+    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
     var sourceStands = false
     var targetStands = false
-    /// The source's entry was not compared: the next record must not vouch for it.
+    /// The source's entry was not compared: the next manifest must not vouch for it.
     var isUnexamined = false
-    /// What the mirror could not hold last time and cannot hold now either: neither side has changed since.
+    /// What the target could not hold last time. It is not tried again, since neither side has changed.
     var omitted: Omissions = []
 
-    /// What the streams know beside the statuses.
+    /// What the streams know besides the statuses.
     struct Payload {
         var digestsDiffer = false
         var destinationsDiffer = false
-        /// The target's file has other names than the source's.
+        /// The target's file has other names than the source's file.
         var isMislinked = false
     }
 
-    /// Nothing is to be done, and nothing has to be read to know it.
+    /// Nothing to do, and nothing left to read.
     var isEqual: Bool { causes.isEmpty && !needsContentComparison && !needsInspection && !isUnexamined }
 }
 
-/// What the last manifest says of an entry: the *base* of the three-way comparison, without what is on the heap.
+/// An entry of the last manifest: the *base* of the three-way comparison, without its parts on the heap.
 package struct BaseStatus: Hashable, Sendable {
-    /// The source's identity and times, and everything else as the target held it.
+    /// The source's identity and times; everything else as the target held it.
     var status: FileStatus
     var targetInode: UInt64
     var targetChanged: FileTime?
@@ -43,13 +43,13 @@ package struct BaseStatus: Hashable, Sendable {
 
     var isUncovered: Bool { marks.contains(.uncovered) }
 
-    /// What is recorded was looked at long enough after it changed.
+    /// The entry was not racy when it was recorded, and was compared.
     var isSettled: Bool { marks.isEmpty && status.changed != CommitSpans.unexamined }
 
-    /// The target's entry is no longer what the last apply left.
+    /// The target's entry is not as the last apply left it.
     func differs(from target: FileStatus) -> Bool { status.differs(from: target, as: targetInode) }
 
-    /// The target's file has not been written to or replaced, as far as inode, size and time tell.
+    /// The target's file was neither written to nor replaced, by inode, size and modification time.
     func isIntact(in target: FileStatus) -> Bool {
         target.type == status.type && targetInode == target.inode && status.size == target.size
             && status.modified == target.modified
@@ -66,7 +66,7 @@ extension EntryStream {
 }
 
 extension ComparisonPolicy {
-    /// Compares two entries of one type, whatever their paths.
+    /// Compares two entries of one type; their paths do not matter.
     func compare(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
@@ -127,7 +127,8 @@ extension ComparisonPolicy {
     ) {
         let looksEqual = found.causes.isDisjoint(with: [.size, .modified, .content])
         if identityTellsContent {
-            // The target's object is the recorded one and has not been written to, and the source's is that too.
+            // Same content only if the target's object is the recorded one, unwritten, and the source's is that one
+            // too.
             found.replacesContent =
                 base.map { $0.status.identity != source.identity || !$0.isIntact(in: target) } ?? true
             if found.replacesContent, found.causes.isDisjoint(with: [.size, .modified]) {
@@ -141,19 +142,19 @@ extension ComparisonPolicy {
 
     private func omitted(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Omissions {
         guard !base.omitted.isEmpty, !base.differs(from: target) else { return [] }
-        // That an entry is racy concerns its content.
+        // Only the content of a racy entry is in doubt, so its omissions still hold.
         guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else {
             return []
         }
         var omitted = base.omitted
-        // Without the owner setuid and setgid are not wanted either.
+        // Where the owner is not mirrored, omitting it no longer explains missing setuid and setgid bits.
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
         return omitted.intersection(attributes.omittable)
     }
 
-    // MARK: What is recorded
+    // MARK: Base
 
-    /// The source's object is the recorded one, by everything that its file system keeps.
+    /// The source's object is the recorded one, unchanged by every time its file system keeps.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isUnchanged(source, base.status)
     }
@@ -166,40 +167,40 @@ extension ComparisonPolicy {
         !usesIdentity || (source.inode == recorded.inode && source.created == recorded.created)
     }
 
-    /// The target's object has the recorded change time, or one that a commit accounts for.
+    /// The target's object has the recorded change time, or one in a commit's span.
     ///
-    /// - Parameter recorded: nil where a commit has touched it since.
+    /// - Parameter recorded: nil if a commit has touched the object since.
     func hasKnownTime(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
-        recorded.map { $0 == target.changed } ?? trust?.accounts(for: target.changed) ?? false
+        recorded.map { $0 == target.changed } ?? commitSpans?.accounts(for: target.changed) ?? false
     }
 
-    /// The target's object is as it was recorded, by its change time too, and as it was when it was last compared.
+    /// The target's object is as recorded, change time included, and was compared then.
     func vouches(for base: BaseStatus, in target: FileStatus) -> Bool {
-        // That its change time is known says nothing of content that was never compared.
+        // A known change time says nothing about content that was never compared.
         guard base.status.changed != CommitSpans.unexamined, !base.differs(from: target),
             !suspects.contains(target.inode)
         else { return false }
-        // What takes no part was not looked at: that a commit accounts for its time says nothing.
+        // An uncovered entry is not compared, so a commit's span does not vouch for it.
         if base.isUncovered { return base.targetChanged == target.changed }
         return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
-    /// What has to be looked at: the content, or only the attributes.
+    /// What has to be compared.
     private func doubts(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?
     ) -> (content: Bool, attributes: Bool) {
-        guard trust != nil else { return (!knowsExtended, !knowsExtended) }
+        guard commitSpans != nil else { return (!knowsExtended, !knowsExtended) }
         guard let base, vouches(for: base, in: target) else { return (true, true) }
         if isAsRecorded(source, base) { return (false, false) }
         return (!ignoresChangeTime || !hasOnlyTimeMoved(source, target, base), true)
     }
 
-    /// Nothing tells of an edit but the change time of the source's object.
+    /// Only the source's change time hints at an edit.
     func hasOnlyTimeMoved(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isSame(source, base.status) && vouches(for: base, in: target)
     }
 
-    /// The manifest's entry is not what a new one would say, although nothing is to be done.
+    /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ base: BaseStatus, _ source: FileStatus, _ target: FileStatus) -> Bool {
         base.differs(from: target)
             || (source.type != .directory && base.status.links != source.links)
@@ -210,33 +211,33 @@ extension ComparisonPolicy {
             || marks(of: source, base: base) != base.marks
     }
 
-    /// What is recorded of an object that is not compared: what nothing vouches for now, nothing does until an apply has
-    /// compared it. Commits move the change times of what the history holds, and no manifest tells of it.
+    /// The status to record for an object that is not compared: unexamined unless the base vouches for it, until an
+    /// apply compares it. Commits move the change times of objects in the history, and no manifest records those.
     func asExamined(_ status: FileStatus, _ base: BaseStatus?, in target: File) -> FileStatus {
         if let base, !target.path.isInState, vouches(for: base, in: target.status) { return status }
         return status.unexamined
     }
 
-    /// The removal of an old tree will take a name of the object, and move its change time.
+    /// The removal of an old tree will remove one of the object's names and so move its change time.
     func movesLater(_ target: FileStatus) -> Bool { hasOldTrees && target.links > 1 }
 
-    /// What a new manifest says of an entry.
+    /// The marks of the entry in the new manifest.
     package func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
         racyCheck.map { $0.marks(of: source, base: base) } ?? base?.marks.subtracting(.uncovered) ?? []
     }
 }
 
 extension FileStatus {
-    /// What is recorded here is not what the target has.
+    /// Whether the target's status is not the recorded one.
     ///
-    /// - Parameter targetInode: that of the target's object, by the record.
+    /// - Parameter targetInode: the recorded inode of the target's object.
     func differs(from target: FileStatus, as targetInode: UInt64) -> Bool {
         type != target.type || permissions != target.permissions || owner != target.owner
             || group != target.group || modified != target.modified || targetInode != target.inode
             || (type == .file && size != target.size)
     }
 
-    /// The same, recorded as never compared.
+    /// The same status, recorded as not compared.
     var unexamined: FileStatus {
         var status = self
         status.changed = CommitSpans.unexamined
@@ -245,7 +246,7 @@ extension FileStatus {
 }
 
 extension Match {
-    /// Compares source and target, as far as that goes without a look at them.
+    /// Compares source and target by what is known without reading them.
     mutating func compare(by policy: ComparisonPolicy) {
         let own = source.digest
         let payload = Comparison.Payload(
@@ -272,26 +273,26 @@ extension Match {
         if !policy.knowsExtended, !replacesContent,
             sourceStands || targetStands || (needsContentComparison && isDigestComparable)
         {
-            // As long as no comparison finds otherwise.
+            // Unless a comparison finds otherwise.
             source.digest = base?.digest
         }
         noteDrift()
     }
 
-    /// Nothing tells of an edit but the change time of the source's object.
+    /// Only the source's change time hints at an edit.
     func hasOnlyTimeMoved(_ policy: ComparisonPolicy) -> Bool {
         base.map { policy.hasOnlyTimeMoved(source.status, target.status, $0.known) } ?? false
     }
 
-    /// The manifest's entry is not what a new one would say, although nothing is to be done.
+    /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ policy: ComparisonPolicy) -> Bool {
         base.map { policy.isStale($0.known, source.status, target.status) } ?? true
     }
 
-    /// Compares extended attributes that are known of both sides.
+    /// Compares extended attributes that are known for both sides.
     mutating func compareExtended() {
         guard source.extended != target.extended else { return }
-        // What the target could not take it still lacks, and nothing else has changed.
+        // The target still lacks only what it could not hold, and nothing else has changed.
         if !source.omitted.isDisjoint(with: [.xattrs, .acls]), base?.extended == target.extended { return }
         if source.extended.filter({ !$0.isACL }) != target.extended.filter({ !$0.isACL }) {
             causes.insert(.xattrs)

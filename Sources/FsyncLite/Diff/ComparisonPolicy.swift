@@ -1,56 +1,54 @@
 import FileSystem
 
-/// What is compared, and how far it may be believed.
+/// What is compared, and which evidence counts.
 package struct ComparisonPolicy: Sendable {
-    /// nil: nothing is racy (two manifests), which is decided by `alwaysComparesContent` otherwise.
-    package var trust: CommitSpans?
-    /// The source keeps change times; without it size and modification time decide.
+    /// nil without a manifest (then `alwaysComparesContent` decides) and between two manifests.
+    package var commitSpans: CommitSpans?
+    /// The source keeps change times; otherwise size and modification time decide.
     package var usesChangeTime = true
-    /// The source keeps the inodes of its objects; without it nothing is followed, and paths decide.
+    /// The source keeps inode numbers; otherwise renames are not followed and paths decide.
     package var usesIdentity = true
-    /// A moved change time alone compares attributes, not content.
+    /// A moved change time alone causes a comparison of attributes, not of content.
     package var ignoresChangeTime = false
-    /// Nobody looks at the target: its entries are taken to be the recorded ones.
+    /// The target is not scanned: its entries are taken to be as recorded.
     package var trustsTarget = false
-    /// Trees of earlier exchanges stand, and will move the change times of files with other names when they go.
+    /// Old trees of exchanges exist; their removal moves the change times of files with several names.
     package var hasOldTrees = false
     package var racyCheck: RacyCheck?
-    /// What the target has and the manifest has not may have been excluded before: it was not brought since.
+    /// Entries of the target that the manifest lacks may have been excluded before, so they are no drift.
     package var mayWiden = false
-    /// The filters that the manifest was made with, as far as they decide by paths alone; nil for others.
+    /// The filters of the manifest, if they decide by path alone; else nil.
     package var earlierFilters: Filters?
-    /// Of what takes no part now, where that stands which does in the earlier tree; nil where filters decide.
+    /// Uncovered entries that the earlier tree covers, by their present path; nil where filters decide.
     package var recovered: Set<RelativePath>?
-    /// Paths of the source, an earlier tree, that its manifest did not have.
+    /// Paths of the source, an earlier tree, that its manifest did not cover.
     package var uncovering: Set<RelativePath> = []
-    /// Without a manifest every file that looks equal is compared by content.
+    /// Every file that looks equal is compared by content, as there is no manifest.
     package var alwaysComparesContent = false
     /// Without owner where only root could set it.
     package var attributes = MirroredAttributes.all
-    /// The streams know the extended attributes of their entries; else they are looked up where nothing vouches
-    /// for what the record says of them.
+    /// The streams provide extended attributes; otherwise they are read wherever the base does not vouch for them.
     package var knowsExtended = false
-    /// Nothing vouches for them: the record was made without them.
+    /// Extended attributes are always read: the base was recorded without them.
     package var alwaysInspects = false
-    /// The target tells names apart neither by case nor by Unicode form.
+    /// The target distinguishes names neither by case nor by Unicode normalization form.
     package var foldsNames = false
-    /// How many names a file of the target can have; nil where that is no matter.
+    /// The maximum number of names of a file in the target; nil for no limit.
     package var linkLimit: UInt32?
-    /// What is excluded goes from the target.
+    /// Excluded entries are deleted from the target.
     package var deletesExcluded = false
-    /// The source is an earlier tree of the target: an object that is the recorded one holds the same content, and
-    /// no other does.
+    /// The source is an earlier tree of the target: content is the same exactly if the object is the recorded one.
     package var identityTellsContent = false
-    /// Objects of the target, by inode, that are compared by content whatever vouches for them.
+    /// Inodes of the target's objects that are compared by content even if the base vouches for them.
     package var suspects: Set<UInt64> = []
-    /// Inode and birth time of the record belong to the source that is looked at.
+    /// The base's inodes and birth times are those of the present source.
     package var followsIdentity = true
-    /// The target tells what is recorded of it, and no record is kept: two trees are compared, and nothing mirrored.
-    package var isRecordItself = false
+    /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
+    package var targetIsBase = false
 
     package init() {}
 
-    /// Whether an entry of the target that the manifest has not may have taken no part when that was made.
+    /// Whether an entry of the target that the manifest lacks may have been uncovered when that was written.
     func mayHaveBeenExcluded(_ path: RelativePath, _ type: FileType) -> Bool {
         guard mayWiden, let earlierFilters else { return mayWiden }
         return earlierFilters.excludes(path, type)

@@ -1,19 +1,19 @@
 import FileSystem
 
-// What is left out of a difference, or done otherwise, after it was made.
+// Later changes of a difference: entries left out, copied instead of moved, or kept.
 
 extension Difference {
-    /// Leaves out entries of the source that turned out not to be had: what the target has in their place
-    /// stays, under the new path where it was renamed.
+    /// Leaves out entries of the source that could not be read. What the target has at those paths stays, under the
+    /// new path where it was renamed.
     package mutating func omit(_ paths: [RelativePath]) {
         guard !paths.isEmpty else { return }
         let omitted = Set(paths)
         let moves = MoveMap(self)
         let missing = omitted.intersection(created.map(\.file.path))
         created.removeAll { missing.contains($0.file.path) }
-        // They are no entries of the mirror that stay as they are.
+        // They are not among the entries of the mirror that stay unchanged.
         sourceCount -= missing.count
-        // What stands at the path may be about to move, or its directory: then nothing of it is kept here.
+        // Entries at a path whose directory moves are not kept here.
         let kept = missing.intersection(deleted.map(\.file.path))
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !kept.isEmpty {
@@ -25,7 +25,7 @@ extension Difference {
         joinLinks()
     }
 
-    /// Makes new objects instead of moving those of the target, and all that moves into or along with their directories.
+    /// Copies objects instead of moving them, and everything that would move into or with their directories.
     mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
         let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
         let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
@@ -46,9 +46,9 @@ extension Difference {
         joinLinks()
     }
 
-    /// Leaves only new content for some objects of the target, by inode.
+    /// Drops all changes but new content for these inodes of the target.
     ///
-    /// - Returns: the paths of all else that would have changed, and has not been seen to.
+    /// - Returns: the paths of the dropped changes.
     mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
         let dropped = matches.filter {
             !$0.isUnchanged
@@ -64,10 +64,10 @@ extension Difference {
         return paths
     }
 
-    /// Deletes nothing, but for what stands in the way of a new entry. What stays goes along with its
-    /// directory, and the manifest keeps it.
+    /// Deletes only what is in the way of a new entry. What stays moves along with its directory, and the manifest
+    /// keeps it.
     ///
-    /// - Returns: what stays, where it will be.
+    /// - Returns: what stays, at its new path.
     @discardableResult
     package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
         let taken = Set(created.map(\.file.path)).union(matches.map(\.source.path))
@@ -75,7 +75,7 @@ extension Difference {
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
-        // Files that keep names of the mirror.
+        // Files that keep names in the mirror, as indices of their matches by inode.
         var named: [UInt64: Int] = [:]
         for index in matches.indices
         where !matches[index].replacesContent && matches[index].target.isMultiplyLinked {
@@ -93,7 +93,7 @@ extension Difference {
             newPaths[file.path] = newParent.appending(name)
             var source = file.moved(to: newParent.appending(name))
             if file.isMultiplyLinked, let index = named[file.status.inode] {
-                // The source has fewer names of it than the target.
+                // The source has fewer names of the file than the target.
                 var status = matches[index].source.status
                 status.links = max(status.links, 2)
                 matches[index].source = matches[index].source.with(status)

@@ -1,16 +1,16 @@
 import FileSystem
 
 extension Difference {
-    /// Sees to it that names of one file become names of one file: it is copied once, or kept, and linked.
+    /// Makes names of one file in the source names of one file in the target: it is copied once, or kept, and linked.
     ///
-    /// Done when it is known what is replaced, and again when something was left out.
+    /// Called when it is known what is replaced, and again when something was left out.
     mutating func joinLinks() {
-        // An attribute set on an object that has names outside the mirror, in the history for one, would change
-        // those too.
+        // An attribute set on an object that has names outside the mirror, such as in the history, would change those
+        // too.
         for index in matches.indices where matches[index].changesAttributes {
             let target = matches[index].target.status
             if target.type != .directory, target.links > 1,
-                !mirrorsLinks || !census.accountsForNames(of: target)
+                !mirrorsLinks || !linkIndex.accountsForNames(of: target)
             {
                 matches[index].replacesContent = true
             }
@@ -21,7 +21,7 @@ extension Difference {
         let arriving =
             created.lazy.map(\.file).filter(\.isMultiplyLinked)
             + matches.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
-        // A name of the target that no match has stays as it is, and so does its file.
+        // A target name without a match stays as it is, and so does its file.
         let paired = arriving.isEmpty ? [] : Set(matches.lazy.map(\.target.path))
         var leaders: [LinkedFile: Leader] = [:]
         for match in matches where !match.replacesContent && match.source.isMultiplyLinked {
@@ -31,7 +31,7 @@ extension Difference {
         var split: Set<RelativePath> = []
         for file in arriving.sorted() {
             let source = LinkedFile(file.status)
-            if leaders[source] == nil, let counterpart = census.counterpart(of: file.status),
+            if leaders[source] == nil, let counterpart = linkIndex.counterpart(of: file.status),
                 !paired.contains(counterpart.path)
             {
                 leaders[source] = Leader(kept: counterpart)
@@ -56,7 +56,7 @@ extension Difference {
     private struct Leader {
         var link: Link
         var names: UInt32 = 1
-        /// The file before it can have no more names.
+        /// The previous file has reached the link limit.
         var isSplit = false
 
         init(link: Link, isSplit: Bool = false) {
@@ -69,7 +69,7 @@ extension Difference {
         }
     }
 
-    /// Notes which names become those of a file of their own.
+    /// Marks the names that become those of a separate file.
     private mutating func note(_ split: Set<RelativePath>) {
         guard linkLimit != nil else { return }
         func note(_ file: inout File) {

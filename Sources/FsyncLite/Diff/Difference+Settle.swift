@@ -1,13 +1,13 @@
 import FileSystem
 
-// What only a look at the objects decides.
+// Decisions that need a look at the objects.
 
 extension Difference {
-    /// Decides what is suspect.
+    /// Decides the matches that need an inspection or a content comparison.
     ///
     /// - Parameters:
-    ///   - inspect: looks up the extended attributes of source and target.
-    ///   - lookUp: looks up those of an entry of the target.
+    ///   - inspect: reads the extended attributes of source and target.
+    ///   - lookUp: reads those of an entry of the target.
     ///   - haveSameContent: reads both files.
     package mutating func settle(
         inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
@@ -15,7 +15,7 @@ extension Difference {
         haveSameContent: (Match) throws -> Bool
     ) rethrows {
         try settleExtended(lookUp)
-        // Other names of files that have been compared.
+        // Pairs of files already found equal under other names.
         var same: Set<[LinkedFile]> = []
         for index in matches.indices {
             if matches[index].needsInspection {
@@ -39,7 +39,7 @@ extension Difference {
         joinLinks()
     }
 
-    /// Looks up the extended attributes of what goes, or stays without being compared.
+    /// Reads the extended attributes of entries that are deleted, or stay without being compared.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty, !policy.attributes.extended.isEmpty else { return }
         for index in deleted.indices {
@@ -59,7 +59,7 @@ extension Difference {
         unexamined = [:]
     }
 
-    /// The extended attributes of an entry of the target that nobody compares; nil where they are known.
+    /// The extended attributes of a target entry that is not compared; nil where they are known.
     private mutating func extended(
         of file: File, _ lookUp: (File) throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes? {
@@ -70,7 +70,7 @@ extension Difference {
         return found.extended
     }
 
-    /// Notes that extended attributes are not as they were left, where nothing else told of a change.
+    /// Notes changed extended attributes where nothing else showed a change.
     private mutating func noteDrift(of found: File, _ base: BaseEntry) {
         guard !policy.alwaysInspects, !found.path.isInState, !base.differs(from: found.status),
             base.extended != found.extended

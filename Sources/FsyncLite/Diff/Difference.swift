@@ -3,51 +3,51 @@ import FileSystem
 
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
-    /// Objects of the target that stay, with what changes on them.
+    /// Objects of the target that stay, with their changes.
     package var matches: [Match] = []
     /// Entries of the source that need a new object, in scan order.
     package var created: [(file: File, isDrift: Bool)] = []
-    /// Entries of the target that go, in scan order.
+    /// Entries of the target that are deleted, in scan order.
     package var deleted: [(file: File, isDrift: Bool)] = []
-    /// Paths that the manifest has and the target has not.
+    /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
-    /// What somebody changed in the target since the last apply.
+    /// What changed in the target since the last apply.
     package internal(set) var drift: [Drift] = []
-    /// The same of what takes no part.
+    /// The same, for uncovered entries.
     private var restingDrift: [Drift] = []
-    /// Entries of the manifest that filters leave out from now on, as they stand in the target.
+    /// Entries of the manifest that filters exclude from now on, as the target has them.
     package var uncovered: [TreeMerge.Uncovered] = []
-    /// The manifest has entries that take no part.
+    /// The manifest has uncovered entries.
     package private(set) var hasUncovered = false
-    /// Entries of the target that took no part so far, where they are now.
+    /// Entries of the target that were uncovered until now, at their present paths.
     package var wereUncovered: Set<RelativePath> = []
-    /// What the source does not have and that stays without taking part: directories for what they hold, and what a
-    /// directory takes along to where it is excluded.
+    /// Entries that the source lacks and that stay uncovered: directories kept for what they hold, and what a
+    /// directory takes along to an excluded path.
     package var staying: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
-    /// What it was compared by.
+    /// The policy of the comparison.
     package private(set) var policy = ComparisonPolicy()
     package var sourceCount = 0
     package var targetCount = 0
-    /// What would have to make way for an entry of the source and is excluded, or holds what is.
+    /// Target entries that an entry of the source would replace although they are excluded, or hold excluded entries.
     package private(set) var collisions: [RelativePath] = []
     private var withExcluded: Set<RelativePath> = []
-    /// Directories that would go and hold what is excluded.
+    /// Directories that would be deleted but hold excluded entries.
     package private(set) var kept: [RelativePath] = []
-    /// Of the entries that need a new object: what has its object already, under another name.
+    /// Entries that need a new object which is a further name of another file.
     package var links: [RelativePath: Link] = [:]
-    var census = HardLinkIndex()
-    /// Entries that go and of whose extended attributes nothing tells, with what is recorded of them.
+    var linkIndex = HardLinkIndex()
+    /// Target entries whose extended attributes must be read, with their base.
     var unexamined: [RelativePath: BaseEntry?] = [:]
-    /// Without it only what other names of a file would suffer is prevented.
+    /// When false, files are only protected from changes through other names.
     var mirrorsLinks = true
     var linkLimit: UInt32?
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
-        /// Of a file that is staged, at the path that it gets.
+        /// Of a staged file, at its final path.
         case staged(RelativePath)
-        /// Of one that the target keeps, as it is there now.
+        /// Of a file that the target keeps, as it is there now.
         case kept(File)
     }
 
@@ -57,10 +57,10 @@ package struct Difference: Sendable {
     /// Nothing to do.
     package init() {}
 
-    /// Makes matches of arrivals and departures that are one object, then of what is left at the same path.
+    /// Pairs arrivals and departures that are one object, then those left at the same path.
     ///
-    /// - Throws: `SyncError` when a directory was moved *and* cannot be read: whether what the target has
-    ///   below it should go cannot be known.
+    /// - Throws: `SyncError` when a directory was moved *and* cannot be read: then it cannot be known what to delete
+    ///   below it.
     package init(matching merge: TreeMerge) throws {
         policy = merge.policy
         matches = merge.matches
@@ -69,7 +69,7 @@ package struct Difference: Sendable {
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
         targetTimes = merge.targetTimes
         (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
-        census = merge.census
+        linkIndex = merge.linkIndex
         mirrorsLinks = policy.attributes.contains(.hardLinks)
         linkLimit = policy.linkLimit
         for (file, base, isSeen) in uncovered
@@ -110,14 +110,14 @@ package struct Difference: Sendable {
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
-        // A record of something else tells nothing of what stands in its place.
+        // The base of an entry of another type tells nothing of this one.
         if let base, base.isUncovered || base.status.type == file.status.type { return base.isUncovered }
         return policy.mayHaveBeenExcluded(file.path, file.status.type)
     }
 
     private mutating func delete(_ departure: TreeMerge.Departure) {
         var (file, base) = departure
-        // The history's record has them, too.
+        // The history's record gets them, too.
         if let base, policy.vouches(for: base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
             if policy.alwaysInspects { unexamined[file.path] = .some(base) }
@@ -128,10 +128,10 @@ package struct Difference: Sendable {
         if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
             wereUncovered.insert(file.path)
         }
-        deleted.append((file, policy.trust != nil && base == nil && !isUncovered))
+        deleted.append((file, policy.commitSpans != nil && base == nil && !isUncovered))
     }
 
-    /// Nothing takes part whose directory does not.
+    /// Entries of an uncovered directory are uncovered.
     private mutating func noteUnrecordedBelowUncovered() {
         guard !wereUncovered.isEmpty else { return }
         for match in matches where match.base == nil && match.target.path.isBelow(anyOf: wereUncovered) {
@@ -139,15 +139,14 @@ package struct Difference: Sendable {
         }
     }
 
-    /// What the history holds and no entry turned out to be stays there, unless its directory leaves.
+    /// Displaced objects in the history that match no entry stay there, unless their directory leaves.
     private mutating func leaveDisplaced() {
         let leaving = Set(
             matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
         deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
     }
 
-    /// These directories and those that hold them, as far as they stay where they are: what lies in one that moves goes
-    /// along with it.
+    /// These directories and their ancestors, up to one that moves: its content moves along with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
         let moving = Set(matches.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
         var directories: Set<RelativePath> = []
@@ -162,8 +161,7 @@ package struct Difference: Sendable {
         return directories
     }
 
-    /// Directories that hold, at some depth, what is excluded stay, unless something else takes their place: then all
-    /// of it is refused.
+    /// Keeps directories that hold excluded entries at any depth; if something replaces one, it is a collision.
     mutating func keepDirectories() {
         guard !withExcluded.isEmpty else { return }
         let directories = withAllAbove(withExcluded)
@@ -179,14 +177,14 @@ package struct Difference: Sendable {
 
     private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
         var match = Match(source: source, target: departure.file, base: departure.base)
-        match.isMislinked = !census.admit(
+        match.isMislinked = !linkIndex.admit(
             source.status, departure.file.status, at: departure.file.path, as: departure.base)
         match.compare(by: policy)
         match.causes.formUnion(causes)
         matches.append(match)
     }
 
-    /// What somebody changed in what takes no part and goes to the history: the manifest tells of it no more.
+    /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
         let displaced = Set(deleted.lazy.map(\.file.path))
@@ -194,12 +192,12 @@ package struct Difference: Sendable {
         return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 
-    /// The manifest gets or loses entries, or tells something else of one, although nothing may be done.
+    /// The manifest gains, loses or changes entries, although there may be no action.
     var changesCoverage: Bool {
-        !forgotten.isEmpty || !uncovered.isEmpty || matches.contains { $0.changesRecord || isUncovering($0) }
+        !forgotten.isEmpty || !uncovered.isEmpty || matches.contains { $0.changesManifest || isUncovering($0) }
     }
 
-    /// The entry takes no part in the earlier tree, and does now.
+    /// The entry is uncovered in the earlier tree and covered now.
     func isUncovering(_ match: Match) -> Bool {
         let path = match.source.path
         return match.base != nil && policy.uncovering.contains(path) || staying.contains(path)

@@ -2,13 +2,13 @@ import FileSystem
 
 /// An entry of the target that is not as the last apply left it.
 package struct Drift: Hashable, Sendable {
-    /// As it was left; nil for what somebody brought.
+    /// As the last apply left it; nil for a new entry.
     package let recorded: File?
-    /// As it was found; nil for what somebody took away.
+    /// As it was found; nil for a missing entry.
     package let found: File?
-    /// The content is what it was, as far as inode, size and time tell.
+    /// The content is unchanged, by inode, size and modification time.
     package let isIntact: Bool
-    /// It took no part when it was left.
+    /// It was uncovered when it was recorded.
     let wasUncovered: Bool
 
     init(recorded: File, wasUncovered: Bool) {

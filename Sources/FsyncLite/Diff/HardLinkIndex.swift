@@ -1,20 +1,20 @@
 import FileSystem
 
-/// Which file of the target stands for which of the source, where one of the two has several names: a fixed cost
-/// for each such file, however many names it has.
+/// Pairs files of target and source where one of them has several names. The cost per file does not depend on the
+/// number of its names.
 ///
-/// A mirror is faithful when two of its names are names of one file just where they are in the source.
+/// A mirror is faithful when two of its names are names of one file exactly where they are in the source.
 package struct HardLinkIndex: Sendable {
-    /// The target's, under a name that it has.
+    /// Files of the target, each under one of its names.
     private var targets: [LinkedFile: File] = [:]
     private var sources: [UInt64: (source: LinkedFile, names: UInt32)] = [:]
 
     package init() {}
 
-    /// Takes in a name of the source's file, and the name that the target has for it. False when the target's file
-    /// under it is not the one, or not only the one, that stands for the source's.
+    /// Adds a name of the source's file and the target's file of that name.
     ///
-    /// - Parameter record: what the target's holds where nothing is to be done about it.
+    /// - Parameter base: what the target's file holds if there is nothing to do.
+    /// - Returns: false if that file is not the counterpart of the source's file, or not only of it.
     package mutating func admit(
         _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as base: BaseEntry?
     ) -> Bool {
@@ -35,26 +35,26 @@ package struct HardLinkIndex: Sendable {
             sources[target.inode] = (file, 1)
             return true
         }
-        // What nobody knows any more is no file of two names, though all of it has one identity.
+        // Unknown entries all have one identity, and are not names of one file.
         guard known.source == file, source.links > 1 else { return false }
         sources[target.inode]?.names += 1
         return true
     }
 
-    /// The target's file that stands for a file of the source.
+    /// The target's counterpart of a file of the source.
     package func counterpart(of source: FileStatus) -> File? {
         source.links > 1 ? targets[LinkedFile(source)] : nil
     }
 
-    /// Whether all names that the target's file has are names of the mirror: then a change of its attributes
-    /// changes nothing else.
+    /// Whether all names of the target's file are names of the mirror: then a change of its attributes changes nothing
+    /// else.
     package func accountsForNames(of target: FileStatus) -> Bool {
         target.links <= (sources[target.inode]?.names ?? 1)
     }
 }
 
-/// A file, or a symlink, pipe or device, with several names. Its device tells it from the twin on a copy of its file system, and is good for one run
-/// only.
+/// A file, symlink, pipe or device with several names. The device number tells it from its twin on a copy of the file
+/// system, and is valid for one run only.
 struct LinkedFile: Hashable, Sendable {
     private let identity: FileIdentity
     private let device: DeviceNumber

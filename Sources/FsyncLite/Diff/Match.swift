@@ -1,8 +1,8 @@
 import FileSystem
 
-/// What the manifest says of an object that the last apply left in the target: the base of a comparison.
+/// The manifest's entry of an object that the last apply left in the target: the base of a comparison.
 package struct BaseEntry: Hashable, Sendable {
-    /// A match, what it was made of and what is made of it all hold the same one.
+    /// Shared by a match and everything made from it.
     private let fields: Shared<Fields>
 
     private struct Fields: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct BaseEntry: Hashable, Sendable {
     package var extended: ExtendedAttributes { fields.value.extended }
     package var digest: Digest? { fields.value.digest }
 
-    /// The source's identity and times, and everything else as the target held it.
+    /// The source's identity and times; everything else as the target held it.
     package var status: FileStatus { known.status }
     package var omitted: Omissions { known.omitted }
     var isUncovered: Bool { known.isUncovered }
@@ -38,33 +38,33 @@ package struct BaseEntry: Hashable, Sendable {
         self.init(manifest.base, manifest.extended, manifest.digest)
     }
 
-    /// A tree as the record of itself.
+    /// A tree as its own base.
     init(of tree: some EntryStream) {
         self.init(
             status: tree.status, targetInode: tree.status.inode, targetChanged: tree.status.changed,
             extended: tree.extended, digest: tree.digest)
     }
 
-    /// The target's entry is no longer what the last apply left.
+    /// The target's entry is not as the last apply left it.
     func differs(from target: FileStatus) -> Bool { known.differs(from: target) }
 }
 
-/// An object of the target that stays in it, with the entry of the source that it stands for.
+/// An object of the target that stays, with its entry of the source.
 package struct Match: Hashable, Sendable {
     package var source: File
     package var target: File
     package let base: BaseEntry?
     package var causes: Causes = []
-    /// The content is another: a new object takes the place of the old one.
+    /// The content differs: a new object replaces the old one.
     package var replacesContent = false
-    /// Size and time are equal and not to be trusted.
+    /// Size and modification time are equal but prove nothing.
     package var needsContentComparison = false
-    /// The record's digest is that of the source's content, and of the target's.
+    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
     package var sourceStands = false
     package var targetStands = false
-    /// What the record says of extended attributes is not to be trusted.
+    /// The base's extended attributes prove nothing.
     package var needsInspection = false
-    /// The target's file has other names than the source's.
+    /// The target's file has other names than the source's file.
     package var isMislinked = false
 
     package init(source: File, target: File, base: BaseEntry? = nil) {
@@ -73,16 +73,15 @@ package struct Match: Hashable, Sendable {
 
     package var isRenamed: Bool { source.path != target.path }
 
-    /// Only attributes change.
     package var changesAttributes: Bool {
         !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
     }
 
     package var changesExtended: Bool { !causes.isDisjoint(with: [.xattrs, .acls]) }
 
-    /// What the target's object has of what changes on it, and what it shall have.
+    /// The old and new values of what changes on the target's object.
     package var attributes: (old: Attributes, new: Attributes) {
-        // A change of owner takes capabilities away.
+        // A change of owner removes capabilities.
         let setsExtended =
             changesExtended
             || !causes.isDisjoint(with: [.owner, .group])
@@ -93,12 +92,12 @@ package struct Match: Hashable, Sendable {
         )
     }
 
-    /// Leaves the object as it is, but for its name, whatever the source has.
+    /// Changes nothing on the object but its name.
     mutating func keepTarget() {
         var status = target.status
-        // Nobody has compared it.
+        // It was not compared.
         status.changed = CommitSpans.unexamined
-        // A directory has no content to be mistaken in, so it is still followed when it is renamed.
+        // A directory has no content, so its identity is kept and later renames are followed.
         if source.isDirectory {
             (status.inode, status.created) = (source.status.inode, source.status.created)
         }
@@ -108,17 +107,17 @@ package struct Match: Hashable, Sendable {
         replacesContent = false
     }
 
-    /// The source's entry as the target's object holds it after.
+    /// The source's entry as the target will hold it.
     var held: File {
         guard !source.omitted.isEmpty, !changesAttributes else { return source }
-        // What could not be held last time, and is not tried again, is still as it was.
+        // What could not be held last time is not tried again and stays as it is.
         var file = source.holding(target.status)
         file.extended = target.extended
         return file
     }
 
-    /// The manifest tells another thing of the mirror from now on; inodes, change times and digests are none.
-    var changesRecord: Bool {
+    /// Something in the manifest's entry changes, apart from inodes, change times and digests.
+    var changesManifest: Bool {
         guard let base else { return true }
         let (old, new) = (base.status, source.status)
         return !isUnchanged || base.isUncovered || old.type != new.type
@@ -128,7 +127,7 @@ package struct Match: Hashable, Sendable {
             || base.extended != target.extended || base.omitted != source.omitted
     }
 
-    /// The record's digest is that of a file of this size and time.
+    /// The base's digest is that of a file of this size and modification time.
     var isDigestComparable: Bool {
         guard let base else { return false }
         return base.status.size == source.size && base.status.modified == source.status.modified

@@ -27,7 +27,6 @@ struct MergeJoin<Left: EntryStream, Right: EntryStream> {
     var path: RelativePath { side == .right ? right.path : left.path }
 }
 
-/// Which of two streams have a path.
 enum MergeSide {
     case left, right, both
 }

@@ -1,4 +1,4 @@
-/// Where the target's directories end up, by path, and its files that have several names.
+/// Old and new paths of the target's directories, and of its files that have several names.
 struct MoveMap {
     private var newByOld: [RelativePath: RelativePath] = [:]
     private var oldByNew: [RelativePath: RelativePath] = [:]
@@ -17,40 +17,40 @@ struct MoveMap {
         for (file, _) in difference.created where file.isDirectory { created.insert(file.path) }
     }
 
-    /// Where the object at a path of the target ends up; nil when it goes. What no match names stays where it
-    /// is, and so does the root.
+    /// The new path of the object at a path of the target; nil when it is deleted. What no match names stays, as does
+    /// the root.
     func newPath(of path: RelativePath?) -> RelativePath? {
         guard let path else { return .root }
         if let new = newByOld[path] { return new }
         return deleted.contains(path) ? nil : path
     }
 
-    /// Where an object ends up that no match names: its directory takes it along.
+    /// The new path of an object that no match names: it moves with its directory.
     func carriedPath(of path: RelativePath) -> RelativePath {
         if let new = newByOld[path] { return new }
         guard let name = path.fileName, let parent = path.parent else { return path }
         return carriedPath(of: parent).appending(name)
     }
 
-    /// Where the directories stand that move and may take the object at a path along.
+    /// The moving directories above a path.
     func moving(above path: RelativePath) -> [RelativePath] {
         path.ancestors.filter { newByOld[$0] != nil }
     }
 
-    /// A directory moves.
+    /// Nothing moves.
     var isEmpty: Bool { newByOld.isEmpty }
 
-    /// Where the object that will stand at a path stands now.
+    /// The present path of the object that will be at a path.
     func oldPath(of path: RelativePath) -> RelativePath {
         oldByNew[path] ?? path
     }
 
-    /// The directory at a path will be a new one.
+    /// The directory at a path will be new.
     func isCreated(_ path: RelativePath?) -> Bool {
         path.map { created.contains($0) } ?? false
     }
 
-    /// It gets to its new place by staying in its directory, under its name.
+    /// The object moves with its directory, under its name.
     func isCarried(_ match: Match) -> Bool {
         match.source.path.lastComponent == match.target.path.lastComponent
             && newPath(of: match.target.path.parent) == match.source.path.parent

@@ -1,17 +1,17 @@
-/// Finds names of one directory that a target would take for one and the same, because it tells neither case nor
-/// Unicode forms apart. Memory holds the names along one chain of directories.
+/// Finds names of one directory that are one name to a target that ignores case and Unicode normalization. It holds
+/// the names along one chain of directories.
 struct NameFolding: Sendable {
     private var levels: [(directory: RelativePath, names: [Key: RelativePath])] = [(.root, [:])]
     private(set) var collisions: [(RelativePath, RelativePath)] = []
 
     private enum Key: Hashable {
-        /// `String` takes composed and decomposed letters for equal, as such a file system does.
+        /// `String` compares by canonical equivalence, as such file systems do.
         case text(String)
-        /// What is no UTF-8 is told apart byte by byte.
+        /// Names that are not UTF-8 are compared byte by byte.
         case bytes(ArraySlice<UInt8>)
     }
 
-    /// Takes in an entry; they come in the order of a scan.
+    /// Adds an entry, in scan order.
     mutating func admit(_ path: RelativePath) {
         let parent = path.parent ?? .root
         while let last = levels.last, last.directory != parent, !parent.isBelow(last.directory) {
@@ -20,7 +20,7 @@ struct NameFolding: Sendable {
         if levels.last?.directory != parent { levels.append((parent, [:])) }
         let key: Key =
             if let name = String(validating: path.lastComponent, as: UTF8.self) {
-                // By way of capitals: ß and SS are one then, as in Unicode's own folding.
+                // Uppercase first: that folds ß and SS, as Unicode's full case folding does.
                 .text(name.uppercased().lowercased())
             } else {
                 .bytes(path.lastComponent)

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// Which object of the target an entry of the source is: by identity first, then by path and type.
+/// Pairs entries of the source with objects of the target: by identity first, then by path and type.
 struct ObjectMatching {
     private let merge: TreeMerge
-    /// Departures by the identity that is recorded of the source's object.
+    /// Departures by the source identity in their base.
     private var byIdentity: [FileIdentity: [Int]] = [:]
     private lazy var byPath = departuresByPath
     private lazy var carried = carriedDepartures()
@@ -23,10 +23,10 @@ struct ObjectMatching {
         for index in carried.values { isTaken[index] = true }
     }
 
-    /// What is left of the departures.
+    /// The departures without a match.
     var untaken: [TreeMerge.Departure] { zip(merge.departures, isTaken).lazy.filter { !$1 }.map(\.0) }
 
-    /// The departure that has this entry's identity.
+    /// The departure with this entry's identity.
     ///
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
@@ -57,7 +57,7 @@ struct ObjectMatching {
         return merge.departures[index]
     }
 
-    /// A symlink cannot be edited in place, nor a device: another payload is another object.
+    /// Symlinks and devices cannot be edited in place: another payload is another object.
     private static func isSameObject(_ source: File, _ target: File) -> Bool {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
@@ -69,8 +69,8 @@ struct ObjectMatching {
         return indices
     }
 
-    /// The departures of files whose directory moved and that kept their name in it, by where they arrive. They come
-    /// first: another name of the same file must not take their place, or a recovery could not tell the two.
+    /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
+    /// another name of the same file were paired with one, a recovery could not tell the two apart.
     private mutating func carriedDepartures() -> [RelativePath: Int] {
         guard merge.arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]

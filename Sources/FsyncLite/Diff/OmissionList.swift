@@ -1,4 +1,4 @@
-/// What the mirror cannot hold, one problem per kind however many entries it has.
+/// What the target cannot hold: one problem per kind, for any number of entries.
 struct OmissionList: Sendable {
     private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
 

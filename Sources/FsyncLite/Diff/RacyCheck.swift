@@ -1,21 +1,21 @@
 import FileSystem
 
-/// Which entries are *racy*: changed so shortly before a scan that a later change may not show in any time.
+/// Finds *racy* entries (as in git): changed so shortly before a scan that a later change may not show in any time.
 ///
-/// A store to a mapped page moves the times at the first fault only; until the page is written back, later stores move
-/// none. So what changed less than a window before the scan stays racy until a scan at least a window later finds the
-/// same change time and equal content.
+/// A store to a mapped page moves the times at the first fault only, and later stores do not until the page is written
+/// back. So an entry that changed less than a window before the scan stays racy until a scan at least a window later
+/// finds the same change time and equal content.
 package struct RacyCheck: Sendable {
-    /// When the scan began, by the clock that files are stamped with.
+    /// The start of the scan, by the clock that stamps files.
     package var scanned: FileTime
     package var clock: KernelClock
-    /// When the manifest that told of racy entries was made.
+    /// The scan of the previous manifest.
     package var previous: (scanned: FileTime, clock: KernelClock)?
     /// Seconds.
     package var window: Int64
-    /// The source's times are those of this kernel's clock; of another clock every new time is racy once.
+    /// The source's times come from this kernel's clock; with another clock every new time is racy once.
     package var sharesClock = true
-    /// Change times count; without it modification times do.
+    /// Change times count; otherwise modification times do.
     package var usesChangeTime = true
 
     package static let shortestWindow: Int64 = 60
@@ -24,16 +24,16 @@ package struct RacyCheck: Sendable {
         (self.scanned, self.clock, self.window) = (scanned, clock, window)
     }
 
-    /// What the manifest is to say of an entry as it was seen now.
+    /// The marks of an entry in the new manifest.
     ///
-    /// - Parameter record: what it says so far.
+    /// - Parameter base: the entry of the previous manifest.
     func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
         let isKnown = base?.status.changed == source.changed
         if isKnown, let base { return base.marks.contains(.racy) && !hasAged(source) ? .racy : [] }
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 
-    /// A write to it from now on shows in its times.
+    /// A later write shows in the entry's times.
     func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
 
     private func isYoung(_ source: FileStatus) -> Bool {
@@ -47,7 +47,7 @@ package struct RacyCheck: Sendable {
         guard let previous, previous.clock.boot == clock.boot else { return true }
         let elapsed = clock.uptime - previous.clock.uptime
         if elapsed >= window * 1000 { return true }
-        // The manifest may be younger than the mark. The time itself tells as long as no clock was set.
+        // The manifest may be younger than the mark. Then the time itself decides, unless a clock was set.
         let shown = (scanned.seconds - previous.scanned.seconds) * 1000
         return sharesClock && !isYoung(source) && abs(shown - elapsed) < 2000
     }

@@ -1,36 +1,37 @@
 import FileSystem
 
-/// How a tree becomes an earlier one: a pure value, in proportion to what changed in between.
+/// How a tree becomes an earlier one: a pure value, proportional to what changed in between.
 ///
-/// Objects are followed by where they stand: at a path of the tree, or in a slot of the history, which counts as
-/// a path of the same name space. So that an undo moves an object out of its slot is a move like any other.
+/// Objects are followed by location: a path of the tree, or a slot of the history, which is a path of the same name
+/// space. So an undo moves an object out of its slot by an ordinary move.
 package struct ReverseDelta: Hashable, Sendable {
     /// An entry of the earlier tree.
     package struct Entry: Hashable, Sendable {
         package var file: File
-        /// Where its object stands now, below the target's root.
+        /// The present location of its object, below the target's root.
         package var place: RelativePath
-        /// The earlier tree's manifest has it.
+        /// The earlier tree's manifest covers it.
         package var isCovered = true
     }
 
-    /// By path in the earlier tree. What is not in here is unchanged, in the place that its directory gives it.
+    /// By path in the earlier tree. Entries missing here are unchanged, at the location that their directory gives
+    /// them.
     package private(set) var entries: [RelativePath: Entry] = [:]
-    /// By path now, or by place in a displaced directory: what the earlier tree does not have.
+    /// By present location, also in a displaced directory: what the earlier tree lacks.
     package private(set) var gone: [RelativePath: File] = [:]
     private var pathsBefore: [RelativePath: RelativePath] = [:]
-    /// By the inode of a clone, that of the file that it was made of.
+    /// By the inode of a clone, the inode of its original.
     private(set) var originals: [UInt64: UInt64] = [:]
 
     /// Nothing changed.
     package init() {}
 
-    /// What a record says.
+    /// The delta of a history record.
     ///
-    /// - Parameter originals: by the inode of a clone, that of the file that it was made of.
+    /// - Parameter originals: by the inode of a clone, the inode of its original.
     package init(_ actions: [UndoEntry], originals: [UInt64: UInt64] = [:]) {
         self.originals = originals
-        // Directories come first: what has no slot of its own lies in theirs.
+        // Directories come first: an entry without a slot lies in its directory's.
         for action in actions.sorted(by: { $0.file.path < $1.file.path }) {
             let path = action.file.path
             switch action.verb {
@@ -51,11 +52,11 @@ package struct ReverseDelta: Hashable, Sendable {
         }
     }
 
-    /// The inode of the file of which clones of clones were made; that of any other file is its own.
+    /// The inode of the original of a clone, through clones of clones; any other inode itself.
     func original(of inode: UInt64) -> UInt64 {
         guard !originals.isEmpty else { return inode }
         var (inode, steps) = (inode, 0)
-        // An inode comes back when its file is gone, so it may lead to itself.
+        // Inodes are reused, so the chain may have a cycle.
         while let original = originals[inode], steps < originals.count {
             (inode, steps) = (original, steps + 1)
         }
@@ -69,9 +70,9 @@ package struct ReverseDelta: Hashable, Sendable {
         pathsBefore[entry.place] = entry.file.path
     }
 
-    // MARK: Places
+    // MARK: Locations
 
-    /// Where the object now stands that had this path then.
+    /// The present location of the object that had this path in the earlier tree.
     package func place(of path: RelativePath) -> RelativePath {
         entries[path]?.place ?? placeByParent(of: path)
     }
@@ -81,7 +82,7 @@ package struct ReverseDelta: Hashable, Sendable {
         return RelativePath.followed(parent, path) { entries[$0].map { .some($0.place) } } ?? path
     }
 
-    /// Where the object stood then that is now in this place; nil where it was not in the tree.
+    /// The path in the earlier tree of the object now at this location; nil if the tree lacked it.
     package func pathBefore(of place: RelativePath) -> RelativePath? {
         RelativePath.followed(place, place) { above in
             if let before = pathsBefore[above] { return .some(before) }
@@ -89,8 +90,8 @@ package struct ReverseDelta: Hashable, Sendable {
         }
     }
 
-    /// Paths now whose entries the earlier tree has not, or elsewhere, or otherwise, in order; and whether that
-    /// goes for all that lies below them.
+    /// Present paths whose entries the earlier tree lacks, or has elsewhere or with other content, in order; and
+    /// whether that goes for everything below them.
     package var touched: [(path: RelativePath, withAllBelow: Bool)] {
         Set(gone.keys).union(pathsBefore.keys).filter { !$0.isInState && !$0.isRoot }.sorted()
             .map { ($0, pathsBefore[$0] != $0) }
@@ -98,10 +99,10 @@ package struct ReverseDelta: Hashable, Sendable {
 
     // MARK: Composition
 
-    /// These changes, and then those that lead to a tree still earlier.
+    /// This delta followed by one to a still earlier tree.
     ///
-    /// - Parameter covers: whether the filters of the tree that is asked for cover a path: what took no part later, and
-    ///   that tree does not name, takes no part in it. A still older one may have it.
+    /// - Parameter covers: whether the filters of the wanted tree cover a file. An entry that was uncovered later and
+    ///   that the tree does not name is absent from it if covered; a still older tree may have it.
     package func followed(
         by older: ReverseDelta, covers: (File) -> Bool = { _ in false }
     ) -> ReverseDelta {
@@ -110,30 +111,30 @@ package struct ReverseDelta: Hashable, Sendable {
         result.originals = older.originals.merging(originals) { $1 }
         func leave(_ path: RelativePath, _ file: File) {
             let place = place(of: path)
-            // What a displaced directory took along would come back with it.
+            // An entry inside a displaced directory comes back with that directory, and needs no line.
             guard !place.isInState || place == placeByParent(of: path) else { return }
             result.gone[place] = file.moved(to: place)
         }
         for (path, file) in older.gone { leave(path, file) }
         for (_, entry) in older.entries {
             var file = entry.file
-            // An exchange may have made a copy in between: the object goes by what it was when last seen.
+            // An exchange may have copied the object in between: its identity is the last one seen.
             if let known = entries[entry.place]?.file {
                 if known.status.inode != 0 { file = file.with(known.identity) }
-                // When it was last seen nobody vouched for what it holds.
+                // The content was not vouched for when the object was last seen.
                 if known.digest != file.digest { file.digest = nil }
             }
             result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
         }
         var unnamed: [RelativePath: Entry] = [:]
-        // What took no part and is not in that tree, and what lies below.
+        // Uncovered entries that the wanted tree lacks, with everything below them.
         var absent: Set<RelativePath> = []
         for (path, entry) in entries {
             let before = older.pathBefore(of: path)
             let known = before.flatMap { result.entries[$0] }
             guard let before, known == nil else {
-                // No record tells of what took no part and came to the path of something else, nor of what came along
-                // with a directory, and may have left it since.
+                // There is no record of an uncovered entry that came to the path of another entry, or that came along
+                // with a directory and may have left it since.
                 if known?.place != entry.place {
                     leave(path, entry.file)
                     if let before { absent.insert(before) }
@@ -155,25 +156,25 @@ package struct ReverseDelta: Hashable, Sendable {
         return result
     }
 
-    /// Without what is said of slots that nobody asks for.
+    /// Drops entries of slots in transactions that are not wanted.
     func keeping(slotsOf transactions: Set<FileName>) -> ReverseDelta {
         var result = ReverseDelta()
         (result.gone, result.originals) = (gone, originals)
         for (path, entry) in entries {
             if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
-                // It was in nobody's tree, and still has to leave its place, or the displaced directory that holds it.
+                // The wanted trees lack it, but it still has to leave its location or its displaced directory.
                 result.gone[entry.place] = entry.file.moved(to: entry.place)
             } else {
                 result.set(entry)
             }
         }
-        // A displaced directory that nobody asks for tells nothing of what it holds.
+        // The content of displaced directories that are not wanted does not matter.
         let places = Set(result.pathsBefore.keys)
         result.gone = result.gone.filter { !$0.key.isInState || $0.key.isBelow(anyOf: places) }
         return result
     }
 
-    /// As the lines of a record.
+    /// As the lines of a history record.
     package var actions: [UndoEntry] {
         var actions: [UndoEntry] = []
         var updated: Set<RelativePath> = []
@@ -204,9 +205,9 @@ package struct ReverseDelta: Hashable, Sendable {
 }
 
 extension RelativePath {
-    /// Follows a path to where the nearest directory that is known leads it, itself first.
+    /// The location of `path`, given that of its nearest known ancestor or itself.
     ///
-    /// - Parameter lookUp: nil for what is not known; a nil path for what leads nowhere.
+    /// - Parameter lookUp: nil for an unknown path; a nil path for one that leads nowhere.
     fileprivate static func followed(
         _ start: RelativePath, _ path: RelativePath, _ lookUp: (RelativePath) -> RelativePath??
     ) -> RelativePath? {

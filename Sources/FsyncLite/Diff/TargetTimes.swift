@@ -1,7 +1,7 @@
 import FileSystem
 
-/// Change times of objects of the target, by the number of their entry in the manifest: what the next manifest says of
-/// entries that nothing else is known of. Twelve bytes for each, in order.
+/// Change times of the target's objects, by entry number in the manifest, for entries of which the next manifest needs
+/// nothing else. Twelve bytes each, in order.
 package struct TargetTimes: Sendable {
     private var numbers: [UInt32] = []
     /// Nanoseconds since 1970.
@@ -11,13 +11,13 @@ package struct TargetTimes: Sendable {
 
     mutating func append(_ time: FileTime, of number: UInt32) {
         let (seconds, overflow) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        // A time beyond 2262 is compared again.
+        // A time after 2262 is left out, and the entry is compared again.
         guard !overflow else { return }
         numbers.append(number)
         times.append(seconds &+ Int64(time.nanoseconds))
     }
 
-    /// The times in order, each asked for once.
+    /// Looks up times by increasing entry number.
     struct Cursor {
         private let times: TargetTimes
         private var next = 0

@@ -1,63 +1,63 @@
 import FileSystem
 
-/// The merge-join of source, target and manifest: three streams in one order, one pass, no I/O of its own.
+/// The merge-join of source, target and manifest: three streams in one order, in one pass, without I/O of its own.
 ///
-/// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it
-/// is compared on the spot and kept only when there is something to do. What is not settled goes to the
-/// arrivals and departures, from which `matchMoves` makes matches.
+/// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it is
+/// compared at once and kept only if there is something to do. Other entries become arrivals and departures, which
+/// `Difference.init(matching:)` pairs.
 package struct TreeMerge {
     package let policy: ComparisonPolicy
 
-    /// Objects that stay where they are and need something, or whose record does.
+    /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
     package private(set) var matches: [Match] = []
-    /// Entries of the source without a settled counterpart; the record is that of their path.
+    /// Entries of the source without a settled counterpart; the base is that of their path.
     package private(set) var arrivals: [Arrival] = []
     package typealias Arrival = (file: File, base: BaseEntry?, isListed: Bool)
-    /// Entries of the target without one.
+    /// Entries of the target without a settled counterpart.
     package private(set) var departures: [Departure] = []
     package typealias Departure = (file: File, base: BaseEntry?)
-    /// Paths that the manifest has and the target has not.
+    /// Paths that the manifest has and the target lacks.
     package private(set) var forgotten: [RelativePath] = []
-    /// Entries that the manifest has and that take no part from now on, as the target has them.
+    /// Entries of the manifest that are uncovered from now on, as the target has them.
     package private(set) var uncovered: [Uncovered] = []
-    /// - isSeen: the file's status is that of the target's object; else the record's, since nobody looked.
+    /// - isSeen: the status is that of the target's object; otherwise the manifest's, as the target was not looked at.
     package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
 
-    /// What takes no part, in the earlier tree neither.
+    /// Uncovered entries that the earlier tree does not cover either.
     package private(set) var resting: Set<RelativePath> = []
-    /// What somebody changed of it, which matters where it goes to the history.
+    /// Their changes, which matter if they go to the history.
     private(set) var restingDrift: [Drift] = []
-    /// The manifest has entries that take no part.
+    /// The manifest has uncovered entries.
     package private(set) var hasUncovered = false
-    /// The directory of the target on whose entries nobody looks, since it takes no part.
+    /// The excluded directory of the target whose entries are skipped.
     private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
-    package private(set) var census = HardLinkIndex()
-    /// Directories of the target that hold what is excluded.
+    package private(set) var linkIndex = HardLinkIndex()
+    /// Directories of the target that hold excluded entries.
     package private(set) var withExcluded: Set<RelativePath> = []
-    /// What is excluded in directories of the target that may move.
+    /// Excluded entries in directories of the target that may move.
     package private(set) var excludedBelowMoving: [(path: RelativePath, status: FileStatus)] = []
-    /// Paths that the source has for the mirror, and the target for something that is excluded.
+    /// Paths that are excluded in the target and not in the source.
     package private(set) var collisions: [RelativePath] = []
-    /// What the mirror could not hold and nothing is done about.
+    /// Attributes that the target could not hold and that are not tried again.
     private(set) var omissions = OmissionList()
 
-    /// The change times of entries of the target that the manifest has none of.
+    /// Target change times that the manifest lacks.
     package private(set) var targetTimes = TargetTimes()
-    /// The number of the manifest's entry that comes next, from 0, among those that take part.
-    private var recordNumber: UInt32 = 0
+    /// The number of the manifest's next entry, from 0, counting covered entries.
+    private var entryNumber: UInt32 = 0
 
-    /// What somebody changed in the target since the last apply.
+    /// What changed in the target since the last apply.
     private(set) var drift: [Drift] = []
 
-    /// Names that the target would take for one.
+    /// Finds names that are one name to the target.
     private(set) var folding: NameFolding?
 
-    /// Directories on the way to the present path whose object changed: what they hold has to be told where
-    /// it belongs, settled or not.
+    /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
+    /// is settled.
     private var unsettled: [RelativePath] = []
-    /// A source directory that could not be listed: the target keeps what is below it.
+    /// A source directory that could not be listed: the target keeps everything below it.
     private var unlisted: RelativePath?
 
     package init(_ policy: ComparisonPolicy) {
@@ -100,10 +100,10 @@ package struct TreeMerge {
                     base = BaseEntry(recorded)
                     if recorded.marks.contains(.uncovered) { hasUncovered = true }
                 }
-                if policy.isRecordItself { base = BaseEntry(of: target) }
+                if policy.targetIsBase { base = BaseEntry(of: target) }
             }
             leaveUnsettled(path)
-            // What arrives there is recorded as what it is, if it arrives.
+            // An arrival at this path is recorded anew.
             if base != nil, side == .left { forget(path) }
             take(side, source, target, base, excluded, isResting: isResting)
             count(side, source, target, base, excluded, isResting: isResting, hasManifest: manifest != nil)
@@ -114,7 +114,7 @@ package struct TreeMerge {
         }
     }
 
-    /// What takes no part on either side.
+    /// Which sides are excluded.
     private typealias Exclusions = (source: Bool, target: Bool)
 
     private func exclusions(
@@ -122,17 +122,18 @@ package struct TreeMerge {
     ) -> Exclusions {
         let isSourceExcluded = side != .right && source.exclusion != .none
         guard side != .left, !policy.deletesExcluded else { return (isSourceExcluded, false) }
-        // Where both have it, the size in the source counts. A rule for directories leaves out no file of that name.
+        // Where both have the entry, the source's size decides. A rule for directories does not exclude a file of that
+        // name.
         let isTargetExcluded =
             (isSourceExcluded && (source.exclusion == .bySize || target.exclusion != .none))
             || target.exclusion == .byRule || (side == .right && target.exclusion == .bySize)
         return (isSourceExcluded, isTargetExcluded)
     }
 
-    /// The manifest's entry of the present path.
+    /// The base of the present path.
     ///
-    /// - Parameter target: nil where the target has none.
-    /// - Returns: the base; none for what takes no part in the earlier tree either.
+    /// - Parameter target: nil where the target has no entry.
+    /// - Returns: nil for an entry that the earlier tree does not cover either.
     private mutating func takeBase(
         _ manifest: some EntryStream, _ target: (some EntryStream)?, isExcluded: Bool
     ) -> (BaseEntry?, isResting: Bool) {
@@ -142,7 +143,7 @@ package struct TreeMerge {
             return (base, false)
         }
         noteTime(of: target.status, base)
-        // What takes no part may be edited at will.
+        // Changes of uncovered entries are no drift.
         guard base.isUncovered,
             isExcluded || policy.recovered.map({ !$0.contains(manifest.path) }) ?? false
         else {
@@ -202,25 +203,25 @@ package struct TreeMerge {
     }
 
     private mutating func next(_ manifest: some EntryStream) throws -> Bool {
-        if manifest.marks.contains(.uncovered) { hasUncovered = true } else { recordNumber += 1 }
+        if manifest.marks.contains(.uncovered) { hasUncovered = true } else { entryNumber += 1 }
         return try manifest.advance()
     }
 
     /// Notes a change time that a commit accounts for, for the next manifest.
     private mutating func noteTime(of target: FileStatus, _ recorded: FileTime?) {
         guard recorded == nil, !policy.movesLater(target) else { return }
-        targetTimes.append(target.changed, of: recordNumber)
+        targetTimes.append(target.changed, of: entryNumber)
     }
 
     private mutating func noteTime(of target: FileStatus, _ base: BaseEntry) {
         if !base.isUncovered, !base.differs(from: target),
-            policy.trust?.accounts(for: target.changed) ?? false
+            policy.commitSpans?.accounts(for: target.changed) ?? false
         {
             noteTime(of: target, base.known.targetChanged)
         }
     }
 
-    /// - Parameter target: on the record's entry; nil where the target has none.
+    /// - Parameter target: at the manifest's entry; nil where the target has none.
     private mutating func noteDrift(
         of base: BaseEntry?, _ manifest: some EntryStream, _ target: (some EntryStream)?
     ) {
@@ -234,12 +235,12 @@ package struct TreeMerge {
         drift.append(Drift(recorded: manifest.file, base, found: target.file))
     }
 
-    /// Takes in an object that is in no tree and that an entry of the source may turn out to be.
+    /// Adds an object outside both trees that may match an entry of the source.
     mutating func offer(_ file: File, _ base: BaseEntry) {
         departures.append((file, base))
     }
 
-    /// - Parameter isResting: the target's entry takes no part, and is known to be another object than the source's.
+    /// - Parameter isResting: the target's entry is uncovered, and known to be another object than the source's.
     private mutating func takeBoth(
         _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, isResting: Bool
     ) {
@@ -253,12 +254,12 @@ package struct TreeMerge {
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
-        let isLinkedAlike = census.admit(source.status, target.status, at: source.path, as: base)
+        let isLinkedAlike = linkIndex.admit(source.status, target.status, at: source.path, as: base)
         if isLinkedAlike, let base, isAsRecorded(source.status, target.status, base.known),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
-            // No change time tells of them where the source is an earlier tree.
+            // Change times do not reveal changes of these where the source is an earlier tree.
             !policy.identityTellsContent || source.extended == base.extended,
             policy.uncovering.isEmpty || !policy.uncovering.contains(source.path)
         {
@@ -270,14 +271,14 @@ package struct TreeMerge {
         omissions.add(match.source)
         if policy.uncovering.contains(source.path) || !match.causes.isEmpty || match.needsContentComparison
             || match.needsInspection
-            || (!policy.isRecordItself && match.isStale(policy)) || isBelowUnsettled(source.path)
+            || (!policy.targetIsBase && match.isStale(policy)) || isBelowUnsettled(source.path)
         {
             matches.append(match)
         }
     }
 
-    /// Whether the entry that source and target are on is the recorded one, and nothing is to be done about it: the
-    /// answer for all but a few, found without making a value.
+    /// Whether source and target are at the recorded entry with nothing to do: true for almost every entry, and found
+    /// without allocating.
     private func isAsRecorded(
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
     ) -> Bool {
@@ -292,13 +293,13 @@ package struct TreeMerge {
         return isAsRecorded(source.status, target.status, manifest.base)
     }
 
-    /// The same of files and directories, whose statuses tell all but their extended attributes.
+    /// The same for files and directories, where the statuses tell everything but extended attributes.
     private func isAsRecorded(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         guard source.type == .file || source.type == .directory, source.type == target.type,
             base.omitted.isEmpty
         else { return false }
         return policy.compare(source, target, base, Comparison.Payload()).isEqual
-            && (policy.isRecordItself || !policy.isStale(base, source, target))
+            && (policy.targetIsBase || !policy.isStale(base, source, target))
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) {
@@ -317,7 +318,7 @@ package struct TreeMerge {
         unlisted.map { path.isBelow($0) } ?? false
     }
 
-    /// An entry of the manifest that neither tree shows.
+    /// An entry of the manifest that neither tree has.
     private mutating func leave(_ manifest: some EntryStream) {
         guard let directory = excludedDirectory, manifest.path.isBelow(directory) else {
             noteDrift(of: nil, manifest, nil as FileList?)

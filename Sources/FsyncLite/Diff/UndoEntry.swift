@@ -1,10 +1,10 @@
 import FileSystem
 
-/// One line of a record: what takes back one thing that an apply did.
+/// One line of a history record: how to revert one action of an apply.
 package struct UndoEntry: Hashable, Sendable {
-    /// The words of a plan, and two more, for what takes part or does not from now on and is the same.
+    /// The verbs of a plan, and two for entries that become covered or uncovered and do not change.
     package enum Verb: String, Sendable, CaseIterable, Comparable {
-        /// The apply covered an entry that it had left alone before; that it left one alone that it had covered.
+        /// `cover`: the apply covered an entry that was uncovered; `uncover`: the reverse.
         case delete, move, create, update, attributes, cover, uncover
 
         package static func < (left: Verb, right: Verb) -> Bool { left.rank < right.rank }
@@ -12,16 +12,16 @@ package struct UndoEntry: Hashable, Sendable {
     }
 
     package var verb: Verb
-    /// The entry as it was before the apply; of a `delete`, as the apply made it.
+    /// The entry as it was before the apply; for `delete`, as the apply made it.
     package var file: File
-    /// Where the object stands after the apply, when that is another path.
+    /// The object's path after the apply, if another.
     package var from: RelativePath?
-    /// What holds a displaced object, below the history: `TX/0/12`. One without lies inside that of a directory
-    /// above it.
+    /// The slot of a displaced object, below the history: `TX/0/12`. Without one, it lies inside the displaced
+    /// directory above it.
     package var slot: RelativePath?
     /// Why the apply did it.
     package var causes: Causes = []
-    /// The entry took no part before the apply: no manifest had it.
+    /// The entry was uncovered before the apply: no manifest had it.
     package var wasUncovered = false
 
     package init(
@@ -34,12 +34,12 @@ package struct UndoEntry: Hashable, Sendable {
 }
 
 extension UndoEntry {
-    /// Of which a record has one line at most.
+    /// Unique in a record.
     var key: [UInt8] { verb.rawValue.utf8 + [0] + file.path.bytes }
 }
 
 extension UndoEntry {
-    /// What cannot be; nil when all fits.
+    /// Why the line is invalid; nil if it is valid.
     var fault: String? {
         if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }

@@ -1,7 +1,7 @@
 import FileSystem
 
 extension UndoEntry {
-    /// What the apply did, in the words of a plan.
+    /// What the apply did, as actions of a plan.
     var applied: [Action] {
         let present = file.moved(to: from ?? file.path)
         // An undo brought it back from the history.
@@ -15,7 +15,7 @@ extension UndoEntry {
         case .cover, .uncover: return []
         case .update:
             var update = Action(.update, present, causes: causes)
-            // Only the size that it had is on record.
+            // Only the previous size is recorded.
             update.size = nil
             guard from != nil else { return [update] }
             return [Action(.move, present, from: file.path, causes: [.renamed]), update]
@@ -24,7 +24,7 @@ extension UndoEntry {
 }
 
 extension Action {
-    /// One action per path: what goes and what comes there are one update.
+    /// One action per path: a delete and a create of one path become an update.
     static func joined(_ actions: [Action]) -> [Action] {
         let going = Dictionary(grouping: actions.filter { $0.verb == .delete }, by: \.path)
         let coming = Set(actions.lazy.filter { $0.verb == .create }.map(\.path))
@@ -38,7 +38,7 @@ extension Action {
         }.sorted { ($0.path, $0.verb) < ($1.path, $1.verb) }
     }
 
-    /// Something that moved with its directory; of what kind it is no record says.
+    /// An entry that moved with its directory; its type is not recorded.
     init(carried path: RelativePath, from before: RelativePath) {
         self.init(
             .move,

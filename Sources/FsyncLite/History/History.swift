@@ -1,27 +1,27 @@
 import FileStorage
 import FileSystem
 
-/// The records of a target as a chain: each leads from its snapshot to the one before.
+/// The history records of a target as a chain: each leads from its snapshot to the one before.
 struct History {
     struct Step {
         let name: FileName
         var header: HistoryRecord.Header
 
-        /// The directories that hold what it brings back.
+        /// The directories that hold what the step restores.
         var directories: [FileName] { [name] + header.holders }
     }
 
     let state: StateDirectory
-    /// The newest first.
+    /// Newest first.
     private(set) var steps: [Step] = []
-    /// What the chain is cut short by: the header that cannot be read.
+    /// The error of the unreadable header that cuts the chain short.
     private(set) var damage: SyncError?
     init(_ state: StateDirectory) throws {
         self.state = state
         let names = try state.transactions()
         guard !names.isEmpty else { return }
         guard let history = try state.history() else { return }
-        // A directory without a header holds only what others brought back, or a recovery moved there.
+        // A directory without a header holds only what other records restore, or what a recovery moved there.
         func hasHeader(_ name: FileName) throws -> Bool {
             guard try history.status(of: name)?.type == .directory else { return false }
             return try history.directory(name).status(of: HistoryRecord.headerName) != nil
@@ -31,7 +31,7 @@ struct History {
             do {
                 let header = try HistoryRecord.Header.read(name, from: history.directory(name))
                 steps.append(Step(name: name, header: header))
-                // Only ever backwards, whatever a header says.
+                // Only backwards, so that a false header makes no cycle.
                 next = header.previous.flatMap { FileName($0.utf8) }
                 if let previous = next, try previous >= name || !hasHeader(previous) { next = nil }
             } catch let error as SyncError {
@@ -45,7 +45,7 @@ struct History {
         try state.transaction(step.name)
     }
 
-    /// The newest, which is the present tree, first. Empty where nothing was applied yet.
+    /// Newest first, beginning with the present tree. Empty before the first apply.
     func snapshots() throws -> [Snapshot] {
         var oldest: Snapshot
         if let header = steps.last?.header {
@@ -75,17 +75,17 @@ struct History {
         try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
     }
 
-    /// What leads from the present tree to a snapshot.
+    /// The delta from the present tree to a snapshot.
     func changes(to index: Int) throws -> ReverseDelta {
         try changes(from: 0, to: index, isTree: true)
     }
 
-    /// - Parameter isTree: no older tree is asked for.
+    /// - Parameter isTree: no still older tree is computed from the result.
     func changes(from newest: Int, to index: Int, isTree: Bool = false) throws -> ReverseDelta {
         var changes = ReverseDelta()
         var drift: [UndoEntry] = []
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
-            // The older record begins where its apply left the tree, not where the newer one found it.
+            // The older record begins at the tree that its apply left, not at the one that the newer apply found.
             changes = changes.followed(by: ReverseDelta(drift))
             let record = try actions(step)
             let isLast = isTree && position == index - 1
@@ -98,7 +98,7 @@ struct History {
         return changes
     }
 
-    /// The inodes of clones that stand for files with names in here.
+    /// The inodes of clones that replace files with names in the history.
     var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
 
     /// Bytes of content that the directories of a step hold.
@@ -109,7 +109,7 @@ struct History {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
-                // The documents stand beside the directories of slots.
+                // Documents are beside the directories of slots, and do not count.
                 if scan.status.type == .file, scan.path.parent?.isRoot == false { bytes += scan.status.size }
             }
         }

@@ -1,8 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The file of the inverse actions. Each line has an action and, after its causes, the fields of an entry of a
-/// manifest.
+/// The file of the undo entries. Each line has an action and, after its causes, the fields of a manifest entry.
 ///
 ///     {"format":"fsync-lite-history-actions","version":2,"id":…,
 ///     "actions":[
@@ -13,7 +12,7 @@ import FileSystem
 ///     "checksum":"…"}
 extension HistoryRecord {
     private static let actionsFormat: StaticString = "fsync-lite-history-actions"
-    /// 2 since filters are undone too; 1 is still read.
+    /// Since version 2 filters are undone too; version 1 is still read.
     private static let actionsVersion = 2
 
     package static func write(
@@ -39,7 +38,7 @@ extension HistoryRecord {
         try document.end(withChecksum: true, to: &sink)
     }
 
-    /// Reads the inverse actions of a transaction, strictly: an error names file and line.
+    /// Reads the undo entries of a transaction, strictly: an error names file and line.
     package static func actions(
         _ name: FileName, of transaction: FileName, in directory: Directory
     ) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
@@ -75,7 +74,7 @@ extension HistoryRecord {
 }
 
 extension UndoEntry {
-    /// What stands before the entry.
+    /// The fields before those of the entry.
     fileprivate static let fields: [Field<UndoEntry>] = [
         Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is no action" }, \.verb),
         Field("from", base64: "from_base64", .pathBelowRoot, \.from),

@@ -1,15 +1,17 @@
 import FileStorage
 import FileSystem
 
-/// What an apply displaced and how to take it back: two documents in `history/TX`, committed with the tree.
+/// What an apply displaced and how to revert it: two documents in `history/TX`, committed with the tree.
 ///
-/// `header.json` has the totals, names the snapshot before and the file of the actions: `actions.json`, or another
-/// where snapshots between were pruned. That has the inverse actions, in the words of a plan: `create` for what the
-/// apply deleted and `update` for what it replaced, each with the entry as it was and the slot that holds it (an
-/// entry without one lies inside the slot of a directory above it); `attributes` with the entry as it was; `move`
-/// back; and `delete` for what it created. An entry that took no part before is `uncovered` in these lines, and `cover`
-/// where the apply did nothing to it; `uncover` has one that the apply left alone from then on. In the same words, `drift` leads from the tree that the apply found to the
-/// one that the apply before it had left: what was edited by hand in between is lost, in slots that nobody made.
+/// `header.json` has the totals, the id of the previous snapshot, and the name of the file of undo entries:
+/// `actions.json`, or another if snapshots in between were pruned. The entries use the verbs of a plan: `create` for
+/// what the apply deleted and `update` for what it replaced, each with the entry as it was and its slot (without one,
+/// it is inside the slot of a directory above it); `attributes` with the entry as it was; `move` back; and `delete`
+/// for what it created. `uncovered` marks an entry that was not covered before; `cover` is such an entry that the
+/// apply did not change, and `uncover` one that the apply stopped covering.
+///
+/// With the same verbs, `drift` leads from the tree that the apply found to the one that the previous apply left.
+/// Content edited by hand in between is lost; its slots do not exist.
 package struct HistoryRecord: Sendable {
     package struct Header: Codable, Hashable, Sendable {
         package var format = formatName
@@ -17,30 +19,29 @@ package struct HistoryRecord: Sendable {
         package var id: String
         /// ISO 8601.
         package var created: String
-        /// The snapshot before; nil where there was no manifest.
+        /// The previous snapshot; nil if there was no manifest.
         package var previous: String?
         package var previousCreated: String?
         package var previousLabel: String?
-        /// What took part in it, and what of a file was not mirrored; nil where nobody wrote that down.
+        /// The filters of the previous snapshot, and the attributes that it did not mirror; nil if not recorded.
         package var previousFilters: [String]?
         package var previousWithout: [String]?
-        /// What a person called the snapshot.
+        /// The user's name for the snapshot.
         package var label: String?
         package var create: Int
         package var update: Int
         package var attributes: Int
         package var move: Int
         package var delete: Int
-        /// Bytes of content that were displaced.
+        /// Bytes of displaced content.
         package var bytesHeld: Int64
-        /// The file of the inverse actions.
         package var actions: String?
-        /// Other transactions' directories that hold what these actions bring back.
+        /// Other transactions' directories that hold what these entries restore.
         package var holds: [String]?
-        /// An exchange made clones: the inodes of each clone and of the file that it was made of, where names of that
-        /// file lie in the history.
+        /// Clones made by an exchange: the inodes of each clone and of its original, where names of the original are
+        /// in the history.
         package var clones: [Clone]?
-        /// Snapshots were pruned, and what only they needed has not all been removed.
+        /// Snapshots were pruned, and what only they needed may not all be removed yet.
         package var isUnswept: Bool?
 
         package struct Clone: Codable, Hashable, Sendable {
@@ -52,13 +53,13 @@ package struct HistoryRecord: Sendable {
 
         /// Reads the header of a transaction from its directory in the history.
         package static func read(_ transaction: FileName, from directory: Directory) throws -> Header {
-            // In bytes: far more than a header needs.
+            // In bytes; a header needs far less.
             let header: Header = try JSONDocument.read(headerName, in: directory, limit: 1 << 20)
             guard let fault = header.fault(of: transaction) else { return header }
             throw SyncError(.invalidDocument, path: directory.path(of: headerName), fault)
         }
 
-        /// What does not fit; nil when all does.
+        /// Why the header is invalid; nil if it is valid.
         private func fault(of transaction: FileName) -> String? {
             if format != Header.formatName { return "this is no \(Header.formatName) document" }
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
@@ -84,7 +85,7 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
-        /// By the inode of a clone, that of the file that it was made of.
+        /// By the inode of a clone, the inode of its original.
         var originals: [UInt64: UInt64] {
             Dictionary((clones ?? []).map { ($0.inode, $0.original) }, uniquingKeysWith: { $1 })
         }
@@ -98,11 +99,10 @@ package struct HistoryRecord: Sendable {
             ActionSummary(
                 create: create, update: update, attributes: attributes, move: move, delete: delete)
         }
-        /// What took part in the snapshot before: everything where there was no manifest.
+        /// The filters of the previous snapshot; none if there was no manifest.
         var filtersBefore: FilterSummary? {
             (previous == nil ? [] : previousFilters).map(FilterSummary.init(lines:))
         }
-        /// What was mirrored in it.
         var attributesBefore: MirroredAttributes? {
             previousWithout.map { names in
                 MirroredAttributes.all.subtracting(
@@ -122,7 +122,7 @@ package struct HistoryRecord: Sendable {
 
     /// - Parameters:
     ///   - previous: the snapshot that the apply found.
-    ///   - opened: directories that the apply opened for itself, with the permissions that it found.
+    ///   - opened: directories that the apply made accessible, with their previous permissions.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
         layout: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
@@ -145,7 +145,7 @@ package struct HistoryRecord: Sendable {
             + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
     }
 
-    /// What leads from the snapshot that one record belongs to, past those that are pruned, to an earlier one.
+    /// The record that leads from one record's snapshot, past pruned ones, to an earlier snapshot.
     init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: [UndoEntry]) {
         actions = changes.actions
         self.drift = drift
@@ -180,7 +180,7 @@ package struct HistoryRecord: Sendable {
             _ verb: UndoEntry.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
             _ causes: Causes
         ) {
-            // A socket holds nothing, and no document has a word for it.
+            // A socket has no content, and documents have no type for it.
             guard file.status.type != .socket else { return }
             var file = file
             if let permissions = opened[file.path], verb != .delete {
@@ -203,7 +203,7 @@ package struct HistoryRecord: Sendable {
                 add(.update, target, from: from, slot: slots[target.path], match.causes)
                 continue
             }
-            // Another directory may stand at the path of the one that held it: then it moved, and kept its path.
+            // Another directory may be at the path of its former directory: then it moved, and kept its path.
             let isMoved = !moves.isCarried(match)
             if isMoved { add(.move, match.target, from: match.source.path, []) }
             if match.changesAttributes {
@@ -226,12 +226,12 @@ package struct HistoryRecord: Sendable {
         return found
     }
 
-    /// The root as the apply before left it; nil where it is still so.
+    /// The root as the previous apply left it; nil where it is unchanged.
     private static func inverse(ofRoot plan: Plan, _ manifest: ManifestHeader?) -> UndoEntry? {
         guard let found = plan.root?.target, let manifest, let recorded = manifest.rootEntry else {
             return nil
         }
-        // Another selection says nothing of what is not in both.
+        // With different selections, attributes missing from one say nothing.
         let knowsExtended = manifest.attributes == plan.difference.policy.attributes
         func attributes(_ file: File) -> Attributes {
             Attributes(file.status, extended: knowsExtended ? file.extended : nil)
@@ -246,7 +246,7 @@ package struct HistoryRecord: Sendable {
                 guard let found = drift.found, found.status.type != .socket else { return nil }
                 return UndoEntry(.delete, found, causes: [.drift])
             }
-            // Displaced objects are known by the identity that they have in the target.
+            // Displaced objects are known by their identity in the target.
             var status = recorded.status
             if let found = drift.found, drift.isIntact {
                 (status.inode, status.created) = (found.status.inode, found.status.created)
@@ -254,7 +254,7 @@ package struct HistoryRecord: Sendable {
                 return UndoEntry(
                     .attributes, recorded.with(status), causes: [.drift], wasUncovered: drift.wasUncovered)
             }
-            // Whatever is the source's object now, this content is not to be found there.
+            // The source's object, even if it has this identity, does not hold this content.
             (status.inode, status.created, status.links) = (0, nil, 1)
             return UndoEntry(
                 drift.found == nil ? .create : .update, recorded.with(status),
@@ -263,7 +263,7 @@ package struct HistoryRecord: Sendable {
         }
     }
 
-    /// Writes both documents into the transaction's directory, the header last: with it they count.
+    /// Writes both documents into the transaction's directory. The header comes last and makes them valid.
     func write(to directory: Directory, durably: Bool) throws {
         var file = try PendingFile(header.actionsName, in: directory)
         try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)

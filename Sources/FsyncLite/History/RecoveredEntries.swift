@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The manifest of a target, as an earlier tree knows its entries: what took part then and takes none now has the
-/// identity that it has there.
+/// The manifest of a target with the identities of an earlier tree for entries that were covered then and are not now.
 final class RecoveredEntries: EntryStream {
     private let manifest: ManifestReader
     private let tree: SnapshotTree

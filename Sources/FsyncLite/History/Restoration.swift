@@ -1,27 +1,27 @@
 import FileStorage
 import FileSystem
 
-/// An earlier tree of a target that something is to be made the mirror of: the target itself, or another directory.
+/// An earlier tree of a target, to restore in the target itself or in another directory.
 public struct Restoration: Hashable, Sendable {
-    /// The target whose snapshot it is.
+    /// The target with the snapshot.
     public var target: [UInt8]
-    /// An id or its beginning, `latest~1`, or a date.
+    /// An id or a prefix of one, `latest~1`, or a date.
     public var snapshot: String
-    /// What is wanted, with all that lies below; everything when empty.
+    /// The wanted paths, with everything below them; everything when empty.
     public var paths: [RelativePath]
-    /// The directory that becomes a copy of it, which must be empty or not there; nil for the target itself.
+    /// The directory that becomes a copy, which must be empty or missing; nil for the target itself.
     public var destination: [UInt8]?
-    /// A copy's files are names of the target's objects where these are as the files were. What is written to one
-    /// later is written to the target or its history.
+    /// Files of a copy are hard links to the target's objects where these are unchanged. A later write to one changes
+    /// the target or its history.
     public var linksFiles = false
-    /// What somebody changed in the target since the last apply stays as it is, and is listed.
+    /// What changed in the target since the last apply stays as it is, and is listed.
     public var keepsDrift = false
 
     public init(target: [UInt8], snapshot: String, paths: [RelativePath] = [], destination: [UInt8]? = nil) {
         (self.target, self.snapshot, self.paths, self.destination) = (target, snapshot, paths, destination)
     }
 
-    /// What a restoration is always allowed: whatever goes from a target is in its history, and can come back.
+    /// The fixed options of a restoration: everything that it deletes is in the history, and can be restored.
     var options: SyncOptions {
         var options = SyncOptions()
         options.allowEmptySource = true
@@ -30,7 +30,7 @@ public struct Restoration: Hashable, Sendable {
         return options
     }
 
-    /// What the state of a copy says that it becomes, so that a second run can tell whether it wants the same.
+    /// Recorded in the state of a copy, so that a second run can tell whether it makes the same copy.
     func copy(of snapshot: Snapshot) -> [UInt8]? {
         guard destination != nil else { return nil }
         return Array(([Array(snapshot.id.utf8)] + paths.sorted().map(\.bytes)).joined(separator: [0]))

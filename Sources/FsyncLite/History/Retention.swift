@@ -1,7 +1,7 @@
 import FileSystem
 
-/// Lets go of snapshots: the oldest by taking their records away, one from the middle by joining its record to the
-/// next newer one's. What is left is swept after; a kill at any moment leaves every snapshot that stays.
+/// Removes snapshots: the oldest by removing their records, one in between by joining its record to the next newer
+/// one. Unneeded objects are swept afterwards; a kill at any moment leaves every kept snapshot intact.
 struct Retention {
     private let state: StateDirectory
 
@@ -9,11 +9,10 @@ struct Retention {
         self.state = state
     }
 
-    /// Applies a policy after a run, and removes what runs that were cut short left behind. Writes nothing where
-    /// there is nothing of this.
+    /// Applies a policy after a run, and removes the leftovers of interrupted runs. Without either it writes nothing.
     ///
     /// - Parameters:
-    ///   - run: the id of the snapshot that the run has made; nil where it has made none.
+    ///   - run: the id of the run's snapshot; nil if it made none.
     ///   - began: when the run began.
     func apply(_ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil) throws {
         let history = try History(state)
@@ -24,14 +23,14 @@ struct Retention {
         try state.clean()
     }
 
-    /// The present tree and the one before it: what never gives way.
+    /// The present tree and the one before it are never removed.
     static let lastSteps = 2
 
-    /// Lets go of the oldest snapshot without a label, down to the last step, and frees its room at once. A stage
-    /// stays as it is.
+    /// Removes the oldest snapshot without a label, down to `lastSteps`, and frees its room at once. A stage is not
+    /// touched.
     ///
-    /// - Parameter mayGo: asked by the snapshot's id.
-    /// - Returns: which it was; nil where none may go.
+    /// - Parameter mayGo: called with the snapshot's id.
+    /// - Returns: the removed snapshot's id; nil if none may be removed.
     func letGoOfOldest(where mayGo: (String) -> Bool) throws -> String? {
         let history = try History(state)
         let snapshots = try history.snapshots()
@@ -44,11 +43,11 @@ struct Retention {
         return snapshots[index].id
     }
 
-    /// What a policy lets go of once a run has added a snapshot, by the ids.
+    /// The ids that a policy removes once a run has added a snapshot.
     ///
     /// - Parameters:
-    ///   - summary: what the run will have changed; nil where it adds no snapshot.
-    ///   - gone: what goes before.
+    ///   - summary: the changes of the run; nil if it adds no snapshot.
+    ///   - gone: snapshots removed before.
     func expiring(
         _ policy: RetentionPolicy, after summary: ActionSummary?, began: Timestamp, without gone: [String]
     ) throws -> [String] {
@@ -60,7 +59,7 @@ struct Retention {
         return zip(snapshots, reasons).compactMap { $1.isEmpty ? $0.id : nil }
     }
 
-    /// Removes what runs that were cut short left behind, and lets go of no snapshot.
+    /// Removes the leftovers of interrupted runs, and no snapshot.
     func tidy() throws {
         let history = try History(state)
         try keep(history.snapshots().map { _ in true }, of: history)
@@ -68,7 +67,7 @@ struct Retention {
     }
 
     private func keep(_ kept: [Bool], of history: History) throws {
-        // What a record that cannot be read still needs nobody knows: nothing goes.
+        // It is unknown what an unreadable record needs, so nothing is removed.
         guard history.damage == nil else { return }
         let oldest = kept.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
@@ -86,7 +85,7 @@ struct Retention {
         try discardUnlisted(steps)
     }
 
-    /// Takes the oldest records away, the oldest first, so that the chain only ever gets shorter.
+    /// Removes the oldest records, oldest first, so that the chain only gets shorter.
     private func cut(_ steps: ArraySlice<History.Step>, keepsNone: Bool) throws {
         guard !steps.isEmpty else { return }
         let history = try state.makeHistory()
@@ -97,7 +96,7 @@ struct Retention {
         }
     }
 
-    /// What a recovery moved out of somebody's way stays, without the record beside it.
+    /// Removes a transaction except what a recovery moved aside.
     private func discard(_ name: FileName, in history: Directory) throws {
         let directory = try history.directory(name)
         guard try DirectoryListing.names(in: directory).contains(where: \.isConflicts) else {
@@ -108,7 +107,7 @@ struct Retention {
         }
     }
 
-    /// Joins records to the newest of them. The rename of its header is what counts.
+    /// Joins records to the newest of them. The rename of its header commits this.
     private func join(
         _ history: History, _ range: Range<Int>, older: ArraySlice<History.Step>
     ) throws -> HistoryRecord.Header {
@@ -122,7 +121,7 @@ struct Retention {
         return record.header
     }
 
-    /// Removes what a joined record does not bring back.
+    /// Removes objects that a joined record does not restore.
     private func sweep(_ step: History.Step, _ history: History) throws {
         let places = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.place))
         guard let root = try state.history() else { return }
@@ -142,7 +141,7 @@ struct Retention {
     private func sweep(
         _ name: FileName, in directory: Directory, _ path: RelativePath, _ needed: Set<RelativePath>
     ) throws {
-        // Breadth first: what is not needed goes with all that is in it.
+        // Breadth first: an unneeded directory is removed with all its content.
         var pending = [(directory: directory, name: name, path: path.appending(name))]
         while let (directory, name, path) = pending.popLast() {
             guard needed.contains(path) else {
@@ -171,7 +170,7 @@ struct Retention {
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // The old manifest, for the record holds what changed; the stage's log; records that were joined.
+                // The old manifest (the record holds what changed), the stage's log, and joined records.
                 let isLeft =
                     leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]

@@ -1,11 +1,11 @@
 extension RetentionPolicy {
-    /// Why each of these snapshots stays; nothing for one that goes.
+    /// The reasons why each of these snapshots is kept; empty for one to be removed.
     ///
     /// - Parameters:
-    ///   - snapshots: the newest, which is the present tree, first.
-    ///   - before: the newest that was there before the run that asks.
-    ///   - began: when that run began, where its clock counts. Nothing goes for a run that is older than what was
-    ///     there: one of the two had a wrong clock.
+    ///   - snapshots: newest first, beginning with the present tree.
+    ///   - before: the index of the newest snapshot that is older than the asking run.
+    ///   - began: when that run began, if its clock counts. A run older than the existing snapshots removes nothing:
+    ///     one of the two had a wrong clock.
     public func reasons(
         for snapshots: [Snapshot], newestBefore before: Int = 0, began: Timestamp? = nil
     ) -> [[String]] {
@@ -68,7 +68,7 @@ extension RetentionPolicy {
         }
     }
 
-    /// When a tree came to be; of what the first apply found, when that displaced it.
+    /// When a tree came to be; for what the first apply found, when it was displaced.
     private static func time(of index: Int, in snapshots: [Snapshot]) -> Timestamp? {
         guard snapshots.indices.contains(index) else { return nil }
         return snapshots[index].created ?? (index > 0 ? snapshots[index - 1].created : nil)

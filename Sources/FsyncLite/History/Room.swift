@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Room that the history can give for an apply: the old trees of exchanges first, then one snapshot at a time, the
-/// oldest first, down to the last step. What has a label stays.
+/// Makes room for an apply by removing parts of the history: the old trees of exchanges first, then one snapshot at a
+/// time, oldest first, down to the last step. Labelled snapshots stay.
 struct Room {
-    /// What goes at once, by the names that people see, and what that surely frees.
+    /// What is removed at once, by the names shown to people, and the room that is certain to be freed.
     struct Part {
         var names: [String]
         var bytes: Int64 = 0
@@ -13,19 +13,18 @@ struct Room {
     private let state: StateDirectory
     private let directory: Directory
 
-    /// nil where there is no history.
     init?(_ root: TargetRoot) {
         guard let state = root.state, let directory = root.directory else { return nil }
         (self.state, self.directory) = (state, directory)
     }
 
-    // MARK: Looking
+    // MARK: Finding
 
-    /// What has to go for a shortage to end; nil where all that may go is not enough.
+    /// The parts to remove to end a shortage; nil if all removable parts are not enough.
     func parts(for shortage: Shortage) throws -> [Part]? {
         var parts: [Part] = []
         var left = shortage
-        var census = try Census(directory)
+        var released = try ReleasedSpace(directory)
         func take(_ part: Part) {
             parts.append(part)
             left.bytes -= part.bytes
@@ -34,7 +33,7 @@ struct Room {
         let trees = try oldTrees()
         if !trees.isEmpty {
             var part = Part(names: trees.map { "\(StateEntry.trees.name)/\($0)" })
-            if let trees = try state.trees() { try census.count(trees, into: &part) }
+            if let trees = try state.trees() { try released.count(trees, into: &part) }
             take(part)
         }
         let history = try History(state)
@@ -49,12 +48,12 @@ struct Room {
                 continue
             }
             var part = Part(names: [snapshots[index].id])
-            // One from the middle is joined to a newer one, and what that frees is not known before.
+            // A snapshot in between is joined to a newer one, and what that frees is not known in advance.
             for name in history.steps[index - 1].directories where isOldest {
                 users[name, default: 0] -= 1
                 guard users[name] == 0 else { continue }
                 if let root = try state.history(), try root.status(of: name) != nil {
-                    try census.count(root.directory(name), into: &part)
+                    try released.count(root.directory(name), into: &part)
                 }
             }
             take(part)
@@ -62,7 +61,6 @@ struct Room {
         return left.isOver ? parts : nil
     }
 
-    /// The old trees of exchanges, by their names.
     private func oldTrees() throws -> [FileName] {
         var names: [FileName] = []
         if let trees = try state.trees() { names += try DirectoryListing.names(in: trees) }
@@ -72,19 +70,19 @@ struct Room {
         return names.sorted()
     }
 
-    /// Bytes that are free, with what runs that were cut short have staged: that is used again, or removed.
+    /// Free bytes plus those staged by interrupted runs, which are used again or removed.
     static func facts(_ root: TargetRoot) throws -> FileSystemInfo {
         var facts = try FileSystemInfo(of: root.anchor())
         facts.availableBytes += try root.state?.stagedBytes() ?? 0
         return facts
     }
 
-    // MARK: Giving
+    // MARK: Removing
 
-    /// Lets the next part go. Some file systems show what is free only after a sync.
+    /// Removes the next part. Some file systems show freed room only after a sync.
     ///
-    /// - Parameter allowed: what may go; nil for anything.
-    /// - Returns: the names of what went; nothing where nothing may go any more.
+    /// - Parameter allowed: what may be removed; nil for anything.
+    /// - Returns: the names of what was removed; empty if nothing may be removed.
     func give(_ allowed: Set<String>?) throws -> [String] {
         let trees = try oldTrees().map { "\(StateEntry.trees.name)/\($0)" }
         var gone: [String] = []
@@ -101,10 +99,10 @@ struct Room {
     }
 }
 
-/// Adds up what is freed: an object counts with the last of its names, and bytes only that no other file shares.
-private struct Census {
+/// Adds up freed room: an object counts with the last of its names, and only bytes that no other file shares.
+private struct ReleasedSpace {
     private let mayShareBlocks: Bool
-    /// How many names of an object with several have been met.
+    /// Names counted so far of objects with several, by inode.
     private var seen: [UInt64: UInt32] = [:]
 
     init(_ root: Directory) throws {
@@ -117,7 +115,7 @@ private struct Census {
         part.inodes += 1
         while try scan.advance() {
             let status = scan.status
-            // What a recovery moved out of the way stays.
+            // What a recovery moved aside is not removed.
             if scan.path.components.first?.starts(with: TransactionEntry.conflicts.bytes) ?? true { continue }
             if status.type != .directory, status.links > 1 {
                 let names = seen[status.inode, default: 0] + 1

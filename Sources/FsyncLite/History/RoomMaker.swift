@@ -1,20 +1,20 @@
 import FileStorage
 import FileSystem
 
-/// Has the history give way to an apply, and remembers what went.
+/// Removes parts of the history to make room for an apply, and remembers their names.
 struct RoomMaker {
-    /// nil where nothing may go.
+    /// nil if nothing may be removed.
     private let need: RoomNeed?
-    /// What may go; nil for anything.
+    /// What may be removed; nil for anything.
     private let allowed: Set<String>?
     private(set) var gone: [String] = []
 
-    /// - Parameter allowed: all that may go, where a saved plan says so.
+    /// - Parameter allowed: what may be removed, by a saved plan.
     init(_ need: RoomNeed?, allowed: [String]?) {
         (self.need, self.allowed) = (need, allowed.map(Set.init))
     }
 
-    /// Before anything is staged: until there is enough.
+    /// Before anything is staged: removes parts until there is enough room.
     mutating func make(in root: TargetRoot) throws {
         guard let need, let room = Room(root) else { return }
         while true {
@@ -31,9 +31,9 @@ struct RoomMaker {
         }
     }
 
-    /// After an error before the journal: one part more, where the disk or a quota is full.
+    /// After an error before the journal: removes one more part if the disk or a quota is full.
     ///
-    /// - Returns: whether something went, and it may be tried again.
+    /// - Returns: whether something was removed, and the caller can try again.
     mutating func makeMore(in root: TargetRoot, after error: any Error) throws -> Bool {
         guard need != nil, let room = Room(root), RoomMaker.isFull(error),
             try root.state?.hasJournal() == false

@@ -1,21 +1,21 @@
 import FileStorage
 import FileSystem
 
-/// A tree as it stood after a commit.
+/// The tree after a commit.
 public struct Snapshot: Hashable, Sendable {
     /// The id of the apply that made it; `initial` for what the first one found.
     public var id: String
     /// When that apply began; nil for `initial`.
     public var created: Timestamp?
-    /// What a person called it.
+    /// The user's name for it.
     public var label: String?
-    /// What that apply changed; nil where that is no longer known.
+    /// What that apply changed; nil if no longer known.
     public var summary: ActionSummary?
-    /// Bytes of content that are kept only to go back to it, or further.
+    /// Bytes of content that are kept only to go back to this tree, or further.
     public var bytesHeld: Int64 = 0
-    /// Why the target's settings keep it; nothing where they do not.
+    /// The target's retention rules that keep it; empty if none does.
     public var reasons: [String] = []
-    /// Why it cannot be had; nil when it can.
+    /// Why it cannot be restored; nil when it can.
     public var damage: String?
 
     package init(
@@ -28,11 +28,11 @@ public struct Snapshot: Hashable, Sendable {
 }
 
 extension Snapshot {
-    /// Which of these snapshots a person means: an id or its beginning, `latest`, `latest~2`, or a date such as
-    /// `2026-11-20` or `2026-11-20T14:00`, UTC, for the newest not after that day or minute.
+    /// The index of the named snapshot: an id or a prefix of one, `latest`, `latest~2`, or a date such as `2026-11-20`
+    /// or `2026-11-20T14:00`, UTC, for the newest not after that day or minute.
     ///
-    /// - Parameter snapshots: the newest first.
-    /// - Throws: `SyncError`: `inputMissing` where there is none such, `usage` for a beginning of several ids.
+    /// - Parameter snapshots: newest first.
+    /// - Throws: `SyncError`: `inputMissing` if there is none, `usage` for a prefix of several ids.
     static func index(of name: String, in snapshots: [Snapshot]) throws -> Int {
         if let step = stepsBack(name) {
             guard step < snapshots.count else {
@@ -71,7 +71,7 @@ extension Snapshot {
         return Int(name.dropFirst("latest~".count)).flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// The first moment after the day, minute or second that is named; nil for what is no time.
+    /// The first moment after the named day, minute or second; nil for an invalid time.
     private static func endOfTime(_ name: String) -> Timestamp? {
         let forms: [(length: Int, rest: String, seconds: Int64)] = [
             (10, "T00:00:00Z", 86_400), (16, ":00Z", 60), (19, "Z", 1),

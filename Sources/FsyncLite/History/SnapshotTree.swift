@@ -1,50 +1,50 @@
 import FileStorage
 import FileSystem
 
-/// An earlier tree of a target: its present manifest with inverse changes laid over it, entry by entry, and where
-/// each content lies. Memory holds what changed and what moved directories hold.
+/// An earlier tree of a target, computed from its present manifest and a reverse delta, entry by entry, with the
+/// location of each content. Memory holds the changed entries and those in moved directories.
 package struct SnapshotTree: Sendable {
-    /// Entries that the manifest does not have as they were, in order.
+    /// Entries that differ from the manifest, in order.
     let changed: [ReverseDelta.Entry]
-    /// The root as it was; nil where it is unchanged.
+    /// The root as it was; nil if unchanged.
     let root: File?
     private let touched: [(path: RelativePath, withAllBelow: Bool)]
     private let places: [RelativePath: RelativePath]
-    /// Files of which names are among the changed, by the source's inode, and how many names they had.
+    /// Files with names among the changed entries: by the source's inode, how many names they had.
     private let linked: [UInt64: UInt32]
     private let changes: ReverseDelta
     private let scope: Scope
-    /// Entries of the tree that its manifest did not have, though they are known: they are put back and not recorded.
+    /// Known entries of the tree that its manifest did not cover: they are restored and not recorded.
     let uncovered: Set<RelativePath>
-    /// Where entries stand that took part in the earlier tree and take none now, and as what they are known.
+    /// Entries covered in the earlier tree and not now: their identities there, by present path.
     let recovered: [RelativePath: FileIdentity]
-    /// Entries that take no part and came since: from the history, or as new ones.
+    /// Uncovered entries that came since: from the history, or as new ones.
     let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
 
-    /// One name of a file in the present tree that the earlier tree has names of.
+    /// One name, in the present tree, of a file that has names in the earlier tree.
     private struct Sharer: Comparable {
-        /// As what the file is known.
+        /// The recorded status of the file.
         let recorded: FileStatus
-        /// What it was in the earlier tree.
+        /// Its status in the earlier tree.
         let then: FileStatus
         private let rank: Int
 
         /// - Parameters:
         ///   - isOfBoth: the earlier tree has this name too.
-        ///   - takesPart: what takes no part is known as an object of the target: the source's may have changed since.
-        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ takesPart: Bool) {
+        ///   - isCovered: false for an uncovered entry, whose identity is that of the target's object: the source may
+        ///     have changed since.
+        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ isCovered: Bool) {
             (self.recorded, self.then) = (recorded, then)
-            rank = (takesPart ? 2 : 0) + (isOfBoth ? 1 : 0)
+            rank = (isCovered ? 2 : 0) + (isOfBoth ? 1 : 0)
         }
 
         static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
         static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
     }
 
-    /// The part of the tree that is wanted.
+    /// The wanted part of the tree.
     private struct Scope: Sendable {
         var paths: [RelativePath]
-        /// Directories on the way to it.
         var above: Set<RelativePath> = []
         var withoutRest: Bool
 
@@ -54,10 +54,10 @@ package struct SnapshotTree: Sendable {
     }
 
     /// - Parameters:
-    ///   - present: the manifest from its beginning, with what takes no part; made twice where files had several names.
-    ///   - root: the root as it was when the manifest was written; nil leaves it as it is now.
-    ///   - paths: all that shall be as it was, with what lies below; everything when empty.
-    ///   - withoutRest: nothing else is in the tree; without it the rest is as it is now.
+    ///   - present: the manifest from its beginning, with uncovered entries; made twice if files had several names.
+    ///   - root: the root as it was when the manifest was written; nil for an unchanged one.
+    ///   - paths: the wanted paths, with everything below them; everything when empty.
+    ///   - withoutRest: the tree has only the wanted paths; otherwise the rest is as it is now.
     package init(
         _ changes: ReverseDelta, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
         paths: [RelativePath] = [], withoutRest: Bool = false, withUncovered: Bool = false
@@ -69,7 +69,7 @@ package struct SnapshotTree: Sendable {
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
 
-        // What took no part and was edited since is not missed, but for directories that something comes back into.
+        // Uncovered entries edited since are not restored, except directories of restored entries.
         let needed = Set(
             changes.entries.lazy.filter { !$1.isCovered && $1.place.isInState && !$1.place.isLost }
                 .flatMap { $0.key.ancestors })
@@ -81,7 +81,7 @@ package struct SnapshotTree: Sendable {
         if !withUncovered { for path in uncovered { found[path] = nil } }
         var recovered: [RelativePath: RelativePath] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
-        // A name of a file that has others in the tree, by the target's inode: which file that is, the manifest says.
+        // Names of files that have other names in the tree, by the target's inode; the manifest identifies the file.
         let linkedThen = found.filter { $1.file.linkCount > 1 }
         let copies = linkedThen.isEmpty ? [:] : try SnapshotTree.copies(of: linkedThen, changes, present())
         func inodeNow(_ inode: UInt64) -> UInt64 {
@@ -95,34 +95,35 @@ package struct SnapshotTree: Sendable {
         var missing = Set(paths)
         var cursor = Cursor(touched)
         while try present.advance() {
-            let takesPart = !present.marks.contains(.uncovered)
+            let isCovered = !present.marks.contains(.uncovered)
             var status = present.status
-            if !takesPart { (status.inode, status.created) = (present.targetInode, CommitSpans.unexamined) }
+            if !isCovered { (status.inode, status.created) = (present.targetInode, CommitSpans.unexamined) }
             let key = changes.original(of: present.targetInode)
             if held.contains(key) {
                 let before = changes.pathBefore(of: present.path)
                 let entry = before.flatMap { found[$0] }
                 let then = entry?.place == present.path ? entry?.file.status : before.map { _ in status }
-                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, takesPart)
+                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, isCovered)
                 if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
             }
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
             guard cursor.covers(present.path) else {
-                if takesPart { missing.remove(present.path) }
+                if isCovered { missing.remove(present.path) }
                 continue
             }
             guard let path = changes.pathBefore(of: present.path) else {
-                if !takesPart { returned.new.insert(present.path) }
+                if !isCovered { returned.new.insert(present.path) }
                 continue
             }
             guard !path.isInState else {
-                if !takesPart { returned.fromHistory.insert(present.path) }
+                if !isCovered { returned.fromHistory.insert(present.path) }
                 continue
             }
-            if !takesPart {
+            if !isCovered {
                 guard let entry = found[path], entry.place == present.path else { continue }
                 guard entry.isCovered else {
-                    // It took no part then either, and stays. What comes back into it elsewhere has a directory there.
+                    // It was uncovered then too, and stays. Entries restored elsewhere in it get a new directory
+                    // there.
                     if path != present.path, needed.contains(path) {
                         found[path]?.place = .lost
                     } else {
@@ -147,7 +148,7 @@ package struct SnapshotTree: Sendable {
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
-        // All of its names are displaced, some as those of a clone.
+        // All names of the file are displaced, some as those of a clone.
         for entry in found.values where entry.place.isInState {
             let inode = inodeNow(entry.file.status.inode)
             if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
@@ -156,7 +157,7 @@ package struct SnapshotTree: Sendable {
             }
         }
         for (path, entry) in found {
-            // Another file may have the inode by now.
+            // The inode may have been reused by another file.
             guard entry.place.isInState || recovered[entry.place] != nil,
                 let sharer = sharers[
                     entry.place.isInState
@@ -181,9 +182,9 @@ package struct SnapshotTree: Sendable {
         }.map { entry in
             var entry = entry
             var status = entry.file.status.asNameOf(linked)
-            // The object that it was holds something else by now.
+            // The object holds other content by now.
             if entry.place.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
-            // What stays in its present place as well is copied.
+            // What also stays at its present location is copied.
             if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
                 (status.inode, status.created, status.links) = (0, nil, 1)
             }
@@ -193,7 +194,7 @@ package struct SnapshotTree: Sendable {
         places = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.place) })
     }
 
-    /// By the inode of a file as it was last seen, that of the copy which an exchange has made since.
+    /// By the last known inode of a file, the inode of the copy that an exchange has made since.
     private static func copies(
         of linked: [RelativePath: ReverseDelta.Entry], _ changes: ReverseDelta,
         _ present: some EntryStream
@@ -209,17 +210,18 @@ package struct SnapshotTree: Sendable {
         return copies
     }
 
-    /// Where the content of an entry lies, below the target's root.
+    /// The location of an entry's content, below the target's root.
     package func place(of path: RelativePath) -> RelativePath { places[path] ?? path }
 
-    /// Whether the entry is not as the manifest has it.
+    /// Whether the entry differs from the manifest's.
     func isChanged(_ path: RelativePath) -> Bool { places[path] != nil }
 
-    /// Files of which another object of the same size and time has taken the place: it may hold something else.
+    /// Files whose object was replaced by another of the same size and modification time, which may have other
+    /// content.
     ///
     /// - Parameters:
-    ///   - present: the manifest, from its beginning, with what takes no part.
-    ///   - written: when it was. What was made since is a copy: perhaps all of the target is one.
+    ///   - present: the manifest from its beginning, with uncovered entries.
+    ///   - written: when it was written. An object made since is a copy, as in a copied target.
     func replaced(
         _ present: some EntryStream, written: FileTime?, in root: Directory
     ) throws -> Set<RelativePath> {
@@ -228,7 +230,7 @@ package struct SnapshotTree: Sendable {
         while try present.advance() {
             guard present.status.type == .file, let path = changes.pathBefore(of: present.path),
                 scope.contains(path), place(of: path) == present.path,
-                // Of what cannot be looked at, the copy tells.
+                // Errors are left to the copy, which reports them.
                 let status = try? walker.status(of: present.path), status.inode != present.targetInode,
                 status.size == present.status.size, status.modified == present.status.modified
             else { continue }
@@ -240,12 +242,12 @@ package struct SnapshotTree: Sendable {
 
     /// The entries in order.
     ///
-    /// - Parameter present: the manifest, from its beginning.
+    /// - Parameter present: the manifest from its beginning.
     package func entries(over present: some EntryStream) -> some EntryStream {
         SnapshotEntries(self, present)
     }
 
-    /// Walks along the touched paths as the manifest is read.
+    /// Follows the touched paths as the manifest is read.
     fileprivate struct Cursor {
         private let touched: [(path: RelativePath, withAllBelow: Bool)]
         private var index = 0
@@ -255,7 +257,7 @@ package struct SnapshotTree: Sendable {
             self.touched = touched
         }
 
-        /// Whether a path is touched; paths come in order.
+        /// Whether a path is touched; called with paths in order.
         mutating func covers(_ path: RelativePath) -> Bool {
             if let above, path.isBelow(above) { return true }
             while index < touched.count, touched[index].path < path { index += 1 }
@@ -311,12 +313,12 @@ package struct SnapshotTree: Sendable {
 }
 
 extension FileStatus {
-    /// As far as one name of a file can tell of another.
+    /// The same by everything that all names of a file share.
     fileprivate func isFile(like other: FileStatus) -> Bool {
         type == other.type && size == other.size && modified == other.modified
     }
 
-    /// One of as many names as the file had, where the earlier tree has others than the present one.
+    /// Restores the link count of a file that had more names in the earlier tree.
     fileprivate func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
         guard type != .directory, let names = linked[inode], names > links else { return self }
         var status = self
@@ -326,8 +328,8 @@ extension FileStatus {
 }
 
 extension File {
-    /// The same entry with the identity that the source's has. That it is what the source holds now nobody has seen,
-    /// whatever the source's change time.
+    /// The same entry with the source's identity, marked as unexamined: it was not compared with the source's present
+    /// content.
     fileprivate func asRecorded(of source: FileStatus) -> File {
         var status = status
         (status.inode, status.created, status.changed) = (

@@ -1,12 +1,12 @@
 import FileStorage
 import FileSystem
 
-/// The files of a tree as `sha256sum --check` reads them, in the directory itself:
+/// The files of a tree in the format of `sha256sum --check`, to be run in the directory itself:
 ///
 ///     digest  ./2026/a.jpg
 ///
-/// A name with a backslash, a line feed or a carriage return has them as `\\`, `\n` and `\r`, and a backslash before
-/// the digest says so. The `./` keeps a file named `-` from being standard input.
+/// In a name, backslash, line feed and carriage return are written as `\\`, `\n` and `\r`, and a backslash before the
+/// digest marks such a line. The `./` keeps a file named `-` from being standard input.
 struct ChecksumExport {
     var text: [UInt8] = []
 
@@ -36,9 +36,9 @@ struct ChecksumExport {
 }
 
 extension Tree {
-    /// Writes a line for each file. What has no digest yet is read, in a directory or a target.
+    /// Writes a line for each file. Files of a directory or a target without a digest are read.
     ///
-    /// - Returns: what could not be read and is not in it.
+    /// - Returns: what could not be read and is left out.
     /// - Throws: `SyncError`: `inputMissing` for a manifest file without digests.
     package func writeChecksums(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let stream = try stream()

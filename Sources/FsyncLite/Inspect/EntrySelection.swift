@@ -1,28 +1,29 @@
 import FileSystem
 
-/// Which entries of a tree somebody wants to see: those that meet every condition that is set.
+/// Selects the entries of a tree that meet every given condition.
 package struct EntrySelection: Sendable {
-    /// What is in a directory that matches is selected with it; the last match decides. None select everything.
+    /// The content of a matching directory is selected with it; the last match decides. Without patterns everything is
+    /// selected.
     private var patterns = FilterRules()
     package var types: Set<FileType> = []
-    /// Where there is a limit, only files are selected.
+    /// With a limit, only files are selected.
     package var sizes = SizeLimits()
-    /// Modified then or later.
+    /// Modified at this time or later.
     package var earliest: Timestamp?
-    /// Modified before.
+    /// Modified before this time.
     package var end: Timestamp?
 
-    /// The directories on the way to the present entry for which a pattern decided.
+    /// The directories above the present entry for which a pattern decided.
     private var decided: [(directory: RelativePath, isSelected: Bool)] = []
 
     package init() {}
 
-    /// Adds a pattern with gitignore's meaning.
+    /// Adds a pattern with gitignore's syntax.
     package mutating func add(pattern: [UInt8]) {
         patterns.append(FilterRule(pattern, from: .argument(patterns.rules.count + 1)))
     }
 
-    /// Whether the present entry is selected; to be asked of each entry in order.
+    /// Whether the present entry is selected; called for each entry in order.
     mutating func selects(_ entry: any EntryStream) -> Bool {
         let status = entry.status
         if !patterns.rules.isEmpty, !matches(entry.path, isDirectory: status.type == .directory) {
@@ -45,7 +46,7 @@ package struct EntrySelection: Sendable {
         guard
             let match = patterns.lastMatch(path.bytes.span, base: 0, name: name, isDirectory: isDirectory)
         else { return decided.last?.isSelected ?? patterns.rules.allSatisfy(\.isInclude) }
-        // What `!` takes back from a list of what is ignored, it leaves out of a list of what is shown.
+        // `!` removes a path from a list of ignored paths; here it removes it from the selected ones.
         let isSelected = !patterns.rules[match].isInclude
         if isDirectory { decided.append((path, isSelected)) }
         return isSelected
@@ -53,8 +54,8 @@ package struct EntrySelection: Sendable {
 }
 
 extension Timestamp {
-    /// A time as somebody writes a condition: a moment (`2026-11-20T10:00:00Z`), a day, which is its first moment in
-    /// UTC, or an age before now (`12h`, `7d`, `1y6mo`); nil for anything else.
+    /// A time condition: a moment (`2026-11-20T10:00:00Z`), a day, meaning its first moment in UTC, or an age before
+    /// now (`12h`, `7d`, `1y6mo`); nil for anything else.
     package init?(condition text: String) {
         if let age = Age(text) {
             let now = Timestamp.now

@@ -1,14 +1,14 @@
 import FileSystem
 
-/// A tree as a specification for `mtree(8)`: one line for each entry, with its whole path.
+/// A tree as a specification for `mtree(8)`: one line for each entry, with its full path.
 ///
 ///     ./2026/a.jpg type=file uid=0 gid=0 mode=0644 time=1763632800.123456789 size=4194304 sha256=...
 ///
-/// Digests are written where they are known. Link counts, extended attributes and the attributes of the root are left out. Names are encoded as `vis(3)`
-/// does it: a backslash and three octal digits for every byte that could mean something.
+/// Digests are written where they are known. Link counts, extended attributes and the root's attributes are left out.
+/// Names are encoded as by `vis(3)`: a backslash and three octal digits for every byte that may be special.
 struct MtreeExport {
     var text: [UInt8] = Array(
-        // The state of a target is no part of its tree.
+        // The state is not part of a target's tree.
         "#mtree\n. type=dir\n./.fsync-lite type=dir optional ignore\n".utf8)
 
     mutating func append(_ entry: any EntryStream) {
@@ -23,7 +23,7 @@ struct MtreeExport {
             text += " mode=0".utf8
             text += String(status.permissions, radix: 8).utf8
         }
-        // Nanoseconds count forward from the second, before 1970 too.
+        // Nanoseconds count forward from the second, also before 1970.
         append(status.modified.seconds < 0 ? " time=-" : " time=", status.modified.seconds.magnitude)
         text.append(UInt8(ascii: "."))
         text.appendDecimal(UInt64(status.modified.nanoseconds), digits: 9)
@@ -77,7 +77,7 @@ struct MtreeExport {
 }
 
 extension Tree {
-    /// Writes a specification that `mtree -p DIRECTORY` compares a directory with.
+    /// Writes a specification with which `mtree -p DIRECTORY` compares a directory.
     package func writeMtree(to sink: inout some ByteSink & ~Copyable) throws {
         let stream = try stream()
         var export = MtreeExport()

@@ -1,9 +1,9 @@
 import FileStorage
 import FileSystem
 
-/// A tree to look at: a manifest file, a target (by its manifest), a snapshot of one, or a live directory.
+/// A tree to inspect: a manifest file, a target (by its manifest), a snapshot of one, or a live directory.
 public struct Tree: Sendable {
-    /// The path as it was given.
+    /// The path as given.
     public let path: [UInt8]
     private let kind: Kind
 
@@ -14,18 +14,17 @@ public struct Tree: Sendable {
         case directory
     }
 
-    /// A snapshot by what leads to it from the present manifest.
+    /// A snapshot, as the delta from the present manifest.
     private struct Earlier: Sendable {
         let state: StateDirectory
         let snapshot: Snapshot
         let changes: ReverseDelta
-        /// The inode of that manifest.
+        /// The version of that manifest.
         let manifest: StateDirectory.ManifestVersion?
     }
 
-    /// - Parameter path: of what is there; else `TARGET@ID`, with the names that snapshots have.
-    /// - Throws: `SyncError`: `inputMissing` where nothing is, `pending` for a target whose commit is
-    ///   unfinished.
+    /// - Parameter path: of an existing file or directory; else `TARGET@ID`, with the names of snapshots.
+    /// - Throws: `SyncError`: `inputMissing` if there is nothing, `pending` for a target with an unfinished commit.
     public init(path: [UInt8]) throws {
         self.path = path
         let file = LocalFile(bytes: path)
@@ -61,26 +60,26 @@ public struct Tree: Sendable {
                     state: state, snapshot: try history.snapshots()[index],
                     changes: try history.changes(to: index), manifest: version))
         } catch {
-            // A record can go with an apply.
+            // An apply may remove a record.
             guard try state.manifestVersion() == version else { throw Tree.overtaken(path) }
             throw error
         }
     }
 
-    /// The state of a target in which no commit is under way; nil for any other directory.
+    /// The state of a target without an unfinished commit; nil for any other directory.
     private static func state(of path: [UInt8]) throws -> StateDirectory? {
         guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory()) else { return nil }
         guard try !state.hasJournal() else { throw SyncError.pendingCommit(path) }
         return state
     }
 
-    /// What the manifest says before its entries; nil for a live directory, and for what the first apply found.
-    /// What took part in a snapshot is taken to be what takes part now.
+    /// The header of the manifest; nil for a live directory, and for what the first apply found. If a snapshot's
+    /// filters are unknown, the present ones are returned.
     public func header() throws -> ManifestHeader? {
         try header(of: stream())
     }
 
-    /// The same, of the manifest that a stream reads: an apply may have put another in its place.
+    /// The same for the manifest that a stream reads: an apply may have replaced it.
     func header(of stream: some EntryStream) throws -> ManifestHeader? {
         guard case .snapshot(let earlier) = kind else { return (stream as? ManifestReader)?.header }
         guard let created = earlier.snapshot.created else { return nil }
@@ -89,13 +88,14 @@ public struct Tree: Sendable {
         return header
     }
 
-    /// The entries in order. A manifest that comes from a pipe can be read once. Errors in a manifest can come as late as its last line.
+    /// The entries in order. A manifest from a pipe can be read once. Errors in a manifest can occur as late as its
+    /// last line.
     public func forEach(_ body: (File) throws -> Void) throws {
         let stream = try stream()
         while try stream.advance() { try body(stream.file) }
     }
 
-    /// The entries that are selected, in order, without a value made for each.
+    /// The selected entries in order, without a value allocated for each.
     package func forEach(in selection: EntrySelection, _ body: (any EntryStream) throws -> Void) throws {
         let stream = try stream()
         var selection = selection
@@ -104,12 +104,13 @@ public struct Tree: Sendable {
         }
     }
 
-    /// What would make this tree the other one: moves are found where both tell of the same directory.
+    /// The changes that would turn this tree into the other; moves are found where both are trees of the same
+    /// directory.
     public func changes(to other: Tree) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
-        policy.isRecordItself = true
-        // Between a tree and a copy of it, inodes say nothing.
+        policy.targetIsBase = true
+        // Between a tree and a copy of it, inodes cannot be compared.
         let isOfOneTarget = try isOfOneTarget(with: other)
         let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
         let origin = try origin(of: stream)
@@ -121,8 +122,8 @@ public struct Tree: Sendable {
         return Plan(try Difference(matching: merge), root: nil)
     }
 
-    /// The directory that the inodes of the entries belong to; nil where a manifest does not say, and for a snapshot:
-    /// what was displaced has the inodes of the target.
+    /// The directory to which the inodes of the entries belong; nil if a manifest does not say, and for a snapshot:
+    /// displaced objects have the inodes of the target.
     private func origin(of stream: some EntryStream) throws -> FileIdentity? {
         switch kind {
         case .directory: try LocalFile(bytes: path).directory().status().identity
@@ -131,7 +132,7 @@ public struct Tree: Sendable {
         }
     }
 
-    /// What was displaced since lies somewhere in the target.
+    /// The content of a snapshot may be anywhere in the target.
     var isSnapshot: Bool {
         if case .snapshot = kind { true } else { false }
     }
@@ -157,13 +158,13 @@ public struct Tree: Sendable {
         }
     }
 
-    /// Which manifest a target has, which an apply replaces; nil for what no apply writes to.
+    /// The version of a target's manifest, which an apply replaces; nil for other trees.
     func manifestVersion() throws -> StateDirectory.ManifestVersion? { try state?.manifestVersion() }
 
     /// Writes a manifest of a live directory.
     ///
     /// - Parameter withDigests: files are read for their digests.
-    /// - Returns: what could not be read and is not in it.
+    /// - Returns: what could not be read and is left out.
     package func writeManifest(
         to sink: inout some ByteSink & ~Copyable, withDigests: Bool = false,
         monitor: any Monitor = SilentMonitor()
@@ -205,7 +206,7 @@ public struct Tree: Sendable {
         return options
     }
 
-    /// - Parameter withExtended: looks up extended attributes in a live directory too.
+    /// - Parameter withExtended: reads extended attributes in a live directory too.
     func stream(withExtended: Bool = false) throws -> any EntryStream {
         switch kind {
         case .manifest:
@@ -230,7 +231,7 @@ public struct Tree: Sendable {
         return manifest
     }
 
-    /// - Throws: `SyncError` with code `pending` where an apply has put another manifest in its place.
+    /// - Throws: `SyncError` with code `pending` if an apply has replaced the manifest.
     func checkManifest(is version: StateDirectory.ManifestVersion?) throws {
         guard try manifestVersion() == version else { throw Tree.overtaken(path) }
     }

@@ -1,31 +1,30 @@
 import FileSystem
 
-/// What stands out in a tree.
+/// Totals and extremes of a tree.
 package struct TreeStatistics: Sendable {
     /// nil for a live directory.
     package internal(set) var header: ManifestHeader?
     package private(set) var summary = ManifestSummary()
     private var counts = [Int](repeating: 0, count: FileType.allCases.count)
-    /// Entries at each depth; the first are those in the root.
+    /// Number of entries at each depth, beginning with those in the root.
     package private(set) var levels: [Int] = []
     package private(set) var largest: Ranking
     package private(set) var newest: Ranking
     package private(set) var oldest: Ranking
 
-    /// - Parameter limit: how many files each list holds at most.
+    /// - Parameter limit: the maximum number of files in each list.
     init(limit: Int) {
         largest = Ranking(limit) { $0.size > $1.size }
         newest = Ranking(limit) { $0.modified > $1.modified }
         oldest = Ranking(limit) { $0.modified < $1.modified }
     }
 
-    /// Entries of each type that there is.
+    /// Number of entries of each type that occurs.
     package var types: [FileType: Int] {
         let matches = FileType.allCases.map { ($0, counts[Int($0.rawValue)]) }
         return Dictionary(uniqueKeysWithValues: matches.filter { $0.1 > 0 })
     }
 
-    /// Takes in a tree.
     mutating func count(all entries: some EntryStream) throws {
         while try entries.advance() { count(entries) }
     }
@@ -43,7 +42,7 @@ package struct TreeStatistics: Sendable {
         oldest.offer(entry, status)
     }
 
-    /// The first few of many files in some order: memory holds no more. Among equals the first one met wins.
+    /// The first few files in some order, in constant memory. Among equals the first one met wins.
     package struct Ranking: Sendable {
         package private(set) var files: [File] = []
         private let limit: Int
@@ -63,14 +62,14 @@ package struct TreeStatistics: Sendable {
 }
 
 extension Tree {
-    /// Reads all of it.
+    /// Reads the whole tree.
     ///
-    /// - Parameter limit: how many files to name of the largest, the newest and the oldest.
+    /// - Parameter limit: the number of largest, newest and oldest files to list.
     package func statistics(limit: Int) throws -> TreeStatistics {
         let stream = try stream()
         var statistics = TreeStatistics(limit: limit)
         if let manifest = stream as? ManifestReader {
-            // Of a million entries, each would be asked by way of a table otherwise.
+            // Called with the concrete type: otherwise each of a million entries costs dynamic dispatch.
             try statistics.count(all: manifest)
         } else {
             try statistics.count(all: stream)

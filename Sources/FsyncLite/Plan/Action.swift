@@ -1,6 +1,6 @@
 import FileSystem
 
-/// One thing that a plan does and a report did, as people and scripts see it.
+/// One action of a plan or report, as people and scripts see it.
 public struct Action: Hashable, Sendable {
     public enum Verb: String, Sendable, CaseIterable, Comparable {
         case delete, move, create, update, attributes
@@ -10,17 +10,17 @@ public struct Action: Hashable, Sendable {
     }
 
     public var verb: Verb
-    /// Where the entry stands after the action; for a delete, before it.
+    /// The entry's path after the action; for a delete, before it.
     public var path: RelativePath
-    /// Where a moved entry stood.
+    /// The previous path of a moved entry.
     public var from: RelativePath?
     /// `file`, `directory` and so on, as in a manifest.
     public var type: String
-    /// Bytes of a file's content.
+    /// Bytes of content, for files.
     public var size: Int64?
-    /// Another name of the same file, which is copied or kept under that name.
+    /// The name of the same file that is copied or kept; this entry becomes a hard link to it.
     public var link: RelativePath?
-    /// How many entries a moved directory holds, at all depths.
+    /// The number of entries in a moved directory, at all depths.
     public var entries: Int?
     /// In the order of the closed list.
     public var causes: Causes
@@ -33,12 +33,12 @@ public struct Action: Hashable, Sendable {
         (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
     }
 
-    /// Its content is copied.
+    /// The content is copied.
     var isCopied = true
 
-    /// An object that comes back from the history, which copies nothing.
+    /// An object that is moved back from the history; nothing is copied.
     ///
-    /// - Parameter present: what makes way for it.
+    /// - Parameter present: the entry that it replaces.
     init(broughtBack match: Match, over present: File?) {
         var causes: Causes = present == nil ? [.new] : []
         if let present {
@@ -75,9 +75,9 @@ public struct ActionSummary: Hashable, Sendable {
     public var attributes = 0
     public var move = 0
     public var delete = 0
-    /// Entries of the source that no action names.
+    /// Entries of the source without an action.
     public var unchanged = 0
-    /// Bytes of content that are copied, for creations and updates.
+    /// Bytes of content to copy, for creations and updates.
     public var bytesToCopy: Int64 = 0
 
     public var actions: Int { create + update + attributes + move + delete }

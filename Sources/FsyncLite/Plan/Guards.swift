@@ -1,10 +1,10 @@
 import FileSystem
 
-/// A reason not to go ahead, found before anything was written.
+/// A reason to refuse a plan, found before anything was written.
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
-    /// What was seen.
+    /// What was found.
     public var reason: String
-    /// The option that goes ahead all the same; nil where there is none.
+    /// The option that overrides the refusal; nil if there is none.
     public var option: String?
 
     public init(_ reason: String, option: String? = nil) {
@@ -15,9 +15,9 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public var description: String { reason }
 }
 
-/// How many deletions a plan may hold.
+/// The maximum number of deletions in a plan.
 public enum DeleteLimit: Hashable, Sendable {
-    /// More than half of the target's entries, and more than ten, is too many.
+    /// Refuses to delete more than half of the target's entries, if that is more than ten.
     case half
     case count(Int)
     case percent(Int)
@@ -46,38 +46,38 @@ public enum DeleteLimit: Hashable, Sendable {
     }
 }
 
-/// Everything that the guards look at.
+/// The input of the guards.
 struct GuardFacts {
     var plan: Plan
     var options: SyncOptions
-    /// The manifest's, where there is one.
+    /// The manifest's, if there is one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
     var facts: FileSystemInfo
-    /// Files take no room: they are linked.
+    /// Files are linked and need no room.
     var linksFiles = false
-    /// Bytes that the target's history holds; looked up where room is short.
+    /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
-    /// What of the history gives way; nil where that is not enough, or room is not short.
+    /// What of the history is removed to make room; nil where that is not enough, or room is not short.
     var givingWay: [String]?
-    /// The target's root, where there is one.
+    /// The target's root, if it exists.
     var root: FileStatus?
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
-    /// The state of a target that has another name by now.
+    /// The path of the state, if the target was renamed since.
     var stateElsewhere: [UInt8]?
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
-    /// Names that the target would take for one.
+    /// Pairs of names that are one name to the target.
     var collisions: [(RelativePath, RelativePath)]
-    /// Files that would be copied and are not as recorded, although nothing tells of an edit.
+    /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath]
 
-    /// File systems whose renames, inode numbers and syncs are known to keep the commit's promises.
+    /// File systems whose renames, inode numbers and syncs keep the commit's promises.
     static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
-    /// Those that keep them where the probe before the stage agrees.
+    /// File systems that keep them if the probe before the stage agrees.
     static let probed: Set<String> = ["zfs", "f2fs", "bcachefs"]
 
-    /// All reasons to refuse, not just the first.
+    /// All reasons to refuse, not only the first.
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
@@ -88,7 +88,7 @@ struct GuardFacts {
                 "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
                 option: "--allow-empty-source")
         }
-        // That an empty source deletes everything was asked already; a limit that somebody named holds all the same.
+        // An empty source is guarded above; an explicit limit still holds.
         let limit = emptied && options.deleteLimit == .half ? .unlimited : options.deleteLimit
         if !limit.allows(plan.summary.delete, of: difference.targetCount) {
             refuse(
@@ -132,20 +132,19 @@ struct GuardFacts {
         for path in rotten {
             refuse(
                 "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                    + "it has rotted, or somebody put its time back; manifest verify --source tells the good copy",
+                    + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
                 option: "--trust-source")
         }
         return found + lockRefusals() + capacityRefusals()
     }
 
-    /// What is immutable or append-only is in the way where it changes itself, and a directory also where names
-    /// in it come and go.
+    /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.
     private func lockRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var locked = locked
         if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
         guard !locked.isEmpty else { return [] }
-        // An exchange would link them all.
+        // An exchange would link all of them.
         if options.exchanges { return locked.keys.sorted().compactMap { lockRefusal($0, locked) } }
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
@@ -175,21 +174,21 @@ struct GuardFacts {
         return linksFiles ? files.filter { !$0.isFile } : files
     }
 
-    /// Content, a block for each small object, and the new manifest.
+    /// The content, one block for each small object, and the new manifest.
     var neededBytes: Int64 {
         let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
         return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
             + copiedDirectories * facts.blockSize
     }
 
-    /// An exchange makes every directory anew, a block each.
+    /// An exchange makes every directory anew, one block each.
     private var copiedDirectories: Int64 {
         options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
     }
 
     var neededInodes: Int64 { Int64(staged.count) + copiedDirectories + 16 }
 
-    /// What is missing; nothing where nothing is to be done.
+    /// What is missing; zero where there is nothing to do.
     var shortage: Shortage {
         guard plan.summary.actions > 0 else { return Shortage(bytes: 0, inodes: 0) }
         return RoomNeed(bytes: neededBytes, inodes: neededInodes).shortage(facts)

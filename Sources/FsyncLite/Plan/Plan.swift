@@ -1,32 +1,32 @@
 import FileSystem
 
-/// What an apply would do: pure, and the same whether it is only shown or carried out.
+/// What an apply would do: a pure value, the same for `plan` and `apply`.
 public struct Plan: Sendable {
     /// In the order of their paths.
     public let actions: [Action]
     public let summary: ActionSummary
-    /// What a person should know and nothing is wrong with, such as sockets that were left out.
+    /// Information about things that are no error, such as sockets that were left out.
     public internal(set) var notes: [String] = []
     /// What could not be mirrored.
     public internal(set) var problems: [Problem] = []
-    /// Why an apply would refuse to do this; empty when it would not.
+    /// Why an apply would refuse this plan; empty when it would not.
     public internal(set) var refusals: [Refusal] = []
 
-    /// What goes before, to make room: snapshots by their ids, the oldest first, and old trees of exchanges.
+    /// What of the history is removed first, to make room: snapshots by id, oldest first, and old trees of exchanges.
     public internal(set) var givingWay: [String] = []
-    /// The ids of the snapshots that no rule of retention keeps after it, where that was looked up.
+    /// The ids of the snapshots that no retention rule keeps afterwards, where that was computed.
     public internal(set) var expiring: [String] = []
 
-    /// What it was made of; nil for one that compares two trees, and where a scan made no sense.
+    /// What the plan was made from; nil for a comparison of two trees, and without a scan.
     package internal(set) var basis: Basis?
 
-    /// What a plan belongs to, beside the paths that it names.
+    /// What a plan depends on besides the paths in it.
     package struct Basis: Hashable, Sendable {
-        /// The id of the target's manifest, where it has one.
+        /// The id of the target's manifest, if it has one.
         package var manifest: String?
-        /// Which directory the source's root is.
+        /// The identity of the source's root.
         package var source: FileIdentity
-        /// Which directory the target's root is; nil while it does not exist.
+        /// The identity of the target's root; nil while it does not exist.
         package var target: FileIdentity?
 
         package init(manifest: String?, source: FileIdentity, target: FileIdentity?) {
@@ -35,20 +35,20 @@ public struct Plan: Sendable {
     }
 
     package let difference: Difference
-    /// What the target's root becomes.
+    /// The change of the target's root.
     package let root: Match?
 
     /// - Parameters:
     ///   - root: source and target roots, which the streams of a tree leave out.
-    ///   - linksFiles: what is new gets its content by a link, where that can be.
+    ///   - linksFiles: new files are hard-linked where possible, instead of copied.
     package init(_ difference: Difference, root: Match?, linksFiles: Bool = false) {
         self.difference = difference
         self.root = root
         let carried: Int
         (actions, carried) = Action.all(of: difference, root: root)
         var summary = ActionSummary()
-        // How many paths the actions name: those of one path follow one another. The root, which is no entry, would be
-        // the first; a deleted path is none of the source's.
+        // Count the distinct paths of the source in the actions; actions of one path are adjacent. The root is no
+        // entry, and a deleted path is none of the source's.
         var (named, last) = (0, RelativePath.root)
         for action in actions {
             summary.count(action)
@@ -62,7 +62,7 @@ public struct Plan: Sendable {
 }
 
 extension Plan {
-    /// Nothing is done, for these reasons.
+    /// A plan that does nothing, for these reasons.
     init(refusing refusals: [Refusal]) {
         self.init(Difference(), root: nil)
         self.refusals = refusals
@@ -70,8 +70,8 @@ extension Plan {
 }
 
 extension Action {
-    /// The actions of a difference, in the order of their paths, and how many entries go along with a moved
-    /// directory and are named by none.
+    /// The actions of a difference in the order of their paths, and the number of entries without an action that move
+    /// with their directory.
     static func all(of difference: Difference, root: Match?) -> (actions: [Action], carried: Int) {
         let moves = MoveMap(difference)
         let goingFiles = Dictionary(uniqueKeysWithValues: difference.deleted.map { ($0.file.path, $0.file) })
@@ -84,12 +84,12 @@ extension Action {
         let links = difference.links.compactMapValues { link -> RelativePath? in
             switch link {
             case .staged(let path): path
-            // By the name that it has after.
+            // By the name that it has afterwards.
             case .kept(let file): moves.newPath(of: file.path)
             }
         }
 
-        // Explicitly moved directories on the way to the present path, as indices of their actions.
+        // Moved directories above the present path, as indices of their actions.
         var moved: [Int] = []
         var carried = 0
         for match in difference.matches {

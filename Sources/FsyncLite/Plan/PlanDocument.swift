@@ -60,7 +60,8 @@ package struct PlanDocument {
 }
 
 extension Action {
-    /// As a saved plan is read; `JSONText.action` writes them, by hand: by the table, a plan took a third longer.
+    /// For reading a saved plan. `JSONText.action` writes them by hand: with the table, writing a plan took a third
+    /// longer.
     static let fields: [Field<Action>] = [
         Field("action", .word(Verb.allCases, \.rawValue) { _ in incomplete.description }, \.verb),
         Field("from", base64: "from_base64", .path, \.from),
@@ -81,7 +82,7 @@ extension FieldFormat<Causes> {
 }
 
 extension JSONText {
-    /// The fields of an action in their one order.
+    /// The fields of an action in their fixed order.
     package mutating func action(_ action: Action) {
         field("action", action.verb.rawValue)
         if let from = action.from { field("from", "from_base64", from.bytes[...]) }
@@ -101,7 +102,6 @@ extension JSONText {
         endObject()
     }
 
-    /// How many actions of each verb there are.
     package mutating func counts(_ summary: ActionSummary) {
         field("create", summary.create)
         field("update", summary.update)

@@ -1,33 +1,33 @@
 import FileStorage
 
-/// How an apply ended, and what it achieved: made from what was done, never from what was hoped.
+/// How an apply ended, and what it did.
 public struct Report: Sendable {
     public enum Outcome: String, Sendable {
         /// The new tree is there, durable.
         case committed
         /// There was nothing to do.
         case unchanged
-        /// A guard said no; nothing was written.
+        /// A guard refused the plan; nothing was written.
         case refused
-        /// The old tree stands.
+        /// The target still has the old tree.
         case failed
-        /// A commit was begun and not ended; `recover` finishes it.
+        /// A commit was begun and not finished; `recover` finishes it.
         case pending
     }
 
     public var outcome: Outcome
-    /// What was done; for a refused or failed run, what would have been.
+    /// What was done; for a refused or failed run, what was planned.
     public var actions: [Action]
     public var summary: ActionSummary
     public var notes: [String]
     public var problems: [Problem]
     public var refusals: [Refusal] = []
-    /// What went to make room, however the run ended: snapshots by their ids, and old trees of exchanges.
+    /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
     public var gaveWay: [String] = []
-    /// Why it failed or is pending, where not for the problems.
+    /// Why it failed or is pending, unless the reason is a problem.
     public var error: SyncError?
 
-    /// Of a run that ended before there was a plan.
+    /// For a run that ended before there was a plan.
     public init(failedFor error: SyncError) {
         self.init(error.code == .pending ? .pending : .failed, Plan(Difference(), root: nil), error: error)
     }

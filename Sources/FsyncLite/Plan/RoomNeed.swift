@@ -1,6 +1,5 @@
 import FileSystem
 
-/// What an apply needs.
 struct RoomNeed {
     var bytes: Int64
     var inodes: Int64
@@ -12,7 +11,7 @@ struct RoomNeed {
     }
 }
 
-/// What an apply needs beyond what is free.
+/// The room that an apply needs beyond what is free.
 struct Shortage {
     var bytes: Int64
     var inodes: Int64

@@ -1,29 +1,29 @@
 import FileStorage
 import FileSystem
 
-/// A plan in a file: what somebody looked at, to be done just so or not at all.
+/// A plan in a file: an apply carries it out exactly as it was shown, or refuses.
 ///
-/// It is bound to the target's manifest, to both roots, and to the state of every object that an action is about.
+/// It is bound to the target's manifest, to both roots, and to the state of every object in its actions.
 public struct SavedPlan: Hashable, Sendable {
-    /// The source's path from the top.
+    /// The source's absolute path.
     public internal(set) var source: [UInt8]
-    /// The target's path from the top.
+    /// The target's absolute path.
     public internal(set) var target: [UInt8]
     /// When it was saved.
     public internal(set) var saved: Timestamp
-    /// The options that it was made under, as words of a command line.
+    /// The options it was made with, as command-line words.
     public internal(set) var options: [[UInt8]]
     public internal(set) var summary: ActionSummary
-    /// What goes before, to make room.
+    /// What of the history is removed first, to make room.
     public internal(set) var givingWay: [String]
     package internal(set) var basis: Plan.Basis
     package internal(set) var steps: [Step]
 
     public var actions: [Action] { steps.map(\.action) }
-    /// The id of the manifest that the target had; nil where it had none.
+    /// The id of the target's manifest; nil if it had none.
     public var manifest: String? { basis.manifest }
 
-    /// An action, and the objects as they were when it was planned.
+    /// An action, and its objects as they were when it was planned.
     package struct Step: Hashable, Sendable {
         package var action: Action
         package var source: State?
@@ -34,9 +34,9 @@ public struct SavedPlan: Hashable, Sendable {
         }
     }
 
-    /// What tells that an object is still the same and nobody has touched it.
+    /// The state of an object: equal states mean the same object, unchanged.
     package struct State: Hashable, Sendable {
-        /// Bytes of content; of a file only.
+        /// Bytes of content, for files.
         package var size: Int64?
         package var modified: Timestamp
         package var changed: Timestamp
@@ -65,7 +65,7 @@ public struct SavedPlan: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// - Parameter options: words of a command line, from which whoever reads the plan makes the same options.
+    /// - Parameter options: command-line words that give the options of the plan again.
     /// - Throws: `SyncError` with code `refused` for a plan that an apply would not carry out.
     public init(_ plan: Plan, source: [UInt8], target: [UInt8], options: [[UInt8]]) throws(SyncError) {
         guard let basis = plan.basis, plan.refusals.isEmpty else {
@@ -100,7 +100,7 @@ public struct SavedPlan: Hashable, Sendable {
 
     // MARK: Drift
 
-    /// Where a plan of now is another one; empty when this is still the plan.
+    /// The differences between this and a plan made now; empty when they agree.
     func drift(from plan: Plan) -> [Refusal] {
         guard let now = plan.basis else { return [] }
         var drift: [Refusal] = []
@@ -129,7 +129,7 @@ public struct SavedPlan: Hashable, Sendable {
         return drift
     }
 
-    /// What has become of a path.
+    /// How the steps of a path differ.
     private static func change(from planned: [Step], to present: [Step]) -> String {
         guard let before = planned.first else {
             return "not in the plan: \(present.map(\.action.verb.rawValue).joined(separator: ", "))"

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The file of a saved plan: the options one per line, then the actions, each with the state of its objects.
+/// The file of a saved plan: the options, one per line, then the actions, each with the state of its objects.
 ///
 ///     {"format":"fsync-lite-saved-plan","version":1,"saved":…,"source":…,"target":…,"source_root":{…},…,
 ///     "options":[
@@ -12,7 +12,7 @@ import FileSystem
 ///     ],
 ///     "unchanged":7,"checksum":"…"}
 extension SavedPlan {
-    /// Makes this the content of a file, in one step and durable.
+    /// Writes this to a file, atomically and durably.
     public func write(to file: LocalFile) throws {
         var output = try file.output()
         try write(to: &output)
@@ -32,10 +32,10 @@ extension SavedPlan {
         try document.end(withChecksum: true, to: &sink)
     }
 
-    /// Reads a file that somebody named.
+    /// Reads the file of a saved plan.
     ///
-    /// - Throws: `SyncError` with code `invalidDocument`, file and line for anything that was not written so;
-    ///   `inputMissing` where no file is.
+    /// - Throws: `SyncError` with code `invalidDocument`, file and line for invalid content; `inputMissing` if there
+    ///   is no file.
     public init(reading file: LocalFile) throws {
         var reader = try DocumentReader(file.openInput(), path: file.bytes, format: SavedPlan.format)
         self.init(

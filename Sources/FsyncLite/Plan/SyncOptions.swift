@@ -1,59 +1,59 @@
 import FileSystem
 
-/// What a person may ask of a plan and an apply.
+/// The options of a plan and an apply.
 public struct SyncOptions: Hashable, Sendable {
-    /// Take over a target that holds somebody's files.
+    /// Take over a target that holds files which fsync-lite did not write.
     public var adopt = false
     /// Mirror an empty source over a target that has entries.
     public var allowEmptySource = false
-    /// Accept another source than the one of last time.
+    /// Accept another source than last time.
     public var changeSource = false
-    /// Make the directories that lead to the target.
+    /// Create missing parent directories of the target.
     public var createParents = false
-    /// Refuse a plan that deletes more.
+    /// Refuse a plan that deletes more than this.
     public var deleteLimit = DeleteLimit.half
     /// Delete nothing.
     public var keepsDeleted = false
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false
-    /// Commit only if every file stood still while it was copied.
+    /// Commit only if no file changed while it was copied.
     public var strict = false
 
     /// Build the complete new tree beside the target and swap it in with one rename.
     public var exchanges = false
-    /// Then share blocks of unchanged files instead of linking them.
+    /// With `exchanges`: share blocks of unchanged files instead of linking them.
     public var clonesUnchanged = false
 
-    /// What is mirrored besides content, kind, mode and modification time.
+    /// What is mirrored besides content, type, mode and modification time.
     public var attributes = MirroredAttributes.all
-    /// Compare the content of files whose size and modification time agree, whatever vouches for them.
+    /// Compare the content of files whose size and modification time are equal, even if the manifest vouches for them.
     public var comparesContent = false
-    /// Where only the change time of a source's file has moved, compare its attributes and not its content.
+    /// Where only the change time of a source file moved, compare attributes and not content.
     public var ignoresChangeTime = false
-    /// Take the manifest's word for what the target holds, and look only at what is to be changed.
+    /// Read the target's state from the manifest instead of a scan, and check only what is to be changed.
     public var trustsManifest = false
     /// Record a digest of every file's content.
     public var recordsDigests = false
-    /// Read what was staged once more, from the disk, before it is committed.
+    /// Read staged content back from the disk before the commit.
     public var verifiesCopies = false
-    /// Copy also what is not as recorded in the source although its size and modification time are.
+    /// Copy also source files that are not as recorded although their size and modification time are.
     public var trustsSource = false
-    /// Objects of the target, by inode: what they hold is compared, and nothing else is mirrored.
+    /// Inodes of the target's objects to compare by content; nothing else is mirrored.
     package var repairs: Set<UInt64> = []
 
-    /// Threads that copy at the same time, at least one.
+    /// The number of copying threads, at least one.
     public var threads = SyncOptions.defaultThreads
-    /// One for each processor, but no more than a disk has use for.
+    /// One per processor, but no more than a disk can use.
     public static let defaultThreads = min(ThreadTeam.processors, 8)
 
-    /// What takes part.
+    /// Which entries are covered.
     public var filters = Filters()
-    /// Delete from the target what is excluded.
+    /// Delete excluded entries from the target.
     public var deletesExcluded = false
 
-    /// Bytes of content copied per second, more than zero; nil for as fast as it goes.
+    /// Bytes of content copied per second, more than zero; nil for no limit.
     public var bandwidth: Int64?
-    /// Which snapshots stay afterwards.
+    /// Which snapshots are kept afterwards.
     public var retention = RetentionOptions()
 
     public init() {}

@@ -1,17 +1,17 @@
 import FileSystem
 
-/// Reads what the metadata leaves open: whether a file of the source and one of the target hold the same.
+/// Decides whether a source and a target file have the same content where the metadata does not.
 final class ContentComparison {
     private let source: PathResolver
     private let target: PathResolver
     private let monitor: any Monitor
-    /// What a match is called where comparisons are noted; nil where it has to be read in any case.
+    /// The key of a match in the comparison log; nil where it must be read in any case.
     private let key: (Match) -> Digest?
-    /// Whether an earlier run has found the files of a match equal.
+    /// Whether an earlier run found the files of a match equal.
     private let isKnown: (Digest) -> Bool
     private let note: (Digest) -> Void
     private var progress = SyncProgress(.comparing)
-    /// Files of the source that could not be read.
+    /// Source files that could not be read.
     private(set) var problems: [Problem] = []
 
     init(
@@ -24,8 +24,8 @@ final class ContentComparison {
         self.monitor = monitor
     }
 
-    /// True also where the source's file cannot be had: what is not known to differ stays, and the problem is
-    /// listed. False where the target's cannot be read: it is ours to replace.
+    /// True also where the source's file cannot be opened: what is not known to differ stays, and the problem is
+    /// listed. False where the target's cannot be read: it is replaced.
     func haveSameContent(_ match: Match) throws -> Bool {
         try monitor.checkCancellation()
         defer {
@@ -45,8 +45,8 @@ final class ContentComparison {
         guard let source = try openSource(match.source.path) else { return true }
         guard let target = try openTarget(match.target.path) else { return false }
         do throws(FileComparison.Failure) {
-            // Of a side for which the record's digest stands nothing has to be read. It stays on record where the source
-            // has not changed since, as far as size and time tell.
+            // A side for which the base's digest still stands is not read. The digest stays recorded where the source
+            // has not changed since, by size and modification time.
             if let digest = match.base?.digest, match.isDigestComparable {
                 if !match.sourceStands || match.targetStands {
                     guard try self.digest(of: source, .first) == digest else { return false }
@@ -64,8 +64,8 @@ final class ContentComparison {
         }
     }
 
-    /// The source's file is not what was recorded of it, although identity, size and modification time are: it has
-    /// rotted, or was edited and its time put back.
+    /// The source's file is not as recorded although identity, size and modification time are: it has rotted, or was
+    /// edited and its time put back.
     func hasRotted(_ match: Match) throws -> Bool {
         let status = match.source.status
         guard let base = match.base, let digest = base.digest, base.status.identity == status.identity,
@@ -92,7 +92,7 @@ final class ContentComparison {
         }
     }
 
-    /// nil where it cannot be had.
+    /// nil where it cannot be opened.
     private func openSource(_ path: RelativePath) throws -> FileDescriptor? {
         do throws(SystemError) {
             return try open(path, in: source)
@@ -104,7 +104,7 @@ final class ContentComparison {
         }
     }
 
-    /// nil where it is ours to replace, if not to read.
+    /// nil where it cannot be read; then it is replaced.
     private func openTarget(_ path: RelativePath) throws -> FileDescriptor? {
         do throws(SystemError) {
             return try open(path, in: target)

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// A directory as it is now, with what takes part in it.
+/// A directory as it is now, with its filters.
 struct DirectorySource: PlanSource {
     let contents: ContentSource
     let identity: ManifestHeader.Source
@@ -12,7 +12,7 @@ struct DirectorySource: PlanSource {
     private let facts: FileSystemInfo
     private let scanned: ManifestHeader.Scan
     private let decide: Filters.Decisions
-    /// The target's manifest was asked for in place of a scan.
+    /// The target's manifest was requested in place of a scan.
     private let trustsManifest: Bool
 
     private var manifest: ManifestReader?
@@ -24,13 +24,13 @@ struct DirectorySource: PlanSource {
     private var passedOver: [RelativePath] = []
     private var isRecordOutdated = false
     private var isStep = false
-    /// Files that were read for nothing but a moved change time, and were equal.
+    /// Number of files that were read only for a moved change time, and were equal.
     private var movedTimes = 0
 
     private var directory: Directory { contents.root }
     private var header: ManifestHeader? { manifest?.header }
     private var attributes: MirroredAttributes { options.settableAttributes }
-    /// Comparisons are wanted now, whatever earlier runs have found.
+    /// Comparisons are requested; results of earlier runs do not count.
     private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
@@ -83,7 +83,7 @@ struct DirectorySource: PlanSource {
         policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
-            policy.trust = try state.trust(header)
+            policy.commitSpans = try state.commitSpans(header)
             policy.hasOldTrees = try state.has(.trees)
         }
         policy.usesChangeTime = facts.keepsIdentity
@@ -96,9 +96,9 @@ struct DirectorySource: PlanSource {
             } ?? false
         policy.earlierFilters = header.flatMap { Filters($0.filters) }
         policy.racyCheck = try racyCheck()
-        // Without a manifest nothing says that equal times mean equal content.
-        policy.alwaysComparesContent = policy.trust == nil || options.comparesContent
-        // The inodes of another disk are other inodes.
+        // Without a manifest, equal times do not mean equal content.
+        policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
+        // Inodes of another disk cannot be compared.
         policy.followsIdentity =
             policy.usesIdentity
             && header?.source.map {
@@ -119,12 +119,12 @@ struct DirectorySource: PlanSource {
         return check
     }
 
-    /// The manifest says enough of the target to go without a scan.
+    /// The manifest covers enough of the target to do without a scan.
     private func isTargetKnown(_ policy: ComparisonPolicy) -> Bool {
         guard let header else { return false }
         return !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
             && header.scanned != nil && header.filters == options.filters.summary
-            // What is excluded is in no manifest.
+            // Excluded entries are in no manifest.
             && (!options.deletesExcluded || options.filters.isEmpty)
     }
 
@@ -161,14 +161,14 @@ struct DirectorySource: PlanSource {
         return targetScan.findings
     }
 
-    // MARK: Deciding what the merge left open
+    // MARK: Open decisions of the merge
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         problems = findings.problems
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
-        // The target keeps what it has of a directory that cannot be read, its mode too: one that cannot be read
-        // would stop the next scan of the target.
+        // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
+        // the next scan of the target.
         difference.omit(findings.problems.map(\.path))
         try omitUnreadable(from: &difference)
         if options.keepsDeleted {
@@ -186,8 +186,8 @@ struct DirectorySource: PlanSource {
         noteRecord(difference, merge.policy)
     }
 
-    /// A directory does not move where it would take along what is excluded to a path where it is not: that would be
-    /// no mirror. It is copied, and what is excluded stays.
+    /// Copies a directory instead of moving it where it would carry excluded entries to a path that is not excluded:
+    /// that would be no mirror. The excluded entries stay.
     private func leaveExcluded(
         _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference
     ) throws {
@@ -233,8 +233,8 @@ struct DirectorySource: PlanSource {
         problems += contents.problems
     }
 
-    /// Files that an ordinary user may not read are found before anything is staged, so that the plan shows
-    /// them and all are listed at once.
+    /// Without root, finds unreadable files before anything is staged, so that the plan shows them and all are listed
+    /// at once.
     private mutating func omitUnreadable(from difference: inout Difference) throws {
         guard !Account.isRoot else { return }
         let resolver = PathResolver(directory)
@@ -244,7 +244,7 @@ struct DirectorySource: PlanSource {
                 guard let (directory, name) = try resolver.place(of: file.path) else { continue }
                 _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
             } catch {
-                // What went meanwhile, the stage will miss.
+                // The stage reports files that are gone by now.
                 guard error.errno == .accessDenied else { continue }
                 unreadable.append(
                     Problem(path: file.path, code: .unreadable, message: error.errno.description))
@@ -255,7 +255,7 @@ struct DirectorySource: PlanSource {
     }
 
     func mayCopy(_ match: Match) -> Bool {
-        // Excluded content might go along with a directory.
+        // A directory may carry excluded content.
         !options.keepsDeleted && match.isRenamed && !match.replacesContent
             && (!match.source.isDirectory || options.filters == Filters())
     }
@@ -266,11 +266,10 @@ struct DirectorySource: PlanSource {
             header)
     }
 
-    // MARK: What comes of it
+    // MARK: Results
 
     private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
-        // The new manifest says what takes part and what is mirrored; an old one would have everything looked up
-        // again and again.
+        // The new manifest records filters and attributes; with an old one every run would look everything up again.
         isStep =
             difference.changesCoverage
             || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }
@@ -361,7 +360,7 @@ struct DirectorySource: PlanSource {
 }
 
 extension FilterSummary {
-    /// What is other in the later one, for people.
+    /// The changed lines, for people.
     fileprivate func changes(to later: FilterSummary) -> String {
         let changes =
             later.lines.filter { !lines.contains($0) }.map { "+ \($0)" }

@@ -1,126 +1,40 @@
 import FileSystem
 
-// What a restoration does about what was changed in the target since the last apply.
+// What a restoration does with changes in the target since the last apply.
 
 extension Difference {
-    /// Decides what becomes of what somebody changed in the target since the last apply. What no apply brought here
-    /// stays in any case.
+    /// Decides about changes in the target since the last apply. Entries that no apply brought always stay.
     ///
     /// - Parameters:
-    ///   - filters: those that come back, as far as they decide by paths alone; nil for others.
-    ///   - isKept: changes stay too, and are listed; without it they go to the history like everything else.
+    ///   - filters: those of the restored tree, if they decide by path alone; else nil.
+    ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
     mutating func settleDrift(
         _ merge: TreeMerge, _ tree: SnapshotTree, filters: Filters?, isKept: Bool
     ) -> (problems: [Problem], notes: [String]) {
-        var listed: Set<RelativePath> = []
-        var problems: [Problem] = []
-        let going = Set(deleted.map(\.file.path))
-        let uncovering = policy.uncovering
-        func isMissed(_ file: File) -> Bool {
-            !uncovering.contains(file.path) || tree.place(of: file.path).isInState
-        }
-        // Directories that something comes back into.
-        let needed = Set(
-            (created.lazy.map(\.file).filter(isMissed).map(\.path).filter(tree.isChanged)
-                + matches.lazy.filter(\.isRenamed).map(\.source.path)).flatMap(\.ancestors))
-        // What took no part and is not in the target any more is not missed.
-        created.removeAll { file, _ in
-            guard !isMissed(file), !needed.contains(file.path) else { return false }
-            forgotten.append(file.path)
-            return true
-        }
-        var foreign: Set<RelativePath> = []
-        // Of the directories that would go, and of what was edited: what takes no part from now on.
-        var resting: Set<RelativePath> = []
-        for (file, base) in merge.departures where going.contains(file.path) {
-            if file.isDirectory, base != nil { resting.insert(file.path) }
-            if base == nil {
-                foreign.insert(file.path)
-            } else if isKept, !file.isDirectory, base?.differs(from: file.status) ?? false,
-                !needed.contains(file.path)
-            {
-                listed.insert(file.path)
-            }
-        }
-        // Nothing takes the place of what was edited.
-        matches.removeAll {
-            listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
-        }
-        created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
-        var staying = foreign.union(listed)
-        staying.formUnion(withAllAbove(staying.compactMap(\.parent)))
-        if !staying.isEmpty {
-            // A directory that another one takes along to where one is needed is that one.
-            let moves = MoveMap(self)
-            let carried = Dictionary(
-                deleted.lazy.map(\.file).filter { $0.isDirectory && foreign.contains($0.path) }
-                    .map { (moves.carriedPath(of: $0.path), $0.path) },
-                uniquingKeysWith: { first, _ in first }
-            ).filter { $0.key != $0.value && needed.contains($0.key) }
-            created.removeAll { uncovering.contains($0.file.path) && carried[$0.file.path] != nil }
-            foreign.subtract(carried.values)
-            resting.formUnion(carried.values)
-            keepDeleted { staying.contains($0.path) }
-            // What was edited stays on record, and its directories with it, unless it takes no part then.
-            let uncovered = Set(
-                matches.lazy.filter { match in
-                    let path = match.source.path
-                    return listed.contains(match.target.path)
-                        && (path.isBelow(anyOf: uncovering)
-                            || filters?.excludes(path, match.target.status.type) ?? false)
-                }.map(\.target.path))
-            resting.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
-            resting.formUnion(uncovered)
-            for match in matches where resting.contains(match.target.path) {
-                self.staying.insert(match.source.path)
-            }
-            // No manifest has them.
-            matches.removeAll { foreign.contains($0.target.path) }
-        }
-        for index in matches.indices {
-            let match = matches[index]
-            guard !match.target.path.isInState,
-                match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
-            else { continue }
-            let path = match.source.path
-            if isKept {
-                guard !match.source.isDirectory || !tree.isChanged(path) else { continue }
-                if !match.source.isDirectory { listed.insert(path) }
-            } else {
-                guard match.source.isFile, tree.place(of: path) == match.target.path,
-                    !(match.base?.known.isIntact(in: match.target.status) ?? false)
-                else { continue }
-                problems.append(.lost(path))
-            }
-            matches[index].keepTarget()
-        }
-        if isKept {
-            created.removeAll { file, isDrift in
-                guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
-                listed.insert(file.path)
-                return true
-            }
-        }
+        var settlement = DriftSettlement(self, merge, tree, isKept: isKept)
+        settlement.forgetUncovered(in: &self)
+        settlement.leaveEdited(in: &self)
+        settlement.keepStaying(in: &self, filters)
+        var problems = settlement.settleMatches(in: &self)
+        if isKept { settlement.leaveMissing(in: &self) }
         joinLinks()
-        problems += listed.map {
-            Problem(path: $0, code: .drift, message: "somebody changed this in the target since; it stays")
+        problems += settlement.listed.map {
+            Problem(path: $0, code: .drift, message: "it was changed in the target since; it stays")
         }
-        let stillGoing = Set(deleted.map(\.file.path))
-        guard let first = foreign.subtracting(stillGoing).min() else { return (problems, []) }
-        let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
-        return (problems, ["what filters left out, or no apply brought here, stays: \(first)\(others)"])
+        return (problems, settlement.notes(on: self))
     }
 
-    /// Leaves out files in whose place another object stands that has another digest.
+    /// Leaves out files that were replaced by an object with another digest.
     ///
-    /// - Returns: these, and those of which no digest tells.
+    /// - Parameter replaced: files that another object replaced.
+    /// - Returns: the files left out, and those without a digest.
     mutating func settleReplaced(
         _ replaced: Set<RelativePath>, _ tree: SnapshotTree, _ contents: DigestReader
     ) throws -> [Problem] {
         guard !replaced.isEmpty else { return [] }
         var lost: [RelativePath] = []
         var unknown: [RelativePath] = []
-        // What cannot be read the copy tells of.
+        // Not reported here: the copy reports unreadable files.
         var unread: [Problem] = []
         for (file, _) in created where replaced.contains(file.path) {
             guard let digest = file.digest else {
@@ -134,39 +48,66 @@ extension Difference {
         return lost.map { .lost($0) } + unknown.map { .replaced($0) }
     }
 
-    /// Leaves alone what takes part again and is not as it was when it last did.
+    /// Leaves entries as they are that become covered again and changed while they were not.
     ///
-    /// - Returns: what is lost to the earlier tree.
+    /// - Returns: the entries of the earlier tree that are lost.
     mutating func settleRecovered(_ tree: SnapshotTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
-        let places = Set(tree.recovered.keys)
-        var lost: Set<RelativePath> = []
+        let recovered = Set(tree.recovered.keys)
+        var lost = leaveChangedMatches(recovered)
+        let displaced = carriedPathsOfDeleted(recovered)
+        let occupied = Set(displaced.values)
+        let missing = Set(
+            created.lazy.filter {
+                recovered.contains(tree.place(of: $0.file.path))
+                    && (!$0.file.isDirectory || occupied.contains($0.file.path))
+            }.map(\.file.path))
+        leaveOut(missing, tree)
+        lost.formUnion(missing)
+        keepUnreplaced(displaced)
+        joinLinks()
+        return lost.sorted().map {
+            Problem(
+                path: $0, code: .drift,
+                message: "this was changed while no run covered it; it stays as it is")
+        }
+    }
+
+    /// Removes matches whose object differs from its base; a directory only stays as it is.
+    ///
+    /// - Parameter recovered: paths in the target.
+    /// - Returns: the paths of these entries in the earlier tree.
+    private mutating func leaveChangedMatches(_ recovered: Set<RelativePath>) -> Set<RelativePath> {
+        var changed: Set<RelativePath> = []
         matches = matches.compactMap { match in
-            guard places.contains(match.target.path), let base = match.base,
+            guard recovered.contains(match.target.path), let base = match.base,
                 base.differs(from: match.target.status)
             else { return match }
-            lost.insert(match.source.path)
+            changed.insert(match.source.path)
             guard match.source.isDirectory else { return nil }
-            // What comes back into it needs it on record, as it is.
+            // Entries restored into it need it in the manifest.
             var match = match
             match.source = match.source.holding(match.target.status)
             match.causes.formIntersection([.renamed])
             return match
         }
-        // Of another type by now, or gone: where they stand, and where they will.
+        return changed
+    }
+
+    /// Paths of recovered objects to be deleted, as their type changed, and the paths to which their directories carry
+    /// them.
+    private func carriedPathsOfDeleted(_ recovered: Set<RelativePath>) -> [RelativePath: RelativePath] {
         let moves = MoveMap(self)
-        var others: [RelativePath: RelativePath] = [:]
-        for (file, _) in deleted where places.contains(file.path) {
+        var carried: [RelativePath: RelativePath] = [:]
+        for (file, _) in deleted where recovered.contains(file.path) {
             guard moves.newPath(of: file.path.parent) != nil else { continue }
-            others[file.path] = moves.carriedPath(of: file.path)
+            carried[file.path] = moves.carriedPath(of: file.path)
         }
-        let standing = Set(others.values)
-        let missing = Set(
-            created.lazy.filter {
-                places.contains(tree.place(of: $0.file.path))
-                    && (!$0.file.isDirectory || standing.contains($0.file.path))
-            }.map(\.file.path))
-        // The target does not have them, and so the manifest has them no more.
+        return carried
+    }
+
+    /// Leaves out entries that the target lacks, with everything below them, also from the manifest.
+    private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: SnapshotTree) {
         func leavesOut(_ path: RelativePath) -> Bool {
             guard missing.contains(path) || path.isBelow(anyOf: missing) else { return false }
             forgotten.append(path)
@@ -175,19 +116,168 @@ extension Difference {
         forgotten += missing.map(tree.place(of:))
         created.removeAll { leavesOut($0.file.path) }
         matches.removeAll { leavesOut($0.source.path) }
-        lost.formUnion(missing)
-        if !others.isEmpty {
-            // What stands where the earlier tree has something else gives way.
-            let arriving = Set(created.lazy.map(\.file.path))
-                .union(matches.lazy.filter(\.isRenamed).map(\.source.path))
-            let staying = Set(others.filter { !arriving.contains($0.value) }.keys)
-            deleted.removeAll { staying.contains($0.file.path) || $0.file.path.isBelow(anyOf: staying) }
+    }
+
+    /// Keeps objects of another type, unless the earlier tree has an entry at the path to which they are carried.
+    private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
+        guard !displaced.isEmpty else { return }
+        let arriving = Set(created.lazy.map(\.file.path))
+            .union(matches.lazy.filter(\.isRenamed).map(\.source.path))
+        let kept = Set(displaced.filter { !arriving.contains($0.value) }.keys)
+        deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
+    }
+}
+
+/// The steps of `Difference.settleDrift`, in this order, and the entries that they concern.
+private struct DriftSettlement {
+    private let tree: SnapshotTree
+    private let isKept: Bool
+    private let uncovering: Set<RelativePath>
+    /// Directories into which entries return.
+    private var needed: Set<RelativePath> = []
+    /// Entries that no apply brought.
+    private var foreign: Set<RelativePath> = []
+    /// Entries that become uncovered: directories that would be deleted, and edited entries.
+    private var resting: Set<RelativePath> = []
+    /// Changed entries that stay, to be listed.
+    private(set) var listed: Set<RelativePath> = []
+
+    init(_ difference: Difference, _ merge: TreeMerge, _ tree: SnapshotTree, isKept: Bool) {
+        (self.tree, self.isKept, uncovering) = (tree, isKept, difference.policy.uncovering)
+        for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
+            needed.formUnion(file.path.ancestors)
         }
-        joinLinks()
-        return lost.sorted().map {
-            Problem(
-                path: $0, code: .drift,
-                message: "this was changed while no run covered it; it stays as it is")
+        for match in difference.matches where match.isRenamed {
+            needed.formUnion(match.source.path.ancestors)
         }
+        let deleted = Set(difference.deleted.map(\.file.path))
+        for (file, base) in merge.departures where deleted.contains(file.path) { sort(file, base) }
+    }
+
+    /// Sorts an entry that would be deleted.
+    private mutating func sort(_ file: File, _ base: BaseEntry?) {
+        guard let base else {
+            foreign.insert(file.path)
+            return
+        }
+        if file.isDirectory {
+            resting.insert(file.path)
+        } else if isKept, base.differs(from: file.status), !needed.contains(file.path) {
+            listed.insert(file.path)
+        }
+    }
+
+    /// The earlier tree covers the entry, or its object is in the history.
+    private func isRestored(_ file: File) -> Bool {
+        !uncovering.contains(file.path) || tree.place(of: file.path).isInState
+    }
+
+    /// Leaves out uncovered entries that are no longer in the target, unless something returns into them.
+    func forgetUncovered(in difference: inout Difference) {
+        difference.created.removeAll { file, _ in
+            guard !isRestored(file), !needed.contains(file.path) else { return false }
+            difference.forgotten.append(file.path)
+            return true
+        }
+    }
+
+    /// Leaves out entries that would replace an edited one.
+    func leaveEdited(in difference: inout Difference) {
+        difference.matches.removeAll {
+            listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
+        }
+        difference.created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
+    }
+
+    /// Keeps entries that no apply brought and edited ones, with the directories above them.
+    mutating func keepStaying(in difference: inout Difference, _ filters: Filters?) {
+        var staying = foreign.union(listed)
+        staying.formUnion(difference.withAllAbove(staying.compactMap(\.parent)))
+        guard !staying.isEmpty else { return }
+        reuseCarriedDirectories(in: &difference)
+        difference.keepDeleted { staying.contains($0.path) }
+        restUncovered(in: &difference, filters)
+        // No manifest has them.
+        let foreign = foreign
+        difference.matches.removeAll { foreign.contains($0.target.path) }
+    }
+
+    /// A directory that no apply brought, and that another one carries to a path where a directory is needed, becomes
+    /// that directory.
+    private mutating func reuseCarriedDirectories(in difference: inout Difference) {
+        let (needed, uncovering, foreign) = (needed, uncovering, foreign)
+        let moves = MoveMap(difference)
+        let carried = Dictionary(
+            difference.deleted.lazy.map(\.file).filter { $0.isDirectory && foreign.contains($0.path) }
+                .map { (moves.carriedPath(of: $0.path), $0.path) },
+            uniquingKeysWith: { first, _ in first }
+        ).filter { $0.key != $0.value && needed.contains($0.key) }
+        difference.created.removeAll { uncovering.contains($0.file.path) && carried[$0.file.path] != nil }
+        self.foreign.subtract(carried.values)
+        resting.formUnion(carried.values)
+    }
+
+    /// Edited entries stay in the manifest with their directories, unless they are uncovered afterwards.
+    private mutating func restUncovered(in difference: inout Difference, _ filters: Filters?) {
+        let (listed, uncovering) = (listed, uncovering)
+        let uncovered = Set(
+            difference.matches.lazy.filter { match in
+                let path = match.source.path
+                return listed.contains(match.target.path)
+                    && (path.isBelow(anyOf: uncovering)
+                        || filters?.excludes(path, match.target.status.type) ?? false)
+            }.map(\.target.path))
+        resting.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
+        resting.formUnion(uncovered)
+        for match in difference.matches where resting.contains(match.target.path) {
+            difference.staying.insert(match.source.path)
+        }
+    }
+
+    /// Leaves changed objects of the target as they are.
+    ///
+    /// - Returns: the files whose earlier content is lost; none where changes are kept, which are listed.
+    mutating func settleMatches(in difference: inout Difference) -> [Problem] {
+        var problems: [Problem] = []
+        for index in difference.matches.indices {
+            let match = difference.matches[index]
+            guard !match.target.path.isInState,
+                match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
+            else { continue }
+            if isKept {
+                guard !match.source.isDirectory || !tree.isChanged(match.source.path) else { continue }
+                if !match.source.isDirectory { listed.insert(match.source.path) }
+            } else {
+                guard isLost(match) else { continue }
+                problems.append(.lost(match.source.path))
+            }
+            difference.matches[index].keepTarget()
+        }
+        return problems
+    }
+
+    /// The earlier content of a file was overwritten in the target.
+    private func isLost(_ match: Match) -> Bool {
+        match.source.isFile && tree.place(of: match.source.path) == match.target.path
+            && !(match.base?.known.isIntact(in: match.target.status) ?? false)
+    }
+
+    /// Leaves out unchanged entries that are missing in the target, unless something returns into them.
+    mutating func leaveMissing(in difference: inout Difference) {
+        let (tree, needed) = (tree, needed)
+        var missing: Set<RelativePath> = []
+        difference.created.removeAll { file, isDrift in
+            guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
+            missing.insert(file.path)
+            return true
+        }
+        listed.formUnion(missing)
+    }
+
+    /// Names the first entry that no apply brought and that stays.
+    func notes(on difference: Difference) -> [String] {
+        guard let first = foreign.subtracting(difference.deleted.map(\.file.path)).min() else { return [] }
+        let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
+        return ["what filters left out, or no apply brought here, stays: \(first)\(others)"]
     }
 }

@@ -1,38 +1,38 @@
 import FileSystem
 
-/// What a run knows before it writes: the plan, and what stage, commit and manifest need beside it.
+/// What a run knows before it writes: the plan, and what stage, commit and manifest need besides it.
 struct PlannedSync {
     var plan: Plan
     let contents: ContentSource
-    /// The present manifest's; nil without one, and where the plan is not over it.
+    /// The present manifest's; nil without one, and where the plan is not based on it.
     var header: ManifestHeader?
     let source: ManifestHeader.Source
     /// What is mirrored.
     let attributes: MirroredAttributes
-    /// When the scan began.
+    /// The scan of the source.
     let scanned: ManifestHeader.Scan
 
-    /// What is covered changes: a step of the history, even if nothing else is to be done.
+    /// Coverage changes: a step of the history, even if there is nothing else to do.
     var isStep = false
-    /// The manifest has to be written anew even if nothing else is to be done.
+    /// The manifest must be rewritten, even if there is nothing else to do.
     var isRecordOutdated = false
     /// Paths that differ and are left as they are.
     var passedOver: [RelativePath] = []
-    /// The source was looked at; it is not when the target goes back to an earlier tree.
+    /// The source was scanned; false when the target returns to an earlier tree.
     var isOfSource = true
-    /// What took part in the earlier tree that the target goes back to as a whole.
+    /// The filters and attributes of the earlier tree to which the whole target returns.
     var earlier: (filters: FilterSummary, attributes: MirroredAttributes)?
-    /// Which earlier tree the target becomes a copy of, to be a directory like any other after.
+    /// The earlier tree of which the target becomes a copy, as an ordinary directory afterwards.
     var copy: [UInt8]?
     /// See `TargetDomains`.
     var projects: [RelativePath: UInt32] = [:]
-    /// The room that is needed; nil where nothing of the history may give way to it.
+    /// The room that is needed; nil where the history must not make room.
     var need: RoomNeed?
-    /// Of the target only what the plan touches was looked at.
+    /// Only what the plan touches was checked in the target.
     var trustsTarget = false
-    /// The target keeps entries that take part and that the manifest will not have.
+    /// The target keeps covered entries that the manifest will not have.
     var leavesStrangers = false
-    /// Directories of the target that are open for this run only, with the permissions that they had.
+    /// Directories of the target that are open for this run only, with their previous permissions.
     var opened: [RelativePath: UInt16] = [:]
 
     init(

@@ -3,27 +3,27 @@ import FileSystem
 
 /// Makes a plan: scan, merge, difference, guards, in this order, for a source of either kind.
 ///
-/// `plan` and `apply` both do just this. All that it writes is what a comparison of contents has found, for `apply`.
+/// `plan` and `apply` do the same here. The only thing written is the result of content comparisons, for `apply`.
 struct Planner {
     let root: TargetRoot
     let monitor: any Monitor
 
-    /// The target as a mirror of a directory.
+    /// The plan of the target as a mirror of a directory.
     ///
-    /// - Parameter log: what earlier runs have compared, and this one does.
+    /// - Parameter log: the content comparisons of earlier runs and this one.
     func plan(mirroring path: [UInt8], _ options: SyncOptions, _ log: ComparisonLog) throws -> PlannedSync {
         if options.trustsManifest {
             do {
                 return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: true))
             } catch  where (error as? SyncError)?.code != .interrupted {
-                // A directory that is gone, a symlink in its place: only a scan tells what is to be done. What is
-                // wrong apart from the manifest stops that too.
+                // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
+                // again.
             }
         }
         return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: false))
     }
 
-    /// The target, or another directory, as an earlier tree.
+    /// The plan of the target, or another directory, as an earlier tree.
     func plan(_ restoration: Restoration) throws -> PlannedSync {
         try plan(SnapshotSource(restoration, root, monitor))
     }
@@ -53,7 +53,7 @@ struct Planner {
         return planned
     }
 
-    /// What cannot be moved because it would come into another project is copied where the source allows.
+    /// Objects that cannot be moved into another project are copied where the source allows it.
     private func domains(
         of difference: inout Difference, _ source: some PlanSource
     ) throws -> TargetDomains {
@@ -92,30 +92,30 @@ struct Planner {
     }
 }
 
-/// What a plan is made of: a directory as it is now, or an earlier tree of a target. The calls come in this order.
+/// The source of a plan: a directory as it is now, or an earlier tree of a target. The calls come in this order.
 protocol PlanSource {
     var contents: ContentSource { get }
-    /// What the manifest is to say of it.
+    /// The source for the manifest.
     var identity: ManifestHeader.Source { get }
     var options: SyncOptions { get }
-    /// What the target's manifest says in all, after the scan; nil without one.
+    /// The target's manifest and its totals, after the scan; nil without one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { get }
-    /// Files that would be copied and are not as recorded, although nothing tells of an edit.
+    /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath] { get }
     var historyGivesWay: Bool { get }
 
-    /// A plan where a scan makes no sense; nil where it does.
+    /// A plan where no scan makes sense; nil where it does.
     func planWithoutScan() throws -> Plan?
     mutating func policy() throws -> ComparisonPolicy
     /// Merges source, target and manifest.
     ///
     /// - Returns: what the scan of the target found; nil where there was none.
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
-    /// Decides what the merge left open.
+    /// Makes the decisions that the merge left open.
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
-    /// Whether a new object may be made instead of moving this one.
+    /// Whether a new object may be made instead of moving the old one.
     func mayCopy(_ match: Match) -> Bool
-    /// What the root becomes; nil where it stays or is not there.
+    /// The match of the roots; nil where the root stays or does not exist.
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match?
     /// Adds problems and notes.
     func describe(_ plan: inout Plan)
@@ -125,9 +125,9 @@ protocol PlanSource {
 }
 
 extension Match {
-    /// The roots, which are no entries: what is recorded of the target's is only what it could not hold.
+    /// The match of the roots, which are no entries: only the omissions of the target's root are recorded.
     ///
-    /// - Parameter source: nil where the target's stays as it is.
+    /// - Parameter source: nil where the target's root stays as it is.
     static func ofRoots(
         _ source: File?, _ target: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
     ) throws -> Match? {
@@ -138,7 +138,7 @@ extension Match {
         var match = Match(source: source ?? present, target: present)
         guard source != nil else { return match }
         match.compare(by: policy)
-        // As long as the source's root is as it was.
+        // Only while the source's root is unchanged.
         let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
         let kept: [(Omissions, Causes)] = [

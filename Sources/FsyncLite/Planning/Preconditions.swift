@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Why no scan makes sense: where source and target lie.
+/// Refusals before any scan, by the locations of source and target.
 enum Preconditions {
     static func refusals(
         _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
@@ -17,8 +17,8 @@ enum Preconditions {
         return found
     }
 
-    /// Neither may lie inside the other. Compared are the directories themselves, up to the top, so neither
-    /// a symlink nor a second mount of one hides it.
+    /// Neither may be inside the other. This compares the directories up to the top, so neither a symlink nor a second
+    /// mount hides it.
     private static func overlap(_ source: Directory, _ root: TargetRoot) throws -> String? {
         let target = try root.anchor()
         if root.directory != nil {
@@ -32,7 +32,7 @@ enum Preconditions {
         try left.status().isSameObject(as: right.status())
     }
 
-    /// The directory itself counts as inside.
+    /// Whether a directory is another one or inside it.
     private static func isInside(_ directory: Directory, _ other: Directory) throws -> Bool {
         var current = directory
         while true {

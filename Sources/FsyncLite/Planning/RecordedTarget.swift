@@ -1,21 +1,22 @@
 import FileSystem
 
-/// What a plan touches is not as the manifest has it: only a scan tells.
+/// What a plan touches is not as the manifest has it: a scan is needed.
 struct ManifestIsWrong: Error {}
 
-/// The target as its manifest has it, in place of a scan.
+/// The target as recorded in its manifest, in place of a scan.
 ///
-/// Nobody has looked at these entries: what a plan touches has to be `confirmed` before anything is done.
+/// These entries were not compared with the target: what a plan touches must be confirmed (`Difference.confirm`)
+/// before anything is done.
 final class RecordedTarget: EntryStream {
     private let manifest: ManifestReader
     private let isExcluded: (RelativePath, FileStatus) throws -> Bool
 
-    /// - Parameter isExcluded: asked about what the manifest says takes no part.
+    /// - Parameter isExcluded: called for entries that the manifest has as uncovered.
     init(_ manifest: ManifestReader, isExcluded: @escaping (RelativePath, FileStatus) throws -> Bool) {
         (self.manifest, self.isExcluded) = (manifest, isExcluded)
     }
 
-    /// - Throws: `ManifestIsWrong` where something takes part that did not.
+    /// - Throws: `ManifestIsWrong` where an entry is covered that was not.
     func advance() throws -> Bool {
         guard try manifest.advance() else { return false }
         guard try !manifest.marks.contains(.uncovered) || isExcluded(manifest.path, manifest.status) else {
@@ -26,7 +27,7 @@ final class RecordedTarget: EntryStream {
 
     var path: RelativePath { manifest.path }
     var exclusion: Exclusion { manifest.marks.contains(.uncovered) ? .byRule : .none }
-    /// Everything as the target held it, but for the times of change and creation, which are the source's.
+    /// Everything as the target held it, except the change and birth times, which are the source's.
     var status: FileStatus {
         var status = manifest.status
         status.inode = manifest.targetInode
@@ -40,16 +41,17 @@ final class RecordedTarget: EntryStream {
 }
 
 extension Difference {
-    /// Looks at what of a recorded target has a part in this, and takes its status for that of the record.
+    /// Reads the status of each object of a recorded target that the plan involves, and takes it in place of the
+    /// recorded one.
     ///
-    /// - Returns: false when something is not as it was recorded, or there is more than the manifest knows of:
-    ///   then only a scan tells what is to be done.
+    /// - Returns: false when something is not as recorded, or a directory holds more than the manifest has: then a
+    ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
         let device = try target.status().device
         let walker = PathResolver(target)
         var found: [RelativePath: FileStatus] = [:]
 
-        /// As it is there, with nothing in the way of changing it.
+        /// The status of an object that can be changed; nil for any other.
         func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
             if let status = found[path] { return status }
             guard let status = try walker.status(of: path),
@@ -70,7 +72,7 @@ extension Difference {
 
         var names: [RelativePath: Int] = [:]
         var leaving: [RelativePath] = []
-        /// Directories that names go from or come to, by where they are now.
+        /// Present paths of directories in which names are added or removed.
         var parents: Set<RelativePath> = []
         let moves = MoveMap(self)
         for index in matches.indices.sorted(by: { matches[$0].target.path < matches[$1].target.path }) {
@@ -91,19 +93,19 @@ extension Difference {
             names[file.path.parent ?? .root, default: 0] += 1
             if file.isDirectory { leaving.append(file.path) }
         }
-        // All that is recorded in them is part of this, and was found: as many names are the same names.
+        // All recorded entries of these directories were found, so an equal count of names means the same names.
         for path in leaving {
             let present = try DirectoryListing.names(in: walker.directory(path))
             guard present.count == names[path] ?? 0 else { return false }
         }
-        // The history may have names of a file, which no record tells of.
+        // Names of a file in the history are not recorded.
         joinLinks()
         for (path, link) in links {
             guard case .kept(var file) = link else { continue }
             guard try confirm(&file) else { return false }
             links[path] = .kept(file)
         }
-        // New names are free, unless what has them leaves.
+        // New names must be free, unless the object that has them leaves.
         let gone = Set(deleted.map(\.file.path)).union(matches.lazy.filter(\.isRenamed).map(\.target.path))
         for path in matches.lazy.filter(\.isRenamed).map(\.source.path) + created.map(\.file.path) {
             guard let parent = path.parent, let name = path.fileName, !moves.isCreated(parent) else {

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// An earlier tree of a target, which the target itself becomes again, or another directory a copy of.
+/// An earlier tree of a target, to which the target returns or of which another directory becomes a copy.
 struct SnapshotSource: PlanSource {
     let contents: ContentSource
     let identity: ManifestHeader.Source
@@ -13,10 +13,10 @@ struct SnapshotSource: PlanSource {
     /// The target that has the snapshot.
     private let holder: TargetRoot
     private let state: StateDirectory
-    /// Of the present manifest.
+    /// The present manifest's.
     private let header: ManifestHeader
     private let tree: SnapshotTree
-    /// What took part in the earlier tree.
+    /// The filters and attributes of the earlier tree.
     private let earlier: (filters: FilterSummary, attributes: MirroredAttributes)
     private let copy: [UInt8]?
 
@@ -54,7 +54,7 @@ struct SnapshotSource: PlanSource {
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { tree.place(of: $0) })
         var options = restoration.options
-        // The manifest tells of names and owners also where they are not mirrored.
+        // The manifest records hard links and owners also where they are not mirrored.
         options.attributes = header.attributes
             .union(earlier.attributes.intersection([.hardLinks, .owner, .holes]))
             .intersection(options.settableAttributes)
@@ -78,7 +78,7 @@ struct SnapshotSource: PlanSource {
         isInPlace ? (header, ManifestSummary()) : nil
     }
     var rotten: [RelativePath] { [] }
-    /// What goes back needs the history.
+    /// Going back needs the history.
     var historyGivesWay: Bool { false }
 
     func planWithoutScan() throws -> Plan? {
@@ -94,7 +94,7 @@ struct SnapshotSource: PlanSource {
                 Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
-        // There is no option that goes ahead.
+        // No option overrides these refusals.
         return refusals.isEmpty ? nil : Plan(refusing: refusals.map { Refusal($0.reason) })
     }
 
@@ -118,7 +118,7 @@ struct SnapshotSource: PlanSource {
         policy.uncovering = isInPlace ? tree.uncovered : []
         policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
             .union(restoration.keepsDrift ? tree.returned.new : [])
-        policy.trust = try state.trust(header)
+        policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         return policy
     }
@@ -143,7 +143,7 @@ struct SnapshotSource: PlanSource {
         return scan.findings
     }
 
-    // MARK: Deciding what the merge left open
+    // MARK: Open decisions of the merge
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         if isInPlace {
@@ -182,7 +182,7 @@ struct SnapshotSource: PlanSource {
         return try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
     }
 
-    // MARK: What comes of it
+    // MARK: Results
 
     func describe(_ plan: inout Plan) {
         plan.problems = problems.sorted { $0.path < $1.path }
@@ -210,7 +210,7 @@ struct SnapshotSource: PlanSource {
 }
 
 extension TreeMerge {
-    /// Objects in the history that an earlier tree brings back are moved there: nothing is copied, and no room is needed.
+    /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
         let entries = Dictionary(
             uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
@@ -225,7 +225,7 @@ extension TreeMerge {
             offer(entries[place], place, status)
             guard status.type == .directory else { continue }
             top = place
-            // It takes along what it holds, wanted or not.
+            // It moves with all its content, wanted or not.
             var options = TreeScan.Options()
             options.extended = policy.attributes.extended
             let scan = try TreeScan(directory.directory(name), options)
@@ -242,7 +242,7 @@ extension TreeMerge {
     ) {
         var recorded = status
         if let entry, entry.status.type == status.type {
-            // It is the entry's, whichever way the source is known by.
+            // The identity is the entry's, by whichever identity the source is known.
             (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
         }
         let file = File(

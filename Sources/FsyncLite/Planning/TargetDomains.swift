@@ -1,30 +1,30 @@
 import FileSystem
 
-/// Which directories of the target are exclusive, as far as a plan moves something in or out: what goes into them by a
-/// rename, on the way forth or back, must be of their project and encrypted like them. Everything is only looked at.
+/// Finds exclusive directories of the target into or out of which a plan moves objects. What is renamed into one, by
+/// the commit or its reversal, must have its project and its encryption. Nothing is written.
 struct TargetDomains {
-    /// What cannot be renamed into a directory where it is to go, or where it comes from.
+    /// An object that cannot be renamed into the directory where it is to go, or from which it comes.
     struct Obstacle {
         let path: RelativePath
-        /// As it is named in the target now.
+        /// By its present path in the target.
         let directory: RelativePath
         let demand: Domain
         let found: Domain
     }
 
-    /// The projects that directories hand down, by their new path: what is made there gets them.
+    /// Projects inherited from directories, by new path: new objects there get them.
     private(set) var projects: [RelativePath: UInt32] = [:]
     private(set) var obstacles: [Obstacle] = []
     private let walker: PathResolver?
     private let moves: MoveMap
     private var known: [RelativePath: Domain] = [:]
-    /// Neighbours share their directory.
+    /// The last lookup; neighbours share their directory.
     private var last: (path: RelativePath, domain: Domain)?
 
     /// - Parameters:
     ///   - target: nil while it does not exist.
-    ///   - anchor: the target, or what is going to hold it.
-    ///   - state: the directory in which new files are staged; nil where there is none yet.
+    ///   - anchor: the target, or the directory that will hold it.
+    ///   - state: the directory in which new files are staged; nil if there is none yet.
     init(_ difference: Difference, target: Directory?, anchor: Directory, state: Directory?) throws {
         moves = MoveMap(difference)
         walker = target.map { PathResolver($0) }
@@ -64,7 +64,7 @@ struct TargetDomains {
                 try leave(match.target.path, &self)
             } else if match.isRenamed, !moves.isCarried(match) {
                 try check(match.target.path, into: match.target.path.parent ?? .root)
-                // A new directory is of the project of that which holds it.
+                // A new directory inherits the project of its parent.
                 var goal = match.source.path.parent ?? .root
                 while moves.isCreated(goal), let above = goal.parent { goal = above }
                 try check(match.target.path, into: moves.oldPath(of: goal))
@@ -86,12 +86,12 @@ struct TargetDomains {
         guard demand.isExclusive, let parent = path.parent, let (holder, name) = try walker?.place(of: path)
         else { return }
         let found = try holder.domain(of: name, in: domain(parent))
-        // What the kernel does not tell is tried before the commit.
+        // If the kernel does not tell, it is tried before the commit.
         guard demand.admits(found) == false else { return }
         obstacles.append(Obstacle(path: path, directory: directory, demand: demand, found: found))
     }
 
-    /// One for each directory.
+    /// One per directory.
     var refusals: [Refusal] {
         var first: [RelativePath: (obstacle: Obstacle, count: Int)] = [:]
         for obstacle in obstacles {
@@ -109,7 +109,7 @@ struct TargetDomains {
 }
 
 extension Domain {
-    /// Why an object cannot be renamed into a directory, and what helps.
+    /// Why an object cannot be renamed into a directory, and what to do.
     static func reason(_ demand: Domain, _ found: Domain, directory: String) -> String {
         if demand.handsDownProject, let project = demand.project, project != found.project {
             let own = found.project.map { "of project \($0)" } ?? "of another project"

@@ -5,7 +5,7 @@ import FileSystem
 extension StateDirectory {
     /// When commits and exchanges moved the change times of what the manifest has no change time of; none without their
     /// marks.
-    package func trust(_ header: ManifestHeader) throws -> CommitSpans {
+    package func commitSpans(_ header: ManifestHeader) throws -> CommitSpans {
         var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
         spans += try [lastCommit(header), span(.linked)].compactMap(\.self)
         return CommitSpans(spans: spans)

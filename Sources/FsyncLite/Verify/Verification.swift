@@ -1,29 +1,29 @@
 import FileStorage
 import FileSystem
 
-/// Compares a live tree with a manifest of it, and with the source that it is a mirror of: in one pass over streams,
-/// so memory holds what differs.
+/// Compares a live tree with its manifest, and with the source that it mirrors, in one pass over streams; memory holds
+/// only the differences.
 public struct Verification: Sendable {
     /// Reads files and compares them with their digests.
     public var readsContent = false
-    /// Of the files, those that are read.
+    /// The part of the files that is read.
     public var part = Part.all
-    /// The directory that the tree is a mirror of, to tell which of the two copies has rotted.
+    /// The directory that the tree mirrors, to tell which of the two copies has rotted.
     public var source: [UInt8]?
 
     let manifest: Tree
     let tree: [UInt8]
     let monitor: any Monitor
 
-    /// - Parameter tree: the path of a live directory; a target's is not taken by its manifest.
+    /// - Parameter tree: the path of a live directory; a target is scanned too, not read from its manifest.
     public init(of tree: [UInt8], by manifest: Tree, monitor: any Monitor = SilentMonitor()) {
         self.manifest = manifest
         self.tree = tree
         self.monitor = monitor
     }
 
-    /// A part of all files that depends on nothing but their paths: part 3 of 30 today, 4 of 30 tomorrow, and after
-    /// thirty days everything was read once. Parts have about equally many files.
+    /// A part of all files that depends only on their paths: with part 3 of 30 today and 4 of 30 tomorrow, everything
+    /// is read once in thirty days. Parts have about equally many files.
     public struct Part: Hashable, Sendable {
         public static let all = Part(number: 1, count: 1)
 
@@ -53,23 +53,23 @@ public struct Verification: Sendable {
         }
     }
 
-    /// What was looked at.
+    /// Totals of a verification.
     public struct Summary: Hashable, Sendable {
-        /// Of the manifest.
+        /// Entries of the manifest.
         public var entries = 0
         /// Files whose content was compared, and their bytes.
         public var filesRead = 0
         public var bytesRead: Int64 = 0
-        /// Files that would have been read and have no digest.
+        /// Files that were to be read but have no digest.
         public var withoutDigest = 0
-        /// Entries that the manifest does not have and that are no discrepancies, for it was made under filters.
+        /// Entries missing from the manifest that are no discrepancies, as it was made with filters.
         public var unlisted = 0
     }
 
-    /// Looks, and hands over what is found as it is found.
+    /// Compares, and reports each discrepancy when it is found.
     ///
-    /// - Throws: `SyncError`: `invalidDocument` for a manifest whose end turns out to be damaged, `pending` where an
-    ///   apply replaced it meanwhile. What was found is void then.
+    /// - Throws: `SyncError`: `invalidDocument` for a damaged manifest, `pending` if an apply replaced it meanwhile.
+    ///   All reported discrepancies are invalid then.
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
         let version = try manifest.manifestVersion()
         let recorded = try manifest.stream()
@@ -128,7 +128,7 @@ public struct Verification: Sendable {
             case asRecorded
             case other
             case unreadable(String)
-            /// It has changed since, or is not there: it tells nothing of the recorded content.
+            /// The file changed since, or is missing: it tells nothing of the recorded content.
             case unrelated
 
             var isBad: Bool {
@@ -139,7 +139,7 @@ public struct Verification: Sendable {
             }
         }
 
-        /// nil where nothing is wrong, or there is no digest to tell.
+        /// nil if nothing is wrong, or there is no digest.
         func judge(_ recorded: any EntryStream, _ summary: inout Summary) throws -> Discrepancy? {
             guard let digest = recorded.digest else {
                 summary.withoutDigest += 1
@@ -176,11 +176,11 @@ public struct Verification: Sendable {
 }
 
 extension ComparisonPolicy {
-    /// What differs between an entry of a manifest and the live one, but for content.
+    /// The differences between an entry of a manifest and the live one, except content.
     fileprivate func causes(_ recorded: some EntryStream, _ live: some EntryStream) -> Causes {
         let (status, other) = (recorded.status, live.status)
         guard status.type == other.type else { return [.type] }
-        // The answer for all but a few entries, without making a value.
+        // True for almost every entry, and found without allocating.
         if status.type == .file || status.type == .directory,
             compare(status, other, nil, Comparison.Payload()).causes.isEmpty,
             recorded.extended == live.extended
@@ -188,7 +188,7 @@ extension ComparisonPolicy {
             return []
         }
         var match = Match(source: recorded.file, target: live.file)
-        // Whoever is not root does not see all that root recorded.
+        // Without root, some extended attributes that root recorded are not visible.
         let selection = attributes.extended
         match.source.extended = recorded.extended.filter { selection.contains($0.name) }
         match.compare(by: self)

@@ -1,4 +1,4 @@
-/// Completions for bash 4 or later, which need nothing of the package bash-completion.
+/// Completions for bash 4 or later, without the package bash-completion.
 struct BashCompletions: Sendable {
     let program: ProgramDescription
 
@@ -46,7 +46,7 @@ struct BashCompletions: Sendable {
             """
     }
 
-    /// Takes the second word into the command where there is one.
+    /// Appends the second word to the command, if there is one.
     private var groups: String {
         indented(
             program.groups.map { "\($0.word)) ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" ;;" }, 8)

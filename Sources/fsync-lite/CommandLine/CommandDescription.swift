@@ -1,4 +1,4 @@
-/// One command: the words that name it, what it takes, and what it says about itself.
+/// A command: its words, arguments, options and help.
 struct CommandDescription: Sendable {
     /// One word (`plan`) or two (`manifest create`).
     let words: [String]
@@ -9,7 +9,7 @@ struct CommandDescription: Sendable {
     let arguments: [ArgumentDescription]
     /// The command's own options. `--help` is added to every command: see `allOptions`.
     let options: [OptionDescription]
-    /// Command lines, and what each is for.
+    /// Command lines and their purposes.
     let examples: [(line: String, purpose: String)]
 
     init(
@@ -32,8 +32,7 @@ struct CommandDescription: Sendable {
 
     var allOptions: [OptionDescription] { options + [.helpOption] }
 
-    /// What completions offer for an argument, whichever of several it is: of paths, the kind that takes in the
-    /// other.
+    /// What completions offer for any of the arguments: for paths, the more general kind.
     var argumentKind: ValueKind? {
         let kinds = arguments.map(\.valueKind)
         return kinds.contains(.path) ? .path : kinds.first

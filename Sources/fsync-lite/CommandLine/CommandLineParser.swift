@@ -1,10 +1,10 @@
-/// Turns raw arguments into an invocation, guided only by the program's description.
+/// Turns raw arguments into an invocation, by the program's description only.
 ///
-/// Arguments are bytes from end to end, since a path need not be UTF-8.
+/// Arguments are bytes throughout, since a path need not be UTF-8.
 struct CommandLineParser: Sendable {
     let program: ProgramDescription
 
-    /// - Parameter arguments: what follows the program's own name.
+    /// - Parameter arguments: those after the program's name.
     func parse(_ arguments: [[UInt8]]) throws(UsageError) -> Invocation {
         let lookup = CommandLookup(program: program)
         if let first = arguments.first {
@@ -24,7 +24,7 @@ struct CommandLineParser: Sendable {
             throw lookup.failure(arguments)
         }
         let rest = arguments.dropFirst(command.description.words.count)
-        // Help wins over any mistake beside it, so that it can be asked for from a broken line.
+        // Help takes precedence over any error, so that it can be requested on an invalid line.
         if asksForHelp(rest) {
             return HelpCommand.invocation(program, about: command.description)
         }
@@ -37,7 +37,7 @@ struct CommandLineParser: Sendable {
         let description = command.description
         var scanner = OptionScanner(command: description, program: program, pending: arguments)
         try scanner.scan()
-        // Among flags that share a dash.
+        // In combined short flags.
         if command != HelpCommand.self, scanner.options.has(.helpOption) {
             return HelpCommand.invocation(program, about: description)
         }
@@ -52,10 +52,10 @@ struct CommandLineParser: Sendable {
         arguments.prefix { !$0.spells("--") }.contains { $0.asksForHelp }
     }
 
-    /// Shares the values out: one to each required argument, then what is left over from left to right,
-    /// one to each optional argument and all of the rest to a repeated one.
+    /// Assigns the values: one to each required argument, then the rest from left to right, one to each optional
+    /// argument and all remaining ones to a repeated one.
     ///
-    /// - Parameter replaced: the option that stands for all arguments, if it was given.
+    /// - Parameter replaced: the option that replaces all arguments, if it was given.
     private func bind(
         _ values: [[UInt8]], to command: CommandDescription, replaced option: OptionDescription?
     ) throws(UsageError) -> [String: [[UInt8]]] {
@@ -96,7 +96,7 @@ struct CommandLineParser: Sendable {
 }
 
 extension Collection<UInt8> {
-    /// Whether these are exactly the bytes of the word: no Unicode equivalence.
+    /// Whether these are exactly the bytes of the word, without Unicode equivalence.
     func spells(_ word: String) -> Bool {
         elementsEqual(word.utf8)
     }

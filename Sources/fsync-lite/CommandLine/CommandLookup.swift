@@ -1,4 +1,4 @@
-/// Finds the command that the first words of a command line name.
+/// Finds the command named by the first words of a command line.
 struct CommandLookup: Sendable {
     let program: ProgramDescription
 
@@ -13,7 +13,6 @@ struct CommandLookup: Sendable {
             .max { $0.description.words.count < $1.description.words.count }
     }
 
-    /// Why arguments that match no command do not.
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
             return UsageError("no command given", hint: seeHelp)

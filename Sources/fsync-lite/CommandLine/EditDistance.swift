@@ -1,5 +1,5 @@
-/// How far apart two spellings are, counting insertions, deletions, substitutions and swaps of
-/// neighbouring bytes (Damerau-Levenshtein; no byte takes part in two edits).
+/// The Damerau-Levenshtein distance of two spellings: insertions, deletions, substitutions and swaps of neighbouring
+/// bytes; no byte is edited twice.
 enum EditDistance {
     static func between(_ from: [UInt8], _ to: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
@@ -20,16 +20,16 @@ enum EditDistance {
         return previous[to.count]
     }
 
-    /// The candidate nearest to what was typed, or nil when none is within one edit in three bytes
-    /// (and three edits in all), nor begins with it. The first of equally near candidates wins; dashes in front
-    /// are not compared, nor is the case of letters.
+    /// The candidate nearest to what was typed; nil if none is within one edit per three bytes (and three edits in
+    /// all), nor begins with it. The first of equally near candidates wins; leading dashes and the case of letters are
+    /// ignored.
     static func closest(to typed: some Collection<UInt8>, among candidates: [String]) -> String? {
         let typed = withoutDashes(typed)
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let spelling = withoutDashes(candidate.utf8)
             let limit = min(3, max(typed.count, spelling.count) / 3)
-            // Lengths that differ by more than the limit need no table, however long the input.
+            // If the lengths differ by more than the limit, no table is needed, however long the input.
             guard abs(typed.count - spelling.count) <= limit else { continue }
             let distance = between(typed, spelling)
             if distance <= limit, distance < best?.distance ?? .max {
@@ -40,7 +40,7 @@ enum EditDistance {
         return typed.count < 2 ? nil : candidates.first { withoutDashes($0.utf8).starts(with: typed) }
     }
 
-    /// What to say of the nearest candidate; nil where none is near.
+    /// The suggestion of the nearest candidate; nil if none is near.
     static func suggestion(for typed: some Collection<UInt8>, among candidates: [String]) -> String? {
         closest(to: typed, among: candidates).map { "did you mean '\($0)'?" }
     }

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// What a run says to the script that called it: the one list, in help and documentation too.
+/// The exit codes: the only list, also for help and documentation.
 enum ExitCode: Int32, CaseIterable {
     case done = 0
     case failed = 1
@@ -38,9 +38,9 @@ enum ExitCode: Int32, CaseIterable {
         }
     }
 
-    /// Says on standard error what went wrong.
+    /// Prints an error to standard error.
     ///
-    /// - Parameter complain: adds what it was about.
+    /// - Parameter complain: prints a line, and may add what it is about.
     init(reporting error: any Error, _ complain: (String) -> Void = Console.complain) {
         switch error {
         case is UsageError: self = .usage
@@ -67,7 +67,7 @@ enum ExitCode: Int32, CaseIterable {
         }
     }
 
-    /// Of a command that only looked at a tree, with what could not be read of it.
+    /// The code of a command that only read a tree, with the entries that could not be read.
     init(_ problems: [Problem]) {
         self = problems.isEmpty ? .done : .committedWithOmissions
     }
@@ -77,7 +77,7 @@ enum ExitCode: Int32, CaseIterable {
         self = !plan.refusals.isEmpty ? .refused : plan.problems.isEmpty || keepGoing ? .done : .failed
     }
 
-    /// The code of the signal that came.
+    /// The code of the received signal.
     private static var stopped: ExitCode {
         TerminationSignal.signal == TerminationSignal.terminate ? .terminated : .interrupted
     }

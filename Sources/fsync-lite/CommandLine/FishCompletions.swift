@@ -1,4 +1,4 @@
-/// Completions for fish, with what each word means beside it.
+/// Completions for fish, with descriptions.
 struct FishCompletions: Sendable {
     let program: ProgramDescription
 
@@ -6,7 +6,7 @@ struct FishCompletions: Sendable {
         let name = program.identifier
         var lines = [
             "# fish completions for \(program.name)", "",
-            // Whether the words before the one that is typed are, or begin with, these.
+            // Whether the completed words on the line begin with these.
             "function \(name)_at", "    set -l typed (commandline -opc)", "    set -e typed[1]",
             "    test \"$typed\" = \"$argv\"", "end", "",
             "function \(name)_is", "    set -l typed (commandline -opc)", "    set -e typed[1]",

@@ -1,6 +1,6 @@
-/// The options that a command line or settings give.
+/// The options given by a command line or settings.
 struct GivenOptions: Sendable {
-    /// In the order given: options of several names can make one list. A flag has no value.
+    /// In the order given: several options can add to one list. A flag has no value.
     private(set) var list: [(name: String, value: [UInt8]?)] = []
 
     static func + (first: GivenOptions, second: GivenOptions) -> GivenOptions {
@@ -33,9 +33,9 @@ struct GivenOptions: Sendable {
         return try decoded(value, of: option.name)
     }
 
-    /// The value of an option as `read` makes it out of the text; nil where the option was not given.
+    /// The value of an option as converted by `read`; nil if the option was not given.
     ///
-    /// - Throws: with the hint, where `read` makes nothing of it.
+    /// - Throws: with the hint, if `read` returns nil.
     func value<Value>(
         _ option: OptionDescription, _ hint: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {

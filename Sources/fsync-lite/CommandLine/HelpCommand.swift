@@ -1,4 +1,4 @@
-/// What the program says about itself. `--help` beside another command and `--version` come here as well.
+/// Prints help and version. `--help` with another command and `--version` use this command too.
 enum HelpCommand: Command {
     private static let command = ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)
     private static let manual = OptionDescription.flag(
@@ -31,7 +31,7 @@ enum HelpCommand: Command {
         return .done
     }
 
-    /// The command that help is wanted for; nil for the program, or a first word that leads on to a second.
+    /// The command to print help for; nil for the program, or a first word that needs a second.
     static func topic(of invocation: Invocation) throws(UsageError) -> CommandDescription? {
         let words = invocation.values(command)
         let lookup = CommandLookup(program: invocation.program)

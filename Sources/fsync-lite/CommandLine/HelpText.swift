@@ -3,7 +3,7 @@ struct HelpText: Sendable {
     let program: ProgramDescription
     var width = 80
 
-    /// A heading with rows of a label and what it means.
+    /// A heading with rows of a label and its description.
     private typealias Table = (heading: String, rows: [(label: String, help: String)])
 
     /// Help for one command, or for the program when nil.
@@ -34,7 +34,7 @@ struct HelpText: Sendable {
             + exampleLines(command.examples)
     }
 
-    /// Command lines are for copying, so they stay whole.
+    /// Command lines are meant for copying, so they are not wrapped.
     private func exampleLines(_ examples: [(line: String, purpose: String)]) -> [String] {
         guard !examples.isEmpty else { return [] }
         return ["", "Examples:"]
@@ -50,7 +50,7 @@ struct HelpText: Sendable {
         return wrapped.enumerated().map { ($0.offset == 0 ? prefix : spaces(prefix.count)) + $0.element }
     }
 
-    /// One table for each section, in the order in which the sections first appear.
+    /// One table per section, in the order in which the sections first appear.
     private func optionTables(_ options: [OptionDescription]) -> [Table] {
         var tables: [Table] = []
         for option in options {
@@ -66,11 +66,11 @@ struct HelpText: Sendable {
         return tables
     }
 
-    /// The tables under their headings, sharing one column for what the labels mean. Empty ones are left out.
+    /// The tables under their headings, with a common column for descriptions. Empty tables are left out.
     private func lines(of tables: [Table]) -> [String] {
         let indent = 2
         let gap = 2
-        // A label too long for its column goes on a line of its own rather than squeeze every row.
+        // A label too long for its column gets a separate line, so that it does not narrow every row.
         let widths = tables.flatMap(\.rows).map(\.label.count).filter { $0 <= width * 3 / 8 }
         let column = indent + (widths.max() ?? indent) + gap
         let wrapping = TextWrapping(width: width - column)

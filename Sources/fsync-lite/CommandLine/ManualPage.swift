@@ -43,7 +43,7 @@ struct ManualPage: Sendable {
         [".TP", label] + text(meaning)
     }
 
-    /// Text whose lines are paragraphs, but for those that begin with a space: they are kept as written.
+    /// Text whose lines are paragraphs, except those that begin with a space, which are kept as written.
     private func paragraphs(_ text: String) -> [String] {
         Array(
             text.split(separator: "\n").map { line in
@@ -52,7 +52,7 @@ struct ManualPage: Sendable {
             }.joined(separator: [".PP"]))
     }
 
-    /// A paragraph of text: each sentence begins a line, and no line looks like a request.
+    /// A paragraph: each sentence begins a line, and no line looks like a request.
     private func text(_ text: String) -> [String] {
         text.split(separator: ". ").flatMap { sentence in
             let isLast = sentence.endIndex == text.endIndex
@@ -66,7 +66,7 @@ struct ManualPage: Sendable {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// A hyphen that is typed has to come out as one, and a backslash as itself.
+    /// Escapes hyphens and backslashes, so that they are printed as typed.
     private static func escaped(_ text: String) -> String {
         text.map { character in
             switch character {

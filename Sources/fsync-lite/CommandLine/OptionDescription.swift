@@ -3,19 +3,19 @@ struct OptionDescription: Sendable {
     static let helpOption = flag("--help", short: "-h", "Show this help")
     static let versionOption = flag("--version", "Show the version")
 
-    /// With its dashes, such as `--max-delete`; values are looked up by this name however they were spelled.
+    /// With its dashes, such as `--max-delete`; values are looked up by this name, however it was spelled.
     let name: String
     /// A dash and one ASCII character, such as `-o`.
     let short: String?
-    /// What the value is called in help; nil for a flag.
+    /// The name of the value in help; nil for a flag.
     let placeholder: String?
     let help: String
     var isRepeatable = false
-    /// The words that a value can be; empty where it can be anything.
+    /// The allowed values; empty for any value.
     var choices: [String] = []
-    /// The heading that help lists the option under.
+    /// The heading of the option in help.
     private(set) var section = "Options"
-    /// Given this, the command takes no arguments: what they would say is in the option's value.
+    /// With this option the command takes no arguments: its value contains them.
     private(set) var replacesArguments = false
 
     fileprivate func inSection(_ heading: String) -> OptionDescription {
@@ -44,7 +44,6 @@ struct OptionDescription: Sendable {
             choices: choices)
     }
 
-    /// Every way to write its name.
     var spellings: [String] { [short, name].compactMap(\.self) }
 
     var takesValue: Bool { placeholder != nil }
@@ -52,7 +51,7 @@ struct OptionDescription: Sendable {
     /// nil for a flag.
     var valueKind: ValueKind? { placeholder.map { ValueKind(placeholder: $0, choices: choices) } }
 
-    /// What it does, with the words that its value can be.
+    /// The help text with the allowed values.
     var wholeHelp: String { choices.isEmpty ? help : "\(help): \(choices.joined(separator: ", "))" }
 
     /// The long spelling with its value, such as `--max-delete N`.
@@ -60,7 +59,7 @@ struct OptionDescription: Sendable {
 }
 
 extension [OptionDescription] {
-    /// The same options, under a heading of their own.
+    /// The same options, under a separate heading.
     static func section(_ heading: String, _ options: OptionDescription...) -> [OptionDescription] {
         section(heading, options)
     }

@@ -2,7 +2,7 @@
 struct OptionScanner {
     let command: CommandDescription
     let program: ProgramDescription
-    /// The arguments not looked at yet.
+    /// The arguments not scanned yet.
     private var pending: ArraySlice<[UInt8]>
     private(set) var options = GivenOptions()
     private(set) var positionals: [[UInt8]] = []
@@ -86,7 +86,7 @@ struct OptionScanner {
         command.allOptions.first { $0.spellings.contains(where: spelling.spells) }
     }
 
-    /// Whether an argument where a value belongs more likely means that the value was forgotten.
+    /// Whether an argument in a value's position is more likely an option after a forgotten value.
     private func looksLikeOption(_ argument: [UInt8]) -> Bool {
         argument.starts(with: "--".utf8)
             || option(spelled: argument[...]) != nil

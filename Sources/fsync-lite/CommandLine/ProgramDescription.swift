@@ -1,8 +1,8 @@
-/// Everything a user can type, as data: parsing and help both read this and nothing else.
+/// The whole command line as data: parsing and help use nothing else.
 struct ProgramDescription: Sendable {
     let name: String
     let summary: String
-    /// What the manual page says before the commands; each line is a paragraph.
+    /// The text of the manual page before the commands; each line is a paragraph.
     let discussion: String
     let version: String
     /// The day of this version, in ISO 8601.
@@ -13,15 +13,15 @@ struct ProgramDescription: Sendable {
 
     var descriptions: [CommandDescription] { commands.map { $0.description } }
 
-    /// The commands of two words that begin with this one.
+    /// The two-word commands that begin with this word.
     func group(_ word: some Collection<UInt8>) -> [CommandDescription] {
         descriptions.filter { $0.words.count > 1 && $0.words[0].utf8.elementsEqual(word) }
     }
 
-    /// The options understood before any command.
+    /// The options accepted before any command.
     var options: [OptionDescription] { [.helpOption, .versionOption] }
 
-    /// The one-line shape of a command, such as `fsync-lite plan [OPTIONS] SOURCE TARGET`.
+    /// The usage line of a command, such as `fsync-lite plan [OPTIONS] SOURCE TARGET`.
     func usage(of command: CommandDescription) -> String {
         ([name, command.name, "[OPTIONS]"] + command.arguments.map(\.usage)).joined(separator: " ")
     }

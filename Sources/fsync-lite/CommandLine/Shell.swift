@@ -1,11 +1,11 @@
 import FileSystem
 import FsyncLite
 
-/// A shell that completes command lines.
+/// A shell with completions.
 enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
 
-    /// The script that teaches the shell the program's commands, options and values.
+    /// The completion script for the program's commands, options and values.
     func completions(of program: ProgramDescription) -> String {
         switch self {
         case .bash: BashCompletions(program: program).text
@@ -14,12 +14,12 @@ enum Shell: String, CaseIterable, Sendable {
         }
     }
 
-    /// A word between single quotes, as every shell here understands it.
+    /// A word in single quotes, valid in all three shells.
     static func quoted(_ text: String) -> String {
         "'\(text.replacing("'", with: "'\\''"))'"
     }
 
-    /// An argument quoted where that is needed; bytes that no terminal shows are escaped as bash and zsh read them.
+    /// An argument, quoted if necessary; unprintable bytes are escaped as bash and zsh read them.
     static func word(_ bytes: [UInt8]) -> String {
         let text = escapedText(bytes)
         guard text.utf8.elementsEqual(bytes) else { return "$'\(text.replacing("'", with: "\\'"))'" }
@@ -31,7 +31,7 @@ enum Shell: String, CaseIterable, Sendable {
 }
 
 extension ProgramDescription {
-    /// Each first word once, in order, with what it does.
+    /// Each first word once, in order, with its summary.
     var firstWords: [(word: String, help: String)] {
         var words: [(word: String, help: String)] = []
         for command in descriptions where !words.contains(where: { $0.word == command.words[0] }) {
@@ -42,7 +42,7 @@ extension ProgramDescription {
         return words
     }
 
-    /// The words that lead on to a second one, with the commands.
+    /// First words that need a second one, with their commands.
     var groups: [(word: String, commands: [CommandDescription])] {
         firstWords.map { ($0.word, group($0.word.utf8)) }.filter { !$0.commands.isEmpty }
     }

@@ -1,10 +1,9 @@
 import FileSystem
 import FsyncLite
 
-/// A command line that cannot be acted on: what is wrong, and what to do about it.
+/// An invalid command line: what is wrong, and what to do.
 ///
-/// Both lines are safe to print: bytes taken from the command line are escaped where a terminal
-/// could act on them or could not show them.
+/// Both lines are safe to print: bytes of the command line that a terminal could act on or cannot show are escaped.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let message: String
     let hint: String
@@ -17,5 +16,5 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
     var description: String { "\(message)\n\(hint)" }
 }
 
-/// Bytes from the command line in a message, with what a terminal should not see escaped.
+/// Bytes of the command line in a message, escaped and quoted.
 func quoted(_ bytes: some Collection<UInt8>) -> String { "'\(escapedText(bytes))'" }

@@ -1,4 +1,4 @@
-/// What a value is, for completions.
+/// The kind of a value, for completions.
 enum ValueKind: Equatable, Sendable {
     case directory
     /// A file or a directory.
@@ -6,10 +6,10 @@ enum ValueKind: Equatable, Sendable {
     case choice([String])
     /// A command of the program.
     case command
-    /// Nothing that could be listed.
+    /// Without completions.
     case text
 
-    /// By the name that stands for it in help, unless it is one of a few words.
+    /// By the placeholder in help, unless the value is one of a few words.
     init(placeholder: String, choices: [String]) {
         self =
             switch placeholder {
@@ -21,7 +21,7 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// Refuses what is none of the words.
+    /// Throws unless the value is one of the allowed words.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
         guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
         throw UsageError(

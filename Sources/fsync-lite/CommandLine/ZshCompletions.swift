@@ -1,4 +1,4 @@
-/// Completions for zsh, with what each word means beside it.
+/// Completions for zsh, with descriptions.
 struct ZshCompletions: Sendable {
     let program: ProgramDescription
 
@@ -14,7 +14,7 @@ struct ZshCompletions: Sendable {
                 commands.map { ($0.words[1], $0.summary) })
         }
         lines += ["    case \"$words[2] $words[3]\" in"]
-        // The longer names first: the others match anything that follows.
+        // Longer names first: the pattern of a shorter one matches them too.
         for command in program.descriptions.sorted(by: { $0.words.count > $1.words.count }) {
             let count = command.words.count
             lines += [
@@ -27,7 +27,7 @@ struct ZshCompletions: Sendable {
                 + command.arguments.enumerated().map { specification($1, at: $0 + 1) }
             lines += [specifications.map { "            " + $0 }.joined(separator: " \\\n"), "        ;;"]
         }
-        // Sourced, it registers itself; from a directory of functions, it is the function.
+        // When sourced, the script registers itself; in a directory of functions, it is the function.
         lines += [
             "    esac", "}", "", "if [[ $funcstack[1] == \(name) ]]; then", "    \(name) \"$@\"", "else",
             "    compdef \(name) \(program.name)", "fi",
@@ -35,7 +35,7 @@ struct ZshCompletions: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Words with their meanings, to choose from when a condition holds.
+    /// Words with descriptions, offered when a condition holds.
     private func choices(_ condition: String, _ words: [(word: String, help: String)]) -> [String] {
         let rows = words.map { word, help in
             "            " + Shell.quoted("\(word.replacing(":", with: "\\:")):\(help)")
@@ -50,7 +50,7 @@ struct ZshCompletions: Sendable {
         let names = option.spellings
         let once = option.isRepeatable ? "*" : names.count > 1 ? "(\(names.joined(separator: " ")))" : ""
         return names.map { name in
-            // A long name takes its value after = as well.
+            // A long name also takes its value after =.
             let shape = option.takesValue ? name + (name.hasPrefix("--") ? "=" : "+") : name
             return Shell.quoted("\(once)\(shape)\(help)\(value)")
         }.joined(separator: " ")

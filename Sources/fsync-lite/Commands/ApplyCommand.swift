@@ -19,7 +19,7 @@ enum ApplyCommand: Command {
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             (
                 "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
-                "From cron: silent unless somebody has to look"
+                "From cron: silent unless something needs attention"
             ),
             ("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
             (
@@ -29,7 +29,7 @@ enum ApplyCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        // Before it is watched, a signal ends the wait for a pipe with patterns, settings or a plan.
+        // Signals are not handled yet, so one ends the wait for a pipe with patterns, settings or a plan.
         let run = try SyncRun(invocation)
         TerminationSignal.watch()
         return ExitCode(try run.apply(&console))
@@ -37,7 +37,7 @@ enum ApplyCommand: Command {
 }
 
 extension SyncRun {
-    /// Applies, shows what was done and logs it.
+    /// Applies, prints what was done and logs it.
     func apply(_ console: inout Console) throws -> Report {
         let report: Report
         do {
@@ -49,12 +49,12 @@ extension SyncRun {
         do {
             try show(report, &console)
         } catch {
-            // The exit code tells of the target; what could not be printed does not change that.
+            // The exit code is about the target, even if the output could not be printed.
             console.discard()
             complain("\(error)")
         }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
-        // Also of a quiet run: what went does not come back.
+        // Printed also by a quiet run: what was removed cannot be restored.
         if let room { complain(room) }
         complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {

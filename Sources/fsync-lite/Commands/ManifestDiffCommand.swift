@@ -26,9 +26,9 @@ enum ManifestDiffCommand: Command {
             changes, document, invocation.options, listing: !invocation.options.has(summary), to: &console)
     }
 
-    /// What a comparison of two trees found.
+    /// Prints the result of a comparison of two trees.
     ///
-    /// - Parameter listing: whether to list the actions, and not only to count them.
+    /// - Parameter listing: list the actions, instead of only counting them.
     static func write(
         _ changes: Plan, _ document: PlanDocument, _ given: GivenOptions, listing: Bool = true,
         to console: inout Console

@@ -3,7 +3,7 @@ import FileSystem
 import FsyncLite
 
 enum ManifestShowCommand: Command {
-    /// Files in each list, unless `--top` says otherwise.
+    /// The default of `--top`: files in each list.
     private static let usualLimit = 5
     private static let top = OptionDescription.value(
         "--top", "N", "name so many files in each list (default: \(usualLimit))")
@@ -63,7 +63,7 @@ enum ManifestShowCommand: Command {
         }
     }
 
-    /// Levels with a line of their own: most trees have no more.
+    /// The maximum number of levels listed; most trees have no more.
     private static let usualLevels = 12
 
     private static func row(_ label: String, _ count: Int, to console: inout Console) throws {

@@ -78,10 +78,10 @@ enum ManifestVerifyCommand: Command {
     }
 }
 
-/// What `manifest verify` prints: one line per discrepancy, as text or in one JSON document.
+/// The output of `manifest verify`: one line per discrepancy, as text or in one JSON document.
 private struct VerificationOutput {
     private(set) var found = 0
-    /// Of them, those that are not repaired.
+    /// The discrepancies that are not repaired.
     private(set) var remaining = 0
     private var document: DocumentWriter?
 

@@ -74,7 +74,6 @@ enum PlanCommand: Command {
 }
 
 extension SyncRun {
-    /// Shows what an apply would do.
     func plan(_ console: inout Console) throws -> Plan {
         let plan = try synchronizing { try $0.plan() }
         if isJSON {

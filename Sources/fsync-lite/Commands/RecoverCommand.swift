@@ -35,7 +35,7 @@ enum RecoverCommand: Command {
             }
         } catch let error as SyncError where error.code == .pending {
             Console.complain("\(error)")
-            // Objects of others are in the way; where the kernel said no, these would not help.
+            // The hints help if objects of others are in the way, and not after a system error.
             guard error.errno == nil else { return .pending }
             let command = "fsync-lite recover \(Shell.word(target.path))"
             Console.complain("to move what is in the way to the history and go on: \(command) --displace")

@@ -23,7 +23,7 @@ enum RunCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let settings = try SettingsSources(invocation.options)
-        // All of them are looked at before the first one begins.
+        // All jobs are checked before the first one begins.
         let jobs =
             try invocation.options.has(all) ? settings.jobs() : settings.jobs(named: invocation.values(job))
         guard !jobs.isEmpty else {
@@ -31,7 +31,7 @@ enum RunCommand: Command {
                 "the settings name no jobs", hint: "fsync-lite settings init writes settings to begin with")
         }
         TerminationSignal.watch()
-        // To an apply the option means another thing.
+        // For an apply the option has another meaning.
         var invocation = invocation
         invocation.options.remove(all)
         var first = ExitCode.done
@@ -43,7 +43,7 @@ enum RunCommand: Command {
         return first
     }
 
-    /// One job from its first command to its last. An error is this job's alone.
+    /// Runs one job with its commands. Its error does not affect other jobs.
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
@@ -86,9 +86,9 @@ enum RunCommand: Command {
 }
 
 extension Job {
-    /// Runs the command for a moment, where there is one.
+    /// Runs the command of a moment, if there is one.
     ///
-    /// - Returns: what went wrong; nil when all is well.
+    /// - Returns: the error; nil on success.
     fileprivate func run(_ moment: Hook.Moment, _ report: [UInt8] = []) -> String? {
         hooks.first { $0.moment == moment }.flatMap { $0.run(report: report) }
     }

@@ -26,7 +26,7 @@ enum SettingsShowCommand: Command {
                 try console.line("job          \(job.labelled(trees))")
             }
         }
-        // The rules of retention of one layer count, and all of them.
+        // The retention rules come from one layer, all together.
         let ruling = layers.last { !$0.retention.list.isEmpty }
         for option in OptionDescription.settable {
             let isRule = OptionDescription.retention.contains { $0.name == option.name }

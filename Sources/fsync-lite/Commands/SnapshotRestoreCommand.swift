@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// An earlier tree, by the steps of an apply.
+/// Restores an earlier tree, by the steps of an apply.
 enum SnapshotRestoreCommand: Command {
     private static let path = ArgumentDescription(
         "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true)
@@ -44,7 +44,6 @@ enum SnapshotRestoreCommand: Command {
         return try run(restoration, invocation, &console)
     }
 
-    /// Brings it back, or only says what that would do.
     static func run(
         _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {

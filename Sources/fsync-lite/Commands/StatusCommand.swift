@@ -40,14 +40,14 @@ enum StatusCommand: Command {
         return .different
     }
 
-    /// When it began, and whether it mirrored everything.
+    /// When the run began, and whether it mirrored everything.
     private static func words(_ run: LastRun) -> String {
         let entries = run.problems == 1 ? "1 entry" : "\(run.problems) entries"
         return "\(run.began) "
             + (run.isComplete ? "(complete)" : "(incomplete: \(entries) could not be mirrored)")
     }
 
-    /// Since when it runs, and how far its phase is.
+    /// When the run began, and the progress of its phase.
     private static func words(_ activity: Activity) -> String {
         let progress = activity.progress
         var words = ["since \(activity.began): \(progress.phase.rawValue)"]

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// What the commands that plan and apply have in common: two trees, and the options with what the settings add.
+/// The common part of the commands that plan and apply: two trees, and the options completed by settings.
 struct SyncRun {
     static let source = ArgumentDescription("SOURCE", "the directory whose contents are mirrored")
     static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
@@ -14,12 +14,11 @@ struct SyncRun {
 
     let source: [UInt8]
     let target: [UInt8]
-    /// With what settings say.
+    /// Completed by settings.
     let given: GivenOptions
     let options: SyncOptions
-    /// What `apply --plan` is to do.
     let saved: SavedPlan?
-    /// What is brought back instead of a source.
+    /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
     private let command: any Command.Type
     private let job: Job?
@@ -36,7 +35,7 @@ struct SyncRun {
         try self.init(invocation, SettingsSources(invocation.options), nil)
     }
 
-    /// - Parameter invocation: what the command line asks of every job.
+    /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
         (restoration, command, self.job) = (nil, invocation.command, job)
         var given = invocation.options
@@ -59,8 +58,8 @@ struct SyncRun {
         self.options = options
     }
 
-    /// A local path. `host:path` means another machine to every user of rsync, and must not become a
-    /// directory of that name; `./host:path` does.
+    /// A local path. rsync users expect `host:path` to be another machine, so it must not become a directory of that
+    /// name; `./host:path` does.
     private static func directory(
         _ invocation: Invocation, _ argument: ArgumentDescription
     ) throws -> [UInt8] {
@@ -82,7 +81,7 @@ struct SyncRun {
     var document: PlanDocument { PlanDocument(source: source, target: target) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
-    /// Does something with the trees, and shows meanwhile how far it is.
+    /// Runs `body` with the synchronizer and shows its progress.
     func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
         let monitor = RunMonitor(isQuiet: isQuiet)
         defer { monitor.clear() }
@@ -92,7 +91,7 @@ struct SyncRun {
         return try body(Synchronizer(restoration, monitor: monitor))
     }
 
-    /// The command that would go ahead.
+    /// The command line to retry with.
     func command(adding options: [String]) -> String {
         let words =
             job.map { [RunCommand.name, Shell.word(Array($0.name.utf8))] }
@@ -100,24 +99,22 @@ struct SyncRun {
         return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 
-    /// A line that tells which job it is about, where it is one.
+    /// A line prefixed with the name of the job, if there is one.
     func labelled(_ text: String) -> String {
         job?.labelled(text) ?? text
     }
 
-    /// On standard error.
     func complain(_ text: String) {
         Console.complain(labelled(text))
     }
 
-    /// What goes of the history, for people; nil where nothing does.
+    /// What was removed from the history, for people; nil if nothing was.
     static func note(_ text: String, _ names: [String]) -> String? {
         let first = names.prefix(10).map { escapedText($0.utf8) }.joined(separator: ", ")
         let more = names.count > 10 ? " and \(names.count - 10) more" : ""
         return names.isEmpty ? nil : "\(text): \(first)\(more)"
     }
 
-    /// Notes, problems and refusals, on standard error.
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { complain("note: \(note)") } }
         Console.complain(of: problems, complain)
@@ -135,7 +132,7 @@ struct SyncRun {
         }
     }
 
-    /// Appends to the log file, where one was named: a line for the run and one per problem.
+    /// Appends to the log file, if there is one: a line for the run and one per problem.
     func log(_ outcome: String, _ problems: [String] = []) throws {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)

@@ -5,8 +5,8 @@ enum UndoCommand: Command {
     static let description = CommandDescription(
         "undo", summary: "Take the last apply back. Undone once more, it is there again.",
         discussion: """
-            The target becomes the tree that the last apply found. What somebody changed in the target since then \
-            stays as it is and is listed.
+            The target becomes the tree that the last apply found. Entries of the target that changed since then \
+            stay as they are and are listed.
             """,
         arguments: [.target], options: [.dryRun] + OptionDescription.output,
         examples: [

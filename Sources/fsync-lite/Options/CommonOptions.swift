@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// Arguments and options that several commands have.
+/// Arguments and options shared by several commands.
 extension ArgumentDescription {
     static let target = ArgumentDescription("TARGET", "a directory that fsync-lite writes to")
     static let manifest = ArgumentDescription(
@@ -21,15 +21,15 @@ extension OptionDescription {
     static let settingsFile = value(
         "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
 
-    /// What a run says, and where.
+    /// Output options of a run.
     static let output: [OptionDescription] = .section("Output", json, quiet, verbose, logFile)
 
-    /// What settings may say: each option's key is its name with _ for -.
+    /// Options allowed in settings: the key is the option's name with _ for -.
     static let settable = planning + mirroring + retention + output
 }
 
 extension RelativePath {
-    /// A path in the tree, as people type it.
+    /// A path in the tree, as typed.
     init(argument: [UInt8]) throws(UsageError) {
         let path = argument.last == UInt8(ascii: "/") ? argument.dropLast() : argument[...]
         guard let path = RelativePath(path), !path.isRoot else {

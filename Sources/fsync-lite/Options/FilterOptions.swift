@@ -1,7 +1,7 @@
 import FileStorage
 import FsyncLite
 
-/// What takes part.
+/// Which entries are covered.
 extension SyncOptions {
     static let exclude = OptionDescription.value(
         "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",

@@ -3,7 +3,7 @@ import FsyncLite
 /// What `plan` and `apply` may do, what they compare and how they copy.
 extension SyncOptions {
     fileprivate static let guards: [OptionField<SyncOptions>] = [
-        .flag("--adopt", "take over a target that holds files of somebody") { $0.adopt = true },
+        .flag("--adopt", "take over a target with files that fsync-lite did not write") { $0.adopt = true },
         .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
             $0.allowEmptySource = true
         },
@@ -30,7 +30,7 @@ extension SyncOptions {
             "--ignore-change-time",
             "compare only the attributes of what has nothing but another change time, as after chmod -R or cp -al"
         ) { $0.ignoresChangeTime = true },
-        .flag("--trust-manifest", "do not scan TARGET: what somebody changed there is not noticed") {
+        .flag("--trust-manifest", "do not scan TARGET: changes made there are not noticed") {
             $0.trustsManifest = true
         },
         .flag("--no-owner", "leave owners and groups alone") { $0.attributes.remove(.owner) },
@@ -67,7 +67,7 @@ extension SyncOptions {
         ) { $0.bandwidth = $1 },
     ]
 
-    /// What the options ask for. Retention is read by itself.
+    /// All options except retention, which is read separately.
     init(_ given: GivenOptions) throws {
         self.init()
         try readPatterns(given)
@@ -83,11 +83,11 @@ extension SyncOptions {
 extension OptionDescription {
     static let keepGoing = flag("--keep-going", "commit what can be mirrored and list the rest")
 
-    /// What decides about the actions of a plan.
+    /// Options that determine the actions of a plan.
     static let planning: [OptionDescription] =
         .section("Guards", SyncOptions.guards) + filters + .section("Comparison", SyncOptions.comparison)
 
-    /// How a plan is carried out.
+    /// Options that determine how a plan is carried out.
     static let mirroring: [OptionDescription] =
         .section("Exchange", SyncOptions.exchange) + .section("Integrity", SyncOptions.integrity)
         + .section("Speed", SyncOptions.speed)

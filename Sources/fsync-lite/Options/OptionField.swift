@@ -1,9 +1,9 @@
 import FsyncLite
 
-/// An option together with what it sets: its name stands here and nowhere else.
+/// An option and the property that it sets. Its name is written only here.
 struct OptionField<Owner>: Sendable {
     let option: OptionDescription
-    /// Does nothing where the option is not given.
+    /// Does nothing if the option is not given.
     let read: @Sendable (GivenOptions, inout Owner) throws -> Void
 
     static func flag(
@@ -15,7 +15,7 @@ struct OptionField<Owner>: Sendable {
         }
     }
 
-    /// - Parameter hint: what to give instead of a value that `parse` makes nothing of.
+    /// - Parameter hint: shown when `parse` returns nil.
     static func value<Value>(
         _ name: String, _ placeholder: String, _ help: String, _ hint: String,
         _ parse: @escaping @Sendable (String) -> Value?,
@@ -37,7 +37,7 @@ struct OptionField<Owner>: Sendable {
         }
     }
 
-    /// A size of files, in bytes.
+    /// A file size in bytes.
     static func size(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, Int64) -> Void
     ) -> OptionField {

@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// The rules of restic.
+/// The retention options of restic.
 extension RetentionPolicy {
     private static let label = OptionDescription.value(
         "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true)
@@ -33,7 +33,6 @@ extension RetentionPolicy {
 
     static let options = fields.map(\.option)
 
-    /// The rules that the options name.
     init(_ given: GivenOptions) throws {
         self.init()
         for field in RetentionPolicy.fields { try field.read(given, &self) }
@@ -44,7 +43,7 @@ extension RetentionOptions {
     fileprivate static let retention = OptionDescription.value(
         "--retention", "WORD", "forget the rules that are kept", choices: ["default"])
 
-    /// What a command line, or settings in one location, say.
+    /// The rules of a command line, or of one settings file.
     init(_ given: GivenOptions) throws {
         self.init()
         let rules = try RetentionPolicy(given)

@@ -3,9 +3,9 @@ import FsyncLite
 
 /// The actions of a plan, a report or a comparison as lines for people.
 struct ActionText {
-    /// More lines than this are left out, unless all are asked for.
+    /// The maximum number of lines, unless all are requested.
     private static let usualLines = 1000
-    /// A new or deleted directory with more than so many entries below it is one line with totals.
+    /// A new or deleted directory with more entries than this is one line with totals.
     private static let usualEntries = 20
 
     private let listsAll: Bool
@@ -19,10 +19,10 @@ struct ActionText {
             && HostProcess.environment("NO_COLOR")?.isEmpty ?? true
     }
 
-    /// What a line of the list stands for.
+    /// A line of the list.
     private struct Line {
         var action: Action
-        /// How many of the actions below it are told with it, and the bytes of all those files.
+        /// The number of actions below it that the line includes, and the bytes of all their files.
         var below = 0
         var bytes: Int64 = 0
     }
@@ -38,8 +38,8 @@ struct ActionText {
         }
     }
 
-    /// Makes one line of each directory that comes or goes and what comes or goes in it, where that is much. What
-    /// else happens below has lines of its own.
+    /// Combines a new or deleted directory and its content into one line if that has many entries. Other actions below
+    /// it have separate lines.
     private static func grouped(_ actions: [Action]) -> [Line] {
         var lines: [Line] = []
         var index = 0
@@ -71,7 +71,6 @@ struct ActionText {
         return lines
     }
 
-    /// One action by itself.
     func line(_ action: Action) -> String { text(Line(action: action)) }
 
     /// Such as `+ photos/a.jpg  4.2 MB  (new)`.
@@ -96,7 +95,7 @@ struct ActionText {
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 
-    /// The sign of a verb, and its colour on a terminal.
+    /// The sign of a verb, and its terminal colour.
     private static func style(_ verb: Action.Verb) -> (sign: String, colour: Int) {
         switch verb {
         case .create: ("+", 32)
@@ -107,10 +106,9 @@ struct ActionText {
         }
     }
 
-    /// What a list of actions is of.
     enum Tense {
         case planned, done
-        /// Of two trees, neither of which is written.
+        /// A comparison of two trees; nothing is written.
         case compared
     }
 

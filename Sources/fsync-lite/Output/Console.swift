@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// Standard output, buffered, and standard error. A write that fails is an error like any other.
+/// Standard output, buffered, and standard error. A failed write is an error like any other.
 struct Console: ByteSink {
     private var buffer: [UInt8] = []
 
@@ -14,7 +14,7 @@ struct Console: ByteSink {
         try write(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Forgets what could not be written.
+    /// Drops output that could not be written.
     mutating func discard() {
         buffer = []
     }
@@ -24,12 +24,12 @@ struct Console: ByteSink {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// For people, on standard error. A failure of that has no other channel.
+    /// Prints to standard error, for people. Its own failure cannot be reported.
     static func complain(_ text: String) {
         _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
     }
 
-    /// Lists what could not be read or mirrored of a tree.
+    /// Lists what could not be read or mirrored.
     static func complain(of problems: [Problem], _ complain: (String) -> Void = Console.complain) {
         for problem in problems { complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
     }

@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// Entries as lines for people. The bytes of a line are made in place, for there may be millions.
+/// Entries as lines for people. Lines are built in place, as there may be millions.
 struct EntryText {
     var bytes: [UInt8] = []
 

@@ -1,15 +1,14 @@
 import FsyncLite
 
-/// How far a run has got, as one line that fits a terminal of any width.
+/// The progress of a run, as one line that fits a terminal of any width.
 struct ProgressLine {
     let progress: SyncProgress
-    /// How long this phase has taken so far.
     let elapsed: Duration
 
-    /// - Parameter width: columns of the terminal. The last one stays free: some begin a new line after it.
+    /// - Parameter width: columns of the terminal. The last one stays free: some terminals wrap after it.
     func text(width: Int) -> String {
         let room = max(0, width - 1)
-        // The most important first: what does not fit any more is left out, and so is what comes after it.
+        // Most important first: the first part that does not fit is left out with all after it.
         let parts: [(position: Int, text: String?)] = [
             (0, String(progress.phase.rawValue.prefix(room))), (2, percentage), (6, timeLeft), (3, bytes),
             (5, rate), (4, entries),
@@ -29,7 +28,7 @@ struct ProgressLine {
         return chosen.sorted { $0.position < $1.position }.map(\.text).joined(separator: "  ")
     }
 
-    /// Of the bytes, where there are any; else of the entries.
+    /// The fraction of bytes if there are any, else of entries.
     private var fraction: Double? {
         if let total = progress.totalBytes, total > 0 {
             return min(1, Double(progress.bytes) / Double(total))
@@ -55,7 +54,7 @@ struct ProgressLine {
         return "\(progress.entries) of \(total) entries"
     }
 
-    /// Nothing can be said at first.
+    /// nil at the beginning, without a basis for an estimate.
     private var seconds: Double? {
         let seconds = elapsed / .seconds(1)
         return seconds > 0.5 ? seconds : nil

@@ -2,8 +2,7 @@ import FileSystem
 import FsyncLite
 import Synchronization
 
-/// Stops a run when a signal came, and shows on a terminal's standard error how far it has got, ten times a second at
-/// most.
+/// Stops a run after a signal, and shows its progress on a terminal's standard error, at most ten times a second.
 final class RunMonitor: Monitor {
     private struct State {
         var started = ContinuousClock.now
@@ -14,7 +13,7 @@ final class RunMonitor: Monitor {
     private let state = Mutex(State())
     private let isShown: Bool
 
-    /// A pipe, or a terminal that cannot show it, gets nothing.
+    /// Shows nothing on a pipe, or on a terminal without the needed controls.
     init(isQuiet: Bool) {
         isShown = !isQuiet && StandardStream.error.understandsEscapes
     }
@@ -29,7 +28,7 @@ final class RunMonitor: Monitor {
                 return
             }
             state.last = now
-            // Asked each time: the window may have another size by now.
+            // Read each time, as the window may have been resized.
             let width = StandardStream.error.columns ?? 80
             show(ProgressLine(progress: progress, elapsed: now - state.started).text(width: width))
         }
@@ -42,7 +41,7 @@ final class RunMonitor: Monitor {
 
     var isCancelled: Bool { TerminationSignal.signal != nil }
 
-    /// Takes the line away, so that something else can be written.
+    /// Clears the line, so that something else can be written.
     func clear() {
         state.withLock { state in
             if state.last != nil { show("") }
@@ -51,7 +50,7 @@ final class RunMonitor: Monitor {
     }
 
     private func show(_ line: String) {
-        // A terminal that has gone away is no reason to stop.
+        // A closed terminal does not stop the run.
         _ = Result { try StandardStream.error.write(Array("\r\u{1B}[K\(line)".utf8)) }
     }
 }

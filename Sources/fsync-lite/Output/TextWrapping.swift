@@ -2,7 +2,7 @@
 struct TextWrapping {
     let width: Int
 
-    /// Breaks between words only; a word wider than the line gets a line to itself.
+    /// Breaks between words only; a word longer than the width gets a separate line.
     func lines(of text: String) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -16,7 +16,7 @@ struct TextWrapping {
         return line.isEmpty ? lines : lines + [line]
     }
 
-    /// Wraps each line of the text by itself, keeping empty lines and lines that begin with a space.
+    /// Wraps each line of the text separately, keeping empty lines and lines that begin with a space.
     func paragraphs(of text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             line.isEmpty || line.hasPrefix(" ") ? [String(line)] : lines(of: String(line))
@@ -25,12 +25,12 @@ struct TextWrapping {
 }
 
 extension String {
-    /// Followed by spaces up to a width.
+    /// Padded with spaces to a width.
     func padded(to width: Int) -> String { self + spaces(width - count) }
 
-    /// After spaces that fill a width.
+    /// Right-aligned to a width.
     func rightAligned(to width: Int) -> String { spaces(width - count) + self }
 }
 
-/// None for a negative number.
+/// Empty for a negative number.
 func spaces(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }

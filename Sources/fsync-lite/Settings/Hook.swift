@@ -2,14 +2,14 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// A command of a job.
+/// A command that a job runs.
 struct Hook: CustomStringConvertible {
     enum Moment: String, CaseIterable {
-        /// Before anything is looked at. If it fails, nothing is applied.
+        /// Before anything is read. If it fails, nothing is applied.
         case before
-        /// After an apply that made the target the mirror.
+        /// After an apply that completed the mirror.
         case after
-        /// When the exit code will not be 0.
+        /// Before an exit code other than 0.
         case onFailure = "on_failure"
     }
 
@@ -18,7 +18,7 @@ struct Hook: CustomStringConvertible {
 
     var description: String { words.map { Shell.word(Array($0.utf8)) }.joined(separator: " ") }
 
-    /// nil for what is no command.
+    /// nil if the value is no command.
     init?(_ moment: Moment, _ value: SettingValue) {
         switch value {
         case .text(let command): words = [command]
@@ -36,7 +36,7 @@ struct Hook: CustomStringConvertible {
 
     /// Runs the command.
     ///
-    /// - Returns: what went wrong; nil when it ended well.
+    /// - Returns: the error; nil on success.
     func run(report: [UInt8]) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// An apply with a name, as settings describe it.
+/// A named apply from the settings.
 struct Job {
     let name: String
     let source: [UInt8]
@@ -35,6 +35,5 @@ struct Job {
         }
     }
 
-    /// A line that tells which job it is about.
     func labelled(_ text: String) -> String { "\(escapedText(name.utf8)): \(text)" }
 }

@@ -1,12 +1,12 @@
 import FsyncLite
 
 extension GivenOptions {
-    /// The same with what settings say where the command line says nothing. Lists are joined, so that of
-    /// patterns the stronger ones decide.
+    /// These options, completed by settings where the command line says nothing. Lists are joined; the stronger
+    /// patterns decide.
     ///
     /// - Parameters:
-    ///   - layers: the weakest first.
-    ///   - options: those that settings may give here.
+    ///   - layers: weakest first.
+    ///   - options: those allowed in settings here.
     func over(_ layers: [SettingsLayer], _ options: [OptionDescription]) -> GivenOptions {
         var inherited = GivenOptions()
         for option in options where !option.isRepeatable && !has(option) {
@@ -18,7 +18,7 @@ extension GivenOptions {
         return inherited + self
     }
 
-    /// Takes over what a layer says of an option.
+    /// Adds a layer's values of an option.
     fileprivate mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
         guard let values = layer?.values[option.name]?.values else { return }
         if values.isEmpty { append(option) }
@@ -27,7 +27,6 @@ extension GivenOptions {
 }
 
 extension SettingsLayer {
-    /// Its rules of retention, as a command line would have them.
     var retention: GivenOptions {
         var rules = GivenOptions()
         for option in OptionDescription.retention { rules.append(option, values: self) }
@@ -36,12 +35,12 @@ extension SettingsLayer {
 }
 
 extension RetentionOptions {
-    /// What settings say, of a command that asks what an apply would keep.
+    /// The settings for a command that asks what an apply would keep.
     init(settingsFor target: [UInt8], _ given: GivenOptions) throws {
         try self.init(GivenOptions(), SettingsSources(given).layers(target: target))
     }
 
-    /// What a command line says, and settings.
+    /// A command line and settings.
     init(_ given: GivenOptions, _ layers: [SettingsLayer]) throws {
         try self.init(given)
         for layer in layers {

@@ -2,7 +2,7 @@ import FileStorage
 import FsyncLite
 
 extension SettingsFile {
-    /// Says where in the file a value stands that an option does not take.
+    /// Adds to an error the location of an invalid value in the file.
     fileprivate func locating<Result>(_ path: [String], _ read: () throws -> Result) throws -> Result {
         do {
             return try read()
@@ -13,22 +13,22 @@ extension SettingsFile {
 }
 
 extension OptionDescription {
-    /// What settings call it: `max_delete` for `--max-delete`.
+    /// The option's key in settings: `max_delete` for `--max-delete`.
     var key: String { String(name.dropFirst(2)).replacing("-", with: "_") }
 }
 
-/// The options that one part of the settings gives, checked, as a command line would have them.
+/// The options of one part of the settings, checked like a command line.
 struct SettingsLayer {
     struct Value {
-        /// nil for a flag that is off; none for one that is on.
+        /// nil for a flag that is off; empty for one that is on.
         let values: [[UInt8]]?
-        /// The file and the line.
+        /// File and line.
         let location: String
     }
 
-    /// Where the options stand, the weakest first.
+    /// The origin of a layer, weakest first.
     enum Origin {
-        /// The `defaults` of a person's own settings.
+        /// The `defaults` of the user's settings.
         case defaults
         /// The `defaults` of the target's settings.
         case target
@@ -40,9 +40,9 @@ struct SettingsLayer {
     private(set) var values: [String: Value] = [:]
 
     /// - Parameters:
-    ///   - path: the names that lead to the values in the file.
-    ///   - others: keys that stand there too and are no options.
-    /// - Throws: `SyncError` with file, line and key for an unknown key and a value that the option does not take.
+    ///   - path: the keys that lead to the values in the file.
+    ///   - others: keys at that level that are no options.
+    /// - Throws: `SyncError` with file, line and key for an unknown key and an invalid value.
     init<Content>(
         _ settings: SettingValues, _ origin: Origin, at path: [String], in file: SettingsFile<Content>,
         beside others: [String] = []
@@ -71,7 +71,7 @@ struct SettingsLayer {
             let words = [try text(value, for: option)]
             var given = GivenOptions()
             given.append(option, words[0])
-            // The option's own judgement.
+            // The options check their values.
             _ = try (SyncOptions(given), RetentionOptions(given))
             return words
         default: break

@@ -2,14 +2,14 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// Where settings are looked for: a person's own file, and the target's.
+/// The settings files: the user's, and the target's.
 struct SettingsSources {
     /// nil without a file: everything has its default.
     let own: SettingsFile<UserSettings>?
-    /// What it says of every run; empty without a file.
+    /// The user's settings for every run; empty without a file.
     private(set) var defaults: [SettingsLayer] = []
 
-    /// - Throws: `SyncError` with code `inputMissing` when the file that `--settings` names is not there.
+    /// - Throws: `SyncError` with code `inputMissing` if the file named by `--settings` does not exist.
     init(_ given: GivenOptions) throws {
         if let path = given.value(.settingsFile) {
             own = try SettingsFile(reading: LocalFile(bytes: path))
@@ -23,25 +23,25 @@ struct SettingsSources {
         }
     }
 
-    /// `fsync-lite` in the XDG directory for settings; nil where the environment names none.
+    /// `fsync-lite` in the XDG configuration directory; nil if the environment names none.
     static var directory: LocalFile? {
         (directory(in: "XDG_CONFIG_HOME") ?? directory(in: "HOME").map { $0 + ".config" })
             .map { $0 + "fsync-lite" }
     }
 
-    /// The absolute path that a variable of the environment holds.
+    /// The absolute path in an environment variable.
     private static func directory(in variable: String) -> LocalFile? {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
-    /// A path that means the same from any working directory: from `/`, or from `~/`, which is `HOME`; nil for others.
+    /// A path independent of the working directory: from `/`, or from `~/`, which is `HOME`; nil for any other.
     static func path(_ text: String) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
         guard text.hasPrefix("~/") else { return nil }
         return directory(in: "HOME").map { ($0 + String(text.dropFirst(2))).bytes }
     }
 
-    /// A home that is another user's, or none, as a daemon's `/dev/null`, holds no settings of ours.
+    /// Another user's home, or none, such as a daemon's `/dev/null`, has no settings of ours.
     private static func isReachable(_ directory: LocalFile) throws -> Bool {
         do {
             return try directory.isDirectory
@@ -52,7 +52,7 @@ struct SettingsSources {
         }
     }
 
-    /// What holds for a run on a target beside its command line, the weakest first.
+    /// The layers of settings below the command line of a run, weakest first.
     func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
         if let file = try Target(path: target).settings() {
@@ -63,13 +63,12 @@ struct SettingsSources {
         return layers
     }
 
-    /// Every job, in the order of their names.
+    /// All jobs, in the order of their names.
     func jobs() throws -> [Job] {
         guard let own else { return [] }
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
-    /// The jobs of these names.
     func jobs(named names: [[UInt8]]) throws -> [Job] {
         let jobs = try jobs()
         return try names.map { name in

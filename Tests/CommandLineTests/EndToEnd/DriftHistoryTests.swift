@@ -148,7 +148,7 @@ struct DriftHistoryTests {
         try scene.remove("target/d")
         let undo = try scene.run("undo", "target")
         #expect(undo.code == 3)
-        #expect(undo.errors.contains("d/a: somebody changed this in the target since; it stays (drift)"))
+        #expect(undo.errors.contains("d/a: it was changed in the target since; it stays (drift)"))
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         for step in 0...2 {
             let copy = "copy\(step)"

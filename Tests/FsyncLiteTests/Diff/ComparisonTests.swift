@@ -22,7 +22,7 @@ struct ComparisonTests {
             record = source
             target = source
             (target.inode, target.created, target.changed) = (70, seconds(2), seconds(20))
-            policy.trust = CommitSpans(spans: [seconds(30)..<seconds(40)])
+            policy.commitSpans = CommitSpans(spans: [seconds(30)..<seconds(40)])
         }
 
         var compared: Match {

@@ -11,9 +11,9 @@ struct HardLinkIndexTests {
     }
 
     private func admits(_ matches: [(source: FileStatus, target: FileStatus)]) throws -> [Bool] {
-        var census = HardLinkIndex()
+        var linkIndex = HardLinkIndex()
         return try matches.enumerated().map { number, match in
-            census.admit(
+            linkIndex.admit(
                 match.source, match.target, at: try #require(RelativePath("\(number)")), as: nil)
         }
     }

@@ -61,10 +61,10 @@ struct RacyCheckTests {
     }
 
     @Test func aCommitAccountsForTimesWithinIt() {
-        let trust = CommitSpans(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
+        let commitSpans = CommitSpans(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
         for (time, isAccounted) in [(9, false), (10, true), (19, true), (20, false), (30, true), (31, false)]
         {
-            #expect(trust.accounts(for: seconds(Int64(time))) == isAccounted, "\(time)")
+            #expect(commitSpans.accounts(for: seconds(Int64(time))) == isAccounted, "\(time)")
         }
     }
 }
