@@ -1,8 +1,8 @@
 import FileSystem
 
-/// What went wrong, where, and the system's reason.
+/// An error with its path and the system's reason.
 public struct SyncError: Error, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is: what a program branches on. The set is open; more may come.
+    /// The kind of error, for programs to branch on. More may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -10,17 +10,17 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
             self.rawValue = rawValue
         }
 
-        /// Something did not work; `errno` tells more where the system said so.
+        /// A failure; `errno` has the system's reason, if any.
         public static let failed = Code(rawValue: "failed")
-        /// Something is as it must not be, and nothing was written: a name is taken, a guard says no.
+        /// A precondition is not met and nothing was written: a name exists, a guard refuses.
         public static let refused = Code(rawValue: "refused")
-        /// What was looked at has changed since.
+        /// The object has changed since it was inspected.
         public static let stale = Code(rawValue: "stale")
-        /// What was asked for makes no sense.
+        /// Invalid arguments.
         public static let usage = Code(rawValue: "usage")
-        /// A document is damaged, or is not what it should be.
+        /// A document is damaged or of the wrong type.
         public static let invalidDocument = Code(rawValue: "invalid_document")
-        /// Something that was named as input is not there.
+        /// An input that was named does not exist.
         public static let inputMissing = Code(rawValue: "input_missing")
     }
 

@@ -104,77 +104,77 @@ package final class Commit {
         }
     }
 
-    private func move(_ object: Int, from: JournalObjects.Location, to: JournalObjects.Location) throws {
-        guard objects[object] == from, let place = objects.place(of: object, at: from),
-            let goal = objects.place(of: object, at: to)
+    private func move(_ object: Int, from: JournalObjects.Position, to: JournalObjects.Position) throws {
+        guard objects[object] == from, let location = objects.location(of: object, at: from),
+            let goal = objects.location(of: object, at: to)
         else { return }
-        let directory = try objects.handle(place.parent)
+        let directory = try objects.handle(location.parent)
         let goalDirectory = try objects.handle(goal.parent)
-        try expect(object, at: place, in: directory)
+        try expect(object, at: location, in: directory)
         try withRoom {
             do {
-                try directory.rename(place.name, to: goalDirectory, goal.name, .noReplace)
+                try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
             } catch let error as SystemError where error.errno == .exists {
                 try displace(goal.name, in: goalDirectory)
-                try directory.rename(place.name, to: goalDirectory, goal.name, .noReplace)
+                try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
             }
         }
         objects[object] = to
     }
 
     private func exchange(
-        _ object: Int, _ from: JournalObjects.Location, _ to: JournalObjects.Location,
-        _ other: Int, _ otherFrom: JournalObjects.Location, _ otherTo: JournalObjects.Location
+        _ object: Int, _ from: JournalObjects.Position, _ to: JournalObjects.Position,
+        _ other: Int, _ otherFrom: JournalObjects.Position, _ otherTo: JournalObjects.Position
     ) throws {
         guard objects[object] == from else { return }
         guard objects[other] == otherFrom else {
             // Its partner has gone missing: the name is free, or a foreign object has it, which is displaced.
             return try move(object, from: from, to: to)
         }
-        guard let place = objects.place(of: object, at: from),
-            let otherPlace = objects.place(of: other, at: otherFrom)
+        guard let location = objects.location(of: object, at: from),
+            let otherLocation = objects.location(of: other, at: otherFrom)
         else { return }
-        let directory = try objects.handle(place.parent)
-        let otherDirectory = try objects.handle(otherPlace.parent)
-        try expect(object, at: place, in: directory)
-        try expect(other, at: otherPlace, in: otherDirectory)
-        try withRoom { try directory.rename(place.name, to: otherDirectory, otherPlace.name, .exchange) }
+        let directory = try objects.handle(location.parent)
+        let otherDirectory = try objects.handle(otherLocation.parent)
+        try expect(object, at: location, in: directory)
+        try expect(other, at: otherLocation, in: otherDirectory)
+        try withRoom { try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange) }
         objects[object] = to
         objects[other] = otherTo
     }
 
     private func link(_ link: OperationGraph.Link) throws {
-        let directory = try objects.handle(link.place.parent)
-        if let status = try directory.status(of: link.place.name) {
+        let directory = try objects.handle(link.location.parent)
+        if let status = try directory.status(of: link.location.name) {
             if objects.isObject(link.object, status) { return }
-            try displace(link.place.name, in: directory)
+            try displace(link.location.name, in: directory)
         }
-        guard let place = objects.place(of: link.object) else { return }
-        let holder = try objects.handle(place.parent)
-        try expect(link.object, at: place, in: holder)
-        try withRoom { try holder.link(place.name, to: directory, link.place.name) }
+        guard let location = objects.location(of: link.object) else { return }
+        let holder = try objects.handle(location.parent)
+        try expect(link.object, at: location, in: holder)
+        try withRoom { try holder.link(location.name, to: directory, link.location.name) }
     }
 
     /// Takes a name away that `link` made. What others put there since is theirs.
     private func unlink(_ link: OperationGraph.Link) throws {
-        guard objects.isFound(link.place.parent), let place = objects.place(of: link.object),
-            place != link.place
+        guard objects.isFound(link.location.parent), let location = objects.location(of: link.object),
+            location != link.location
         else { return }
-        let directory = try objects.handle(link.place.parent)
-        guard let status = try directory.status(of: link.place.name), objects.isObject(link.object, status),
+        let directory = try objects.handle(link.location.parent)
+        guard let status = try directory.status(of: link.location.name), objects.isObject(link.object, status),
             status.links > 1
         else { return }
-        try directory.unlink(link.place.name)
+        try directory.unlink(link.location.name)
     }
 
     /// Right before an object is moved: it is still the one.
     ///
     /// RACE: an object that replaces it between this look and the rename is moved to the history instead; it is not
     /// lost.
-    private func expect(_ object: Int, at place: OperationGraph.Place, in directory: Directory) throws {
-        guard let status = try directory.status(of: place.name), objects.isObject(object, status) else {
+    private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
+        guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: directory.path(of: place.name), "somebody changed this during the commit")
+                .failed, path: directory.path(of: location.name), "somebody changed this during the commit")
         }
     }
 
@@ -251,12 +251,12 @@ package final class Commit {
             let handle = try ObjectHandle(of: objects.root)
             return try body(handle, try handle.status())
         }
-        guard let place = objects.place(of: object) else { return }
-        let handle = try ObjectHandle(place.name, in: try objects.handle(place.parent))
+        guard let location = objects.location(of: object) else { return }
+        let handle = try ObjectHandle(location.name, in: try objects.handle(location.parent))
         let status = try handle.status()
         guard objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: try objects.handle(place.parent).path(of: place.name),
+                .failed, path: try objects.handle(location.parent).path(of: location.name),
                 "somebody replaced this during the commit")
         }
         try body(handle, status)

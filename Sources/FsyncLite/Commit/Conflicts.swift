@@ -43,9 +43,9 @@ extension Commit {
                 if let last = late.last, scan.path.isBelow(last) { continue }
                 if isLate(scan.status) { late.append(scan.path) }
             }
-            let walker = PathResolver(directory)
+            let resolver = PathResolver(directory)
             for path in late {
-                guard let (parent, name) = try walker.place(of: path) else { continue }
+                guard let (parent, name) = try resolver.location(of: path) else { continue }
                 try displace(name, in: parent, to: stage)
             }
         }

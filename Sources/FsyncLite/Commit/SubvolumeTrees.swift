@@ -10,7 +10,7 @@ struct SubvolumeTrees {
 
     /// nil where there are none.
     init?(of target: Directory) throws {
-        guard try target.isSubvolume(), let (parent, name) = try target.place(),
+        guard try target.isSubvolume(), let (parent, name) = try target.location(),
             let own = StateDirectory.treesName(beside: name),
             // The same rules hold as for a state: ours, and closed to others.
             let found = try StateDirectory(own, in: parent, isBeside: true)

@@ -31,11 +31,11 @@ extension FilterDecision: CustomStringConvertible {
     /// For people: `excluded by *.o (src/.gitignore:3)`.
     public var description: String {
         let verdict = isExcluded ? "excluded" : "included"
-        let place = directory.map(\.description) ?? "its directory"
+        let location = directory.map(\.description) ?? "its directory"
         return switch cause {
         case .rule(let rule): "\(verdict) by \(rule)\(directory.map { " with the directory \($0)" } ?? "")"
-        case .cacheDirectory: "\(verdict): \(place) is a cache directory"
-        case .otherFileSystem: "\(verdict): \(place) is on another file system"
+        case .cacheDirectory: "\(verdict): \(location) is a cache directory"
+        case .otherFileSystem: "\(verdict): \(location) is on another file system"
         case .belowMinimumSize(let limit): "\(verdict): smaller than \(limit) bytes"
         case .aboveMaximumSize(let limit): "\(verdict): larger than \(limit) bytes"
         case nil: "\(verdict): no rule matches"

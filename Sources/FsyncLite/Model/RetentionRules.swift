@@ -21,11 +21,11 @@ public struct RetentionOptions: Hashable, Sendable {
     ///   - kept: what was kept with the target before this run.
     ///   - target: in the target's settings.
     func rules(kept: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
-        let places: [(RetentionPolicy?, RetentionRules.Origin)] = [
+        let locations: [(RetentionPolicy?, RetentionRules.Origin)] = [
             (given, .given), (target, .settings), (self.settings, .settings),
             (self.kept(over: kept), .kept), (defaults, .defaults),
         ]
-        for case (let policy?, let origin) in places where !policy.isEmpty {
+        for case (let policy?, let origin) in locations where !policy.isEmpty {
             return RetentionRules(policy, origin)
         }
         return RetentionRules(.builtIn, .builtIn)

@@ -17,7 +17,7 @@ extension Difference {
         let going = Set(deleted.map(\.file.path))
         let uncovering = policy.uncovering
         func isMissed(_ file: File) -> Bool {
-            !uncovering.contains(file.path) || tree.place(of: file.path).isInState
+            !uncovering.contains(file.path) || tree.location(of: file.path).isInState
         }
         // Directories that something comes back into.
         let needed = Set(
@@ -87,7 +87,7 @@ extension Difference {
                 guard !match.source.isDirectory || !tree.isChanged(path) else { continue }
                 if !match.source.isDirectory { listed.insert(path) }
             } else {
-                guard match.source.isFile, tree.place(of: path) == match.target.path,
+                guard match.source.isFile, tree.location(of: path) == match.target.path,
                     !(match.base?.known.isIntact(in: match.target.status) ?? false)
                 else { continue }
                 problems.append(.lost(path))
@@ -127,7 +127,7 @@ extension Difference {
                 unknown.append(file.path)
                 continue
             }
-            let found = try contents.digest(of: tree.place(of: file.path), problems: &unread)
+            let found = try contents.digest(of: tree.location(of: file.path), problems: &unread)
             if let found, found.digest != digest { lost.append(file.path) }
         }
         omit(lost)
@@ -139,10 +139,10 @@ extension Difference {
     /// - Returns: what is lost to the earlier tree.
     mutating func settleRecovered(_ tree: SnapshotTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
-        let places = Set(tree.recovered.keys)
+        let locations = Set(tree.recovered.keys)
         var lost: Set<RelativePath> = []
         matches = matches.compactMap { match in
-            guard places.contains(match.target.path), let base = match.base,
+            guard locations.contains(match.target.path), let base = match.base,
                 base.differs(from: match.target.status)
             else { return match }
             lost.insert(match.source.path)
@@ -156,14 +156,14 @@ extension Difference {
         // Of another type by now, or gone: where they stand, and where they will.
         let moves = MoveMap(self)
         var others: [RelativePath: RelativePath] = [:]
-        for (file, _) in deleted where places.contains(file.path) {
+        for (file, _) in deleted where locations.contains(file.path) {
             guard moves.newPath(of: file.path.parent) != nil else { continue }
             others[file.path] = moves.carriedPath(of: file.path)
         }
         let standing = Set(others.values)
         let missing = Set(
             created.lazy.filter {
-                places.contains(tree.place(of: $0.file.path))
+                locations.contains(tree.location(of: $0.file.path))
                     && (!$0.file.isDirectory || standing.contains($0.file.path))
             }.map(\.file.path))
         // The target does not have them, and so the manifest has them no more.
@@ -172,7 +172,7 @@ extension Difference {
             forgotten.append(path)
             return true
         }
-        forgotten += missing.map(tree.place(of:))
+        forgotten += missing.map(tree.location(of:))
         created.removeAll { leavesOut($0.file.path) }
         matches.removeAll { leavesOut($0.source.path) }
         lost.formUnion(missing)

@@ -46,13 +46,13 @@ extension Difference {
     ///   then only a scan tells what is to be done.
     mutating func confirm(in target: Directory) throws -> Bool {
         let device = try target.status().device
-        let walker = PathResolver(target)
+        let resolver = PathResolver(target)
         var found: [RelativePath: FileStatus] = [:]
 
         /// As it is there, with nothing in the way of changing it.
         func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
             if let status = found[path] { return status }
-            guard let status = try walker.status(of: path),
+            guard let status = try resolver.status(of: path),
                 status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
             else { return nil }
             found[path] = status
@@ -93,7 +93,7 @@ extension Difference {
         }
         // All that is recorded in them is part of this, and was found: as many names are the same names.
         for path in leaving {
-            let present = try DirectoryListing.names(in: walker.directory(path))
+            let present = try DirectoryListing.names(in: resolver.directory(path))
             guard present.count == names[path] ?? 0 else { return false }
         }
         // The history may have names of a file, which no record tells of.
@@ -111,8 +111,8 @@ extension Difference {
             }
             let directory = moves.oldPath(of: parent)
             parents.insert(directory)
-            let place = directory.appending(name)
-            if !gone.contains(place), try look(place) != nil { return false }
+            let location = directory.appending(name)
+            if !gone.contains(location), try look(location) != nil { return false }
         }
         return try parents.allSatisfy { try $0.isRoot || look($0)?.type == .directory }
     }

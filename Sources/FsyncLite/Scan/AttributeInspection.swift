@@ -10,7 +10,7 @@ extension PathResolver {
             return ExtendedAttributes()
         }
         do {
-            guard let (directory, name) = try place(of: file.path) else { return nil }
+            guard let (directory, name) = try location(of: file.path) else { return nil }
             return try directory.extendedAttributes(of: name, selection)
         } catch {
             guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }

@@ -28,8 +28,8 @@ struct ContentSource: Sendable {
     var isEarlier: Bool { location != nil }
 
     /// Finds entries, wherever they lie.
-    func walker() -> PathResolver {
-        PathResolver(root, places: location)
+    func resolver() -> PathResolver {
+        PathResolver(root, locations: location)
     }
 
     /// The root as an entry.
@@ -42,9 +42,9 @@ struct ContentSource: Sendable {
 
     /// The extended attributes of an entry; none where it has gone meanwhile.
     func extendedAttributes(
-        of file: File, _ selection: ExtendedAttributes.Selection, _ walker: PathResolver
+        of file: File, _ selection: ExtendedAttributes.Selection, _ resolver: PathResolver
     ) throws -> ExtendedAttributes {
         if isEarlier { return file.extended }
-        return try walker.extendedAttributes(of: file, selection) ?? ExtendedAttributes()
+        return try resolver.extendedAttributes(of: file, selection) ?? ExtendedAttributes()
     }
 }

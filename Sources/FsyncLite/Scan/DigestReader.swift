@@ -32,7 +32,7 @@ final class DigestReader {
     /// - Throws: `SystemError` for one that cannot be read, `SyncError` with code `interrupted`.
     func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
         do throws(SystemError) {
-            guard let (directory, name) = try tree.place(of: path),
+            guard let (directory, name) = try tree.location(of: path),
                 try directory.status(of: name)?.type == .file
             else { return nil }
             let file = try directory.open(name, [.read, .noFollow, .nonBlocking])

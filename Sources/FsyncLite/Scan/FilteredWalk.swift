@@ -105,10 +105,10 @@ extension Filters {
 
     /// Decides about single paths, by what the directories of a source say, wherever an entry is.
     func decisions(in source: Directory) throws -> Decisions {
-        let (walker, device) = (PathResolver(source), try source.status().device)
+        let (resolver, device) = (PathResolver(source), try source.status().device)
         return { path, type, size in
             try explain(path, type: type, size: size) {
-                try FilteredWalk.contents(of: $0, self, walker, device)
+                try FilteredWalk.contents(of: $0, self, resolver, device)
             }
         }
     }

@@ -7,10 +7,10 @@ package final class PathResolver {
     /// Where the last call led: neighbours come one after the other.
     private var last: (path: RelativePath, directory: Directory)
     /// Where an entry lies, when not at its path.
-    private let places: ((RelativePath) -> RelativePath)?
+    private let locations: ((RelativePath) -> RelativePath)?
 
-    package init(_ root: Directory, places: ((RelativePath) -> RelativePath)? = nil) {
-        self.places = places
+    package init(_ root: Directory, locations: ((RelativePath) -> RelativePath)? = nil) {
+        self.locations = locations
         chain = DirectoryChain(root: root)
         last = (.root, root)
     }
@@ -37,8 +37,8 @@ package final class PathResolver {
     }
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.
-    package func place(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
-        let path = places?(path) ?? path
+    package func location(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
+        let path = locations?(path) ?? path
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)
     }
@@ -46,7 +46,7 @@ package final class PathResolver {
     /// The status of an entry; nil where nothing is, also since some directory on the way is none by now.
     func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
-            guard let (directory, name) = try place(of: path) else { return nil }
+            guard let (directory, name) = try location(of: path) else { return nil }
             return try directory.status(of: name)
         } catch {
             guard Errno.noDirectory.contains(error.errno) else { throw error }

@@ -15,10 +15,10 @@ extension Directory {
     /// The directory of the reserved name where it is not in this one but beside it: paths that begin with the name lead
     /// there all the same.
     func reservedDirectoryBeside() throws(SystemError) -> Directory? {
-        guard try status(of: FileName.state) == nil, let place = try place(),
-            let name = FileName.state(beside: place.name),
-            try place.parent.status(of: name)?.type == .directory
+        guard try status(of: FileName.state) == nil, let location = try location(),
+            let name = FileName.state(beside: location.name),
+            try location.parent.status(of: name)?.type == .directory
         else { return nil }
-        return try place.parent.directory(name)
+        return try location.parent.directory(name)
     }
 }

@@ -170,7 +170,7 @@ final class ContentCopier {
 
     private func openSource(_ file: File) throws -> FileDescriptor {
         do {
-            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
+            guard let (directory, name) = try source.location(of: file.path) else { throw gone(file) }
             return try directory.open(name, [.read, .noFollow, .nonBlocking])
         } catch let error as SystemError {
             switch error.errno {

@@ -60,8 +60,8 @@ final class LinkedCopy {
         old = PathResolver(root)
         new = PathResolver(tree)
         scan = try TreeScan(root, .target, monitor: monitor)
-        let facts = try FileSystemInfo(of: root)
-        (linkLimit, hasDomains) = (facts.linkLimit, facts.hasDomains)
+        let info = try FileSystemInfo(of: root)
+        (linkLimit, hasDomains) = (info.linkLimit, info.hasDomains)
         // Each directory gets its project when all is in it.
         if hasDomains { try tree.openToAll() }
     }
@@ -80,8 +80,8 @@ final class LinkedCopy {
             if let mount = scan.findings.mounts.first {
                 throw refusal(mount.path, "something is mounted here")
             }
-            guard let (holder, name) = try old.place(of: scan.path),
-                let (parent, _) = try new.place(of: scan.path)
+            guard let (holder, name) = try old.location(of: scan.path),
+                let (parent, _) = try new.location(of: scan.path)
             else { continue }
             if scan.status.type == .directory {
                 try parent.makeDirectory(name)
@@ -132,7 +132,7 @@ final class LinkedCopy {
             let names = met[status.inode, default: status.links] - 1
             met[status.inode] = names
         }
-        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
+        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first) {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false

@@ -9,7 +9,7 @@ package struct ManifestUpdate: Sendable {
         var targetChanged: FileTime?
         var marks: EntryMarks
         /// Where the object stands in the target until the commit; nil for a new one.
-        var place: RelativePath?
+        var location: RelativePath?
     }
 
     private struct Change: Sendable {
@@ -95,12 +95,12 @@ package struct ManifestUpdate: Sendable {
     /// - Parameter targetChanged: the change time of its object, if the commit does nothing to it.
     package mutating func set(
         _ file: File, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
-        at place: RelativePath? = nil
+        at location: RelativePath? = nil
     ) {
         // A socket that was left in the target holds nothing, and a manifest has no word for it.
         guard file.status.type != .socket else { return }
         let entry = Entry(
-            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, place: place)
+            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, location: location)
         changes.append(Change(path: file.path, entry: entry))
     }
 
@@ -131,15 +131,15 @@ package struct ManifestUpdate: Sendable {
             guard let entry = change.entry else { return }
             let path = change.path
             var digest = entry.file.digest
-            if let missing, let place = entry.place, digest == nil, entry.file.isFile {
-                digest = try missing.digest(of: path, at: place, inode: entry.targetInode)
+            if let missing, let location = entry.location, digest == nil, entry.file.isFile {
+                digest = try missing.digest(of: path, at: location, inode: entry.targetInode)
             }
             writer.append(
                 path: path, status: recorded(entry.file.status, at: path),
                 destination: entry.file.destination, extended: entry.file.extended,
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: untouched(
-                    entry.targetChanged, entry.file.status.type, entry.place, entry.targetInode),
+                    entry.targetChanged, entry.file.status.type, entry.location, entry.targetInode),
                 marks: entry.marks.union(entry.file.isGrowing ? .growing : [])
                     .union(uncovered.contains(path) ? .uncovered : []), digest: digest)
         }

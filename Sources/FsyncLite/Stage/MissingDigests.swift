@@ -19,9 +19,9 @@ final class MissingDigests {
     ///   - path: where the entry will stand.
     ///   - place: the path of its object now.
     ///   - inode: the object that the entry is recorded of.
-    func digest(of path: RelativePath, at place: RelativePath, inode: UInt64) throws -> Digest? {
+    func digest(of path: RelativePath, at location: RelativePath, inode: UInt64) throws -> Digest? {
         do {
-            guard let (digest, status) = try target.digest(of: place), status.inode == inode,
+            guard let (digest, status) = try target.digest(of: location), status.inode == inode,
                 status.changed < scanned
             else {
                 without.append((path, "somebody is changing it in the target"))

@@ -8,10 +8,10 @@ final class PreviousStage {
 
     /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
     /// nil where nothing was left behind. What no log tells of is of no use.
-    init?(_ state: StateDirectory, for arrivals: [File], _ attributes: MirroredAttributes) throws {
+    init?(_ state: StateDirectory, for stagedEntries: [File], _ attributes: MirroredAttributes) throws {
         guard let stages = try state.stage() else { return nil }
         self.stages = stages
-        let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
+        let wanted = Dictionary(uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
             // One that others may write to may hold anything.
@@ -19,12 +19,12 @@ final class PreviousStage {
                 status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
             {
                 let stage = try stages.directory(name)
-                let walker = PathResolver(stage)
+                let resolver = PathResolver(stage)
                 do throws(SystemError) {
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
                         guard let source = wanted[file.path], file.isFrom(source) else { return }
-                        files[file.path] = (file, walker)
-                        kept.insert(file.place)
+                        files[file.path] = (file, resolver)
+                        kept.insert(file.location)
                     }
                 } catch {
                     // The files that it could not tell of are copied anew.
@@ -43,10 +43,10 @@ final class PreviousStage {
     /// Removes all files but those, and opens the directories, some of which have their final mode already.
     private static func prune(_ stage: Directory, keeping kept: Set<RelativePath>) throws {
         let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
-        let walker = PathResolver(stage)
+        let resolver = PathResolver(stage)
         let log = RelativePath.root.appending(TransactionEntry.log)
         while try scan.advance() {
-            guard let (directory, name) = try walker.place(of: scan.path) else { continue }
+            guard let (directory, name) = try resolver.location(of: scan.path) else { continue }
             if scan.status.type == .directory {
                 guard scan.status.permissions & 0o700 != 0o700 else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
@@ -61,7 +61,7 @@ final class PreviousStage {
     /// - Returns: its status; nil where there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
-            let (directory, oldName) = try? stage.place(of: staged.place),
+            let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
             status.inode == staged.stagedInode,
             status.size == file.size, status.modified == file.status.modified, status.links == 1

@@ -31,8 +31,8 @@ final class Stage {
 
     /// What became of the arrivals, by their paths.
     var staged: [(path: RelativePath, outcome: Outcome)] {
-        zip(graph.arrivals, outcomes).compactMap { arrival, outcome in
-            outcome.map { (arrival.file.path, $0) }
+        zip(graph.stagedEntries, outcomes).compactMap { entry, outcome in
+            outcome.map { (entry.file.path, $0) }
         }
     }
 
@@ -137,13 +137,13 @@ final class Stage {
             }
             let worker = makeWorker()
             locations = try makeDirectories()
-            let work = StageWork(graph.arrivals, locations, monitor)
+            let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
             try link(work, worker)
-            for (index, arrival) in graph.arrivals.enumerated().reversed() where arrival.file.isDirectory {
-                let staysOpen = graph.deferredDirectories.contains(arrival.file.path)
-                work.end(index, try worker.stage(arrival.file, at: locations[index], staysOpen: staysOpen))
+            for (index, entry) in graph.stagedEntries.enumerated().reversed() where entry.file.isDirectory {
+                let staysOpen = graph.deferredDirectories.contains(entry.file.path)
+                work.end(index, try worker.stage(entry.file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -169,13 +169,13 @@ final class Stage {
     private func makeDirectories() throws -> [RelativePath] {
         let stage = PathResolver(directory)
         var locations: [RelativePath] = []
-        locations.reserveCapacity(graph.arrivals.count)
+        locations.reserveCapacity(graph.stagedEntries.count)
         // The new directories on the way to the present arrival.
         var open: [(path: RelativePath, location: RelativePath)] = []
-        for arrival in graph.arrivals {
-            let path = arrival.file.path
+        for entry in graph.stagedEntries {
+            let path = entry.file.path
             while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
-            if let object = arrival.object, let slot = graph.objects[object].slot,
+            if let object = entry.object, let slot = graph.objects[object].slot,
                 let slots = graph.objects[slot.parent].old
             {
                 locations.append(RelativePath.root.appending(slots.name).appending(slot.name))
@@ -184,8 +184,8 @@ final class Stage {
             } else {
                 preconditionFailure("an arrival without a place")
             }
-            guard arrival.file.isDirectory, let location = locations.last,
-                let (parent, name) = try stage.place(of: location)
+            guard entry.file.isDirectory, let location = locations.last,
+                let (parent, name) = try stage.location(of: location)
             else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
@@ -198,31 +198,31 @@ final class Stage {
     private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = PathResolver(directory)
-        for (index, arrival) in graph.arrivals.enumerated()
-        where arrival.file.isFile && arrival.leader == nil {
-            guard let (parent, name) = try stage.place(of: locations[index]),
-                let status = try previous.take(arrival.file, to: parent, name)
+        for (index, entry) in graph.stagedEntries.enumerated()
+        where entry.file.isFile && entry.primary == nil {
+            guard let (parent, name) = try stage.location(of: locations[index]),
+                let status = try previous.take(entry.file, to: parent, name)
             else { continue }
-            work.end(index, try worker.adopt(status, for: arrival.file, at: locations[index]))
+            work.end(index, try worker.adopt(status, for: entry.file, at: locations[index]))
         }
     }
 
     /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
     /// copied once more, and the next names are that copy's.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let followers = graph.arrivals.enumerated().filter { $0.element.leader != nil }
+        let followers = graph.stagedEntries.enumerated().filter { $0.element.primary != nil }
         guard !followers.isEmpty else { return }
-        var leaders: [RelativePath: Int] = [:]
-        for (index, arrival) in graph.arrivals.enumerated()
-        where arrival.leader == nil && arrival.file.linkCount > 1 {
-            leaders[arrival.file.path] = index
+        var primaries: [RelativePath: Int] = [:]
+        for (index, entry) in graph.stagedEntries.enumerated()
+        where entry.primary == nil && entry.file.linkCount > 1 {
+            primaries[entry.file.path] = index
         }
-        for (index, arrival) in followers {
-            guard let path = arrival.leader else { continue }
-            var file = arrival.file
-            switch leaders[path].flatMap(work.outcome) {
+        for (index, entry) in followers {
+            guard let path = entry.primary else { continue }
+            var file = entry.file
+            switch primaries[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
-                if let leader = leaders[path], try worker.link(locations[leader], to: locations[index]) {
+                if let primary = primaries[path], try worker.link(locations[primary], to: locations[index]) {
                     work.end(index, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
@@ -234,7 +234,7 @@ final class Stage {
             case .failed, .vanished, nil: break
             }
             work.end(index, try worker.stage(file, at: locations[index]))
-            leaders[path] = index
+            primaries[path] = index
         }
     }
 }

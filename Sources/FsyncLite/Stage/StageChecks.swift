@@ -26,10 +26,10 @@ extension Stage {
     /// RACE: a file was written to after it was planned and before it was copied. The copy is whole, and of content that
     /// the plan has not seen.
     func checkAgreesWithPlan() throws {
-        for (arrival, outcome) in zip(graph.arrivals, outcomes) where arrival.file.isFile {
-            let path = arrival.file.path.bytes
+        for (entry, outcome) in zip(graph.stagedEntries, outcomes) where entry.file.isFile {
+            let path = entry.file.path.bytes
             switch outcome {
-            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .staged(let file, _)? where file.status.changed == entry.file.status.changed: continue
             case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
             case .staged, .vanished, nil:
                 throw SyncError(.stale, path: path, "it changed in the source since the plan")

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What the threads that fill a stage share: which entries come next, and what became of those that are done.
 final class StageWork: Sendable {
-    private let arrivals: [OperationGraph.Arrival]
+    private let stagedEntries: [OperationGraph.StagedEntry]
     private let locations: [RelativePath]
     private let monitor: any Monitor
     /// Entries that a thread takes at a time, neighbours in the tree.
@@ -15,23 +15,23 @@ final class StageWork: Sendable {
     private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
     /// - Parameter locations: of all arrivals, below the stage.
-    init(_ arrivals: [OperationGraph.Arrival], _ locations: [RelativePath], _ monitor: any Monitor) {
-        self.arrivals = arrivals
+    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: [RelativePath], _ monitor: any Monitor) {
+        self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
-        pieces = StageWork.pieces(of: arrivals)
+        pieces = StageWork.pieces(of: stagedEntries)
         var progress = SyncProgress(.staging)
-        progress.totalEntries = arrivals.count
-        progress.totalBytes = arrivals.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
-        results = Mutex((Array(repeating: nil, count: arrivals.count), progress))
+        progress.totalEntries = stagedEntries.count
+        progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
+        results = Mutex((Array(repeating: nil, count: stagedEntries.count), progress))
     }
 
     /// All but directories, which have their own order, and other names of a file, which come after it.
-    private static func pieces(of arrivals: [OperationGraph.Arrival]) -> [[Int]] {
+    private static func pieces(of stagedEntries: [OperationGraph.StagedEntry]) -> [[Int]] {
         var pieces: [[Int]] = []
         var bytes: Int64 = 0
-        for (index, arrival) in arrivals.enumerated()
-        where !arrival.file.isDirectory && arrival.leader == nil {
+        for (index, entry) in stagedEntries.enumerated()
+        where !entry.file.isDirectory && entry.primary == nil {
             if pieces.isEmpty || bytes >= pieceLimits.bytes
                 || (pieces.last?.count ?? 0) >= pieceLimits.entries
             {
@@ -39,7 +39,7 @@ final class StageWork: Sendable {
                 bytes = 0
             }
             pieces[pieces.count - 1].append(index)
-            bytes += arrival.file.isFile ? arrival.file.size : 0
+            bytes += entry.file.isFile ? entry.file.size : 0
         }
         return pieces
     }
@@ -60,7 +60,7 @@ final class StageWork: Sendable {
                 guard piece < pieces.count else { return }
                 for index in pieces[piece] where outcome(of: index) == nil {
                     counted = 0
-                    end(index, try worker.stage(arrivals[index].file, at: locations[index]), counted: counted)
+                    end(index, try worker.stage(stagedEntries[index].file, at: locations[index]), counted: counted)
                 }
             }
         } catch {
@@ -76,7 +76,7 @@ final class StageWork: Sendable {
     ///
     /// - Parameter counted: the bytes of it that have been told already.
     func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
-        let file = arrivals[index].file
+        let file = stagedEntries[index].file
         results.withLock { $0.outcomes[index] = outcome }
         count { progress in
             progress.entries += 1

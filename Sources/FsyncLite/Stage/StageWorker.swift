@@ -36,7 +36,7 @@ final class StageWorker {
         isStrict: Bool, log: StageLog, limit: RateLimit?, monitor: any Monitor
     ) {
         contents = source
-        self.source = source.walker()
+        self.source = source.resolver()
         copier = ContentCopier(
             source, self.source, attributes, digests, isStrict: isStrict, limit: limit, monitor: monitor)
         self.stage = PathResolver(stage)
@@ -70,7 +70,7 @@ final class StageWorker {
     }
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
-        guard let found = try stage.place(of: location) else {
+        guard let found = try stage.location(of: location) else {
             preconditionFailure("the stage is no arrival")
         }
         return found
@@ -91,7 +91,7 @@ final class StageWorker {
     func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
         let (parent, name) = try resolve(location)
         log.note(
-            StagedFile(path: file.path, place: location, source: file.status, stagedInode: status.inode))
+            StagedFile(path: file.path, location: location, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -169,7 +169,7 @@ final class StageWorker {
                 if !copied.isGrowing {
                     log.note(
                         StagedFile(
-                            path: file.path, place: location, source: copied.status, stagedInode: status.inode))
+                            path: file.path, location: location, source: copied.status, stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
@@ -188,7 +188,7 @@ final class StageWorker {
         of file: File, _ parent: Directory, _ name: FileName
     ) throws -> FileStatus? {
         do throws(SystemError) {
-            guard let (holder, own) = try source.place(of: file.path) else { return nil }
+            guard let (holder, own) = try source.location(of: file.path) else { return nil }
             try holder.link(own, to: parent, name)
         } catch {
             // Of what is not there, the copy tells.

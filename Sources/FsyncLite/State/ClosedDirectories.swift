@@ -18,11 +18,11 @@ final class ClosedDirectories {
     private func openAll() throws -> Bool {
         let before = opened.count
         let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         while try scan.advance() {
             let status = scan.status
             guard ClosedDirectories.isClosed(status),
-                let (directory, name) = try walker.place(of: scan.path)
+                let (directory, name) = try resolver.location(of: scan.path)
             else { continue }
             try ObjectHandle(name, in: directory).setPermissions(status.permissions | 0o700)
             opened.append((scan.path, status.permissions))
@@ -50,9 +50,9 @@ final class ClosedDirectories {
 
     /// Closes them again, the inner ones first.
     func close() throws {
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         while let (path, permissions) = opened.popLast() {
-            guard let (directory, name) = try walker.place(of: path) else { continue }
+            guard let (directory, name) = try resolver.location(of: path) else { continue }
             try ObjectHandle(name, in: directory).setPermissions(permissions)
         }
     }

@@ -75,15 +75,15 @@ extension Journal {
         let own = OperationGraph.ownObjects(transaction)
         guard objects.count >= own.count else { return (objects.count, "objects are missing") }
         for (number, object) in objects.enumerated() {
-            let places = [object.old, object.slot, object.new].compactMap(\.self)
-            guard places.allSatisfy({ objects.indices.contains($0.parent) }) else {
+            let locations = [object.old, object.slot, object.new].compactMap(\.self)
+            guard locations.allSatisfy({ objects.indices.contains($0.parent) }) else {
                 return (number, "a place in an object that is not there")
             }
             if number < own.count {
                 guard [object.old, object.slot, object.new] == [own[number].old, nil, own[number].new] else {
                     return (number, "this is not the place of the state's own object")
                 }
-            } else if places.isEmpty {
+            } else if locations.isEmpty {
                 return (number, "an object without a place")
             }
             guard (object.identity == nil) == (number <= OperationGraph.state) else {
@@ -99,24 +99,24 @@ extension OperationGraph.Object {
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
-        + place("old_parent", "old_name", "old_name_base64", \.old)
-        + place("slot_parent", "slot_name", "slot_name_base64", \.slot)
-        + place("new_parent", "new_name", "new_name_base64", \.new)
+        + location("old_parent", "old_name", "old_name_base64", \.old)
+        + location("slot_parent", "slot_name", "slot_name_base64", \.slot)
+        + location("new_parent", "new_name", "new_name_base64", \.new)
 }
 
 /// Where an object lies.
-private func place<Owner>(
+private func location<Owner>(
     _ parent: StaticString, _ name: StaticString, _ base64: StaticString,
-    _ path: WritableKeyPath<Owner, OperationGraph.Place?> & Sendable
+    _ path: WritableKeyPath<Owner, OperationGraph.Location?> & Sendable
 ) -> [Field<Owner>] {
     Field.part(
-        path, blank: OperationGraph.Place(parent: 0, name: FileName("none")),
+        path, blank: OperationGraph.Location(parent: 0, name: FileName("none")),
         [Field(parent, .integer, \.parent), Field(name, base64: base64, .name, \.name)])
 }
 
 private struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
-    var new: OperationGraph.Place?
+    var new: OperationGraph.Location?
 
     /// - Parameter operation: nil for no fields.
     init(_ operation: OperationGraph.Operation?) {
@@ -125,7 +125,7 @@ private struct OperationFields {
         case .attach(let object): attach = object
         case .rename(let object): rename = object
         case .exchange(let object, let other): (exchange, with) = (object, other)
-        case .link(let link): (self.link, new) = (link.object, link.place)
+        case .link(let link): (self.link, new) = (link.object, link.location)
         case nil: break
         }
     }
@@ -135,15 +135,15 @@ private struct OperationFields {
             Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
             Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),
             Field("with", .integer, \.with), Field("link", .integer, \.link),
-        ] + place("new_parent", "new_name", "new_name_base64", \.new)
+        ] + location("new_parent", "new_name", "new_name_base64", \.new)
 
     var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
 
     /// The operation that has just these fields.
     func operation(fieldCount count: Int) -> OperationGraph.Operation? {
         if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
-        if count == 3, let link, let place = new, link > OperationGraph.transaction {
-            return .link(OperationGraph.Link(object: link, place: place))
+        if count == 3, let link, let location = new, link > OperationGraph.transaction {
+            return .link(OperationGraph.Link(object: link, location: location))
         }
         guard count == 1 else { return nil }
         return detach.map { .detach($0) } ?? attach.map { .attach($0) } ?? rename.map { .rename($0) }
@@ -151,10 +151,10 @@ private struct OperationFields {
 }
 
 extension OperationGraph.Operation {
-    fileprivate typealias Location = KeyPath<OperationGraph.Object, OperationGraph.Place?>
+    fileprivate typealias LocationPath = KeyPath<OperationGraph.Object, OperationGraph.Location?>
 
     /// The objects that it moves, each from one of its locations to another.
-    fileprivate var moves: [(object: Int, from: Location, to: Location)] {
+    fileprivate var moves: [(object: Int, from: LocationPath, to: LocationPath)] {
         switch self {
         case .detach(let object): [(object, \.old, \.slot)]
         case .attach(let object): [(object, \.slot, \.new)]

@@ -12,7 +12,7 @@ extension Journal {
 /// A commit that was begun and not ended.
 extension StateDirectory {
     /// nil when there is none.
-    package func pendingJournal() throws -> (direction: Journal.Direction, transaction: Journal)? {
+    package func pendingJournal() throws -> (direction: Journal.Direction, journal: Journal)? {
         for direction in [Journal.Direction.forward, .backward] {
             guard let descriptor = try open(direction.entry) else { continue }
             return (direction, try Journal(reading: descriptor, path: path(of: direction.entry)))

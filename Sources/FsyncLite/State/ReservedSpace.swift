@@ -4,9 +4,9 @@ import FileSystem
 enum ReservedSpace {
     /// Twice a name and an entry's overhead for each operation. A fixed size is not enough: a directory grows
     /// with the names that pass through it.
-    static func make(for transaction: Journal, in directory: Directory) throws {
+    static func make(for journal: Journal, in directory: Directory) throws {
         var size: Int64 = 64 * 1024
-        for object in transaction.objects {
+        for object in journal.objects {
             let longest = max(object.old?.name.bytes.count ?? 0, object.new?.name.bytes.count ?? 0)
             size += 2 * Int64(longest + 64)
         }

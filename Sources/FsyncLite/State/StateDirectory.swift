@@ -14,8 +14,8 @@ package struct StateDirectory: Sendable {
     package init?(of root: Directory) throws {
         let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         var beside: StateDirectory?
-        if let place = try root.place(), let name = FileName.state(beside: place.name) {
-            beside = try StateDirectory(name, in: place.parent, isBeside: true)
+        if let location = try root.location(), let name = FileName.state(beside: location.name) {
+            beside = try StateDirectory(name, in: location.parent, isBeside: true)
         }
         if let inside, let beside {
             // RACE: it may have been moved between the two looks.

@@ -12,7 +12,7 @@ extension StateDirectory {
 extension TargetRoot {
     /// The state that stands beside under another name of this directory, which was renamed after an exchange.
     func stateOfOtherName() throws -> [UInt8]? {
-        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
+        guard let directory, let (parent, _) = try directory.location(.read) else { return nil }
         let identity = try directory.status().identity
         for name in try DirectoryListing.names(in: parent).sorted()
         where name.bytes.first == UInt8(ascii: ".")
@@ -31,15 +31,15 @@ extension TargetRoot {
     func stateRefusal(exchanges: Bool) throws -> Refusal? {
         let beside = exchanges && !isSubvolume
         guard let directory, let state, state.isBeside != beside,
-            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
+            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.location(.read)
         else { return nil }
         let own = try state.directory.domain()
-        for place in [directory, holder] {
-            let demand = try place.domain()
+        for location in [directory, holder] {
+            let demand = try location.domain()
             guard demand.admits(own) == false else { continue }
             return Refusal(
                 "\(escapedText(state.directory.path)): "
-                    + Domain.reason(demand, own, directory: escapedText(place.path)))
+                    + Domain.reason(demand, own, directory: escapedText(location.path)))
         }
         return nil
     }
@@ -47,7 +47,7 @@ extension TargetRoot {
     /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
     mutating func moveState(beside: Bool) throws {
         guard let directory, let state, state.isBeside != beside else { return }
-        guard let (parent, name) = try directory.place(.read),
+        guard let (parent, name) = try directory.location(.read),
             let sibling = FileName.state(beside: name)
         else { throw SyncError(.failed, path: path, "somebody is moving the target") }
         try state.keepingTime(of: directory) {
@@ -70,7 +70,7 @@ extension TargetRoot {
         guard !original.isMountRoot else {
             return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
         }
-        guard let (parent, name) = try directory.place(), StateDirectory.treesName(beside: name) != nil else {
+        guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil else {
             return [Refusal("the target has no name, or too long a one for a second tree beside it")]
         }
         guard try isSubvolume || parent.status().device == original.device else {

@@ -10,7 +10,7 @@ struct TargetRoot {
     /// The root as this run found it.
     let original: FileStatus?
     /// Where this run made it; removed again if it comes to nothing.
-    private var made: LocalFile.Place?
+    private var made: LocalFile.Location?
     private(set) var stateWasMade = false
     private let stateWasBeside: Bool
     /// Of btrfs: neither rename nor link leads into it or out, so its state is always in it.
@@ -53,9 +53,9 @@ struct TargetRoot {
     private static func orphan(_ path: [UInt8]) throws -> StateDirectory? {
         let file = LocalFile(bytes: path)
         guard try file.parent.isDirectory else { return nil }
-        let place = try file.place()
-        return try FileName.state(beside: place.name).flatMap {
-            try StateDirectory($0, in: place.directory, isBeside: true)
+        let location = try file.location()
+        return try FileName.state(beside: location.name).flatMap {
+            try StateDirectory($0, in: location.directory, isBeside: true)
         }
     }
 
@@ -90,12 +90,12 @@ struct TargetRoot {
         guard directory == nil else { return }
         let file = LocalFile(bytes: path)
         if parents { try file.parent.makeDirectory(parents: true) }
-        let place = try file.place()
+        let location = try file.location()
         do throws(SystemError) {
-            try place.directory.makeDirectory(place.name)
+            try location.directory.makeDirectory(location.name)
         } catch {
             guard error.errno == .exists else { throw error }
-            if try place.directory.status(of: place.name)?.type == .symlink {
+            if try location.directory.status(of: location.name)?.type == .symlink {
                 throw SyncError(
                     .refused, path: path, "this symlink leads nowhere; make the directory it names")
             }
@@ -103,13 +103,13 @@ struct TargetRoot {
         }
         // RACE: it is opened in the directory in which it was made and not by its path, which may lead elsewhere
         // by now: the whole mirror would be written there.
-        let made = try place.directory.directory(place.name)
+        let made = try location.directory.directory(location.name)
         guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
         else {
             throw SyncError(.locked, path: path, "another directory took this place just now; run again")
         }
         directory = made
-        self.made = place
+        self.made = location
         try lock()
     }
 
