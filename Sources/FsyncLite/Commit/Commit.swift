@@ -1,11 +1,11 @@
 import FileStorage
 import FileSystem
 
-/// Carries a transaction out, or back: the same code for the first run, for a recovery after a crash, and
-/// for undoing.
+/// Carries out a transaction, or reverts it: the same code for the first run, for recovery after a crash, and for
+/// undoing.
 ///
-/// No order on disk is assumed: after a power cut each rename may have lasted or not, one by one. So each operation
-/// asks where its object is and does what is left to do; done twice is done once.
+/// No order on disk is assumed: after a power cut, each rename may be durable or not, independently. So each operation
+/// finds its object first and does only what is left; all operations are idempotent.
 package final class Commit {
     package typealias Direction = Journal.Direction
 
@@ -15,12 +15,12 @@ package final class Commit {
     private let isRecovery: Bool
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
-    /// What was moved out of the way, for the report.
+    /// The objects that were moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
-    /// What has gone missing.
+    /// Objects that are missing.
     package let lost: [SyncError]
 
-    /// A transaction whose objects are where the plan saw and the stage put them.
+    /// A transaction whose objects are where the plan and the stage have them.
     package init(_ journal: Journal, root: Directory, state: StateDirectory) {
         self.journal = journal
         self.state = state
@@ -30,10 +30,10 @@ package final class Commit {
         lost = []
     }
 
-    /// A transaction that was cut short: looks for every object first.
+    /// An interrupted transaction: finds every object first.
     ///
-    /// - Throws: `SyncError` with code `pending` when one is at none of its places and conflicts are not to
-    ///   be displaced. Nothing has been touched then.
+    /// - Throws: `SyncError` with code `pending` if one is at none of its locations and conflicts are not to be
+    ///   displaced. Nothing has been changed then.
     package init(
         recovering journal: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
         displacingConflicts: Bool
@@ -55,7 +55,7 @@ package final class Commit {
 
     // MARK: Running
 
-    /// Does what is left of the transaction in one direction. The tree is whole, not yet durable, after.
+    /// Does what is left of the transaction in one direction. The tree is then complete, but not yet durable.
     package func run(_ direction: Direction) throws {
         try unlockDirectories()
         switch direction {
@@ -70,14 +70,14 @@ package final class Commit {
         }
     }
 
-    /// Does all of it on a copy of the target that has no name of its own yet, without a way back.
+    /// Does the whole transaction on a copy of the target that has no public name yet. It cannot be reverted.
     func runOnCopy() throws {
         try unlockDirectories()
         for operation in journal.operations { try perform(operation) }
         try setAttributes(.forward)
     }
 
-    /// Locks the tree of an exchange that does not stand at the target's name, and might before this is over.
+    /// Locks the tree of an exchange that is not at the target's name now but may be before this ends.
     func lockOtherTree() throws {
         for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
             try objects.handle(tree).lock()
@@ -128,7 +128,7 @@ package final class Commit {
     ) throws {
         guard objects[object] == from else { return }
         guard objects[other] == otherFrom else {
-            // Its partner has gone missing: the name is free, or a foreign object has it, which is displaced.
+            // Its partner is missing: the name is free, or has a foreign object, which is displaced.
             return try move(object, from: from, to: to)
         }
         guard let location = objects.location(of: object, at: from),
@@ -155,7 +155,7 @@ package final class Commit {
         try withRoom { try holder.link(location.name, to: directory, link.location.name) }
     }
 
-    /// Takes a name away that `link` made. What others put there since is theirs.
+    /// Removes a name that `link` made. An object that others put there since stays.
     private func unlink(_ link: OperationGraph.Link) throws {
         guard objects.isFound(link.location.parent), let location = objects.location(of: link.object),
             location != link.location
@@ -167,9 +167,9 @@ package final class Commit {
         try directory.unlink(link.location.name)
     }
 
-    /// Right before an object is moved: it is still the one.
+    /// Checks, right before an object is moved, that it is still the same.
     ///
-    /// RACE: an object that replaces it between this look and the rename is moved to the history instead; it is not
+    /// RACE: an object that replaces it between this check and the rename is moved to the history instead; it is not
     /// lost.
     private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
         guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
@@ -178,8 +178,7 @@ package final class Commit {
         }
     }
 
-    /// The names of a commit need room too. The ballast was allocated for that: when room runs out it is
-    /// given up, and the call is tried once more.
+    /// Names also need disk space. If it runs out, the reserved space is released and the call repeated once.
     private func withRoom(_ call: () throws -> Void) throws {
         do {
             try call()
@@ -210,19 +209,20 @@ package final class Commit {
     // MARK: Attributes
 
     private func setAttributes(_ direction: Direction) throws {
-        // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
+        // Deepest first, by present locations: a directory without permissions hides what is below it.
         for step in journal.attributes.sorted(by: {
             objects.depth(of: $0.object) > objects.depth(of: $1.object)
         }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                // A kind that neither side has is left alone: it may not have been mirrored.
+                // Kinds of attributes that neither side has stay: they may not have been mirrored.
                 let known = [step.old, step.new].flatMap { $0.extended?.attributes ?? [] }
                 let kinds = ExtendedAttributes.Selection(
                     plain: known.contains { !$0.isACL }, acls: known.contains(where: \.isACL),
                     privileged: Account.isRoot)
                 let refused = try handle.set(wanted, over: status, setsOwner: Account.isRoot, kinds)
-                // The stage has tried: this object differs from what was tried, as by a full block of attributes.
+                // The stage has tried these attributes, so this object differs from the probe, such as by a full
+                // attribute block.
                 if let error = refused.owner { throw error }
                 if let first = refused.extended.attributes.first {
                     throw SyncError(
@@ -233,8 +233,8 @@ package final class Commit {
         }
     }
 
-    /// Only root changes the names in a directory without write permission, or moves one: others give
-    /// themselves the permission, and the attributes that are set last put it right.
+    /// Only root can change names in a directory without write permission, or move one. Other users add the permission;
+    /// the attributes that are set last remove it.
     private func unlockDirectories() throws {
         guard !Account.isRoot else { return }
         for step in journal.attributes.reversed() {

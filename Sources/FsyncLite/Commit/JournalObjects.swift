@@ -1,11 +1,11 @@
 import FileStorage
 import FileSystem
 
-/// Where the objects of a journal are. Each is found *by identity* at one of its places, never by absence.
+/// Locates the objects of a journal. Each is found *by identity* at one of its locations, never by absence.
 final class JournalObjects {
     enum Position {
         case old, slot, new
-        /// Not found, or not looked for yet.
+        /// Not found, or not searched yet.
         case unknown
     }
 
@@ -13,12 +13,12 @@ final class JournalObjects {
     let journal: Journal
     private let state: StateDirectory
     private var positions: [Position]
-    /// Handles of directory objects: they stay right however the directory moves.
+    /// Handles of directories, which stay valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
     private static let openHandles = 128
 
-    /// The objects are where the plan saw and the stage put them.
+    /// The objects are where the plan and the stage have them.
     init(_ journal: Journal, root: Directory, state: StateDirectory) {
         (self.journal, self.root, self.state) = (journal, root, state)
         positions = journal.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
@@ -29,7 +29,7 @@ final class JournalObjects {
         set { positions[object] = newValue }
     }
 
-    /// Where an object is now.
+    /// The present location of an object.
     func location(of object: Int) -> OperationGraph.Location? { location(of: object, at: positions[object]) }
 
     func location(of object: Int, at position: Position) -> OperationGraph.Location? {
@@ -45,7 +45,7 @@ final class JournalObjects {
         journal.objects[object].identity == status.identity
     }
 
-    /// How many objects lie above one, as they lie now.
+    /// The number of objects above one, at present.
     func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
@@ -56,9 +56,9 @@ final class JournalObjects {
         return depth
     }
 
-    /// The handle of a directory object, wherever it is.
+    /// The handle of a directory at its present location.
     func handle(_ object: Int) throws -> Directory {
-        // Up to a handle that is open, then down again: no recursion, trees are deep.
+        // Up to the nearest open handle, then down again. Not recursive, because trees can be deep.
         var missing: [(object: Int, location: OperationGraph.Location)] = []
         var current = object
         var found = try openHandle(current)
@@ -99,10 +99,10 @@ final class JournalObjects {
         handleOrder.append(object)
     }
 
-    /// Finds every object at one of its places. A place counts once its parent is found, so this goes on
+    /// Finds every object at one of its locations. A location can be checked once its parent is found, so this repeats
     /// until a round finds nothing more.
     ///
-    /// - Returns: those that are at none of their places.
+    /// - Returns: the objects that are at none of their locations.
     func locateAll(_ direction: Commit.Direction) throws -> [Int] {
         positions = Array(repeating: .unknown, count: journal.objects.count)
         positions[OperationGraph.root] = .old
@@ -117,15 +117,15 @@ final class JournalObjects {
         return missing
     }
 
-    /// The slot counts before the old place, and that before the new one, so that two names of one object
-    /// are not taken for each other half way; in the other direction the other way round.
+    /// The slot is checked before the old location, and that before the new one, so that two names of one object are
+    /// not confused half way; backward it is slot, new, old.
     private func locate(_ object: Int, _ direction: Commit.Direction) throws -> Bool {
         let item = journal.objects[object]
         let order: [Position] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
         for position in order {
             guard let location = location(of: object, at: position), isFound(location.parent) else { continue }
             guard let status = try handle(location.parent).status(of: location.name) else { continue }
-            // Only our own directories in the state have no identity in the journal.
+            // Only our directories in the state have no identity in the journal.
             guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
                 continue
             }
@@ -139,7 +139,7 @@ final class JournalObjects {
         if case .unknown = positions[object] { false } else { true }
     }
 
-    /// The status of an object where it is now, and its path for messages.
+    /// The present status of an object, and its path for messages.
     func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {
         guard let location = location(of: object) else {
             throw SyncError(.failed, path: describe(object), "it is nowhere to be found")
@@ -151,7 +151,7 @@ final class JournalObjects {
         return (status, directory.path(of: location.name))
     }
 
-    /// The path of an object that may be at none of its places, for messages.
+    /// The path of an object that may be at none of its locations, for messages.
     func describe(_ object: Int) -> [UInt8] {
         let item = journal.objects[object]
         guard let location = item.new ?? item.old ?? item.slot else { return root.path }

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension JournalObjects {
-    /// Every object that moves can be renamed to each of its places, so that there is a way forth and a way back.
+    /// Checks that every object can be renamed to each of its locations, so that the commit can be finished and undone.
     func checkDomains() throws {
         var domains: [Int: Domain] = [:]
         func domain(_ directory: Int) throws -> Domain {
@@ -28,7 +28,7 @@ extension JournalObjects {
         for case .link(let link) in journal.operations { try check(link.object, into: [link.location]) }
     }
 
-    /// Asks the kernel itself, by one more name in a directory of that project.
+    /// Asks the kernel, by linking an object of that project.
     private func admits(_ demand: Domain, _ location: OperationGraph.Location) throws -> Bool {
         let (stage, name) = (try handle(OperationGraph.transaction), FileName("probe-project"))
         try stage.makeDirectory(name)

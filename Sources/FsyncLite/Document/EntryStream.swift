@@ -1,35 +1,35 @@
 import FileSystem
 
-/// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
+/// A tree as an ordered stream of entries: a scan, a manifest or a list of files.
 ///
-/// The properties tell of the present entry and change with the next `advance`; before the first and after
-/// the last they mean nothing. No value is made per entry: `file` makes one where it is wanted.
+/// The properties describe the present entry and change with each `advance`; before the first entry and after the last
+/// they are undefined. No value is created per entry; `file` creates one on demand.
 package protocol EntryStream: AnyObject {
-    /// Steps to the next entry in the order of `RelativePath`; false when there is none.
+    /// Advances to the next entry in the order of `RelativePath`; false at the end.
     func advance() throws -> Bool
 
     var path: RelativePath { get }
     var status: FileStatus { get }
-    /// Where a symlink points; meaningless for everything else.
+    /// The destination of a symlink; undefined for other types.
     var destination: [UInt8] { get }
-    /// The extended attributes, as far as they are known.
+    /// The extended attributes, as far as known.
     var extended: ExtendedAttributes { get }
-    /// What the mirror could not hold, by the record.
+    /// The recorded attributes that the mirror could not hold.
     var omitted: Omissions { get }
-    /// Whether and why it takes no part; nothing below it is yielded then.
+    /// Why the entry is excluded, if it is; its contents are not yielded then.
     var exclusion: Exclusion { get }
-    /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
+    /// False for a directory that could not be listed: its content is unknown.
     var isListed: Bool { get }
-    /// Appends the present entry to a manifest just as it was read; false where it was not read from one.
+    /// Appends the present entry to a manifest exactly as it was read; false if it was not read from one.
     func append(to writer: inout ManifestWriter) -> Bool
-    /// The inode in the tree that was recorded, where that is another than the one the entry came from.
+    /// The inode in the recorded tree, if it differs from that of the entry.
     var targetInode: UInt64 { get }
-    /// The change time of that object when it was last found to be as recorded; nil where a commit has touched it since.
+    /// The change time of that object when it was last found unchanged; nil if a commit has touched it since.
     var targetChanged: FileTime? { get }
     var marks: EntryMarks { get }
-    /// Of a file's content, where it is known.
+    /// The digest of a file's content, if known.
     var digest: Digest? { get }
-    /// The manifest that the entry comes from, where nobody looked at the entry itself.
+    /// The manifest that the entry comes from, if the object itself was not examined.
     var recorded: ManifestReader? { get }
 }
 
@@ -48,7 +48,7 @@ extension EntryStream {
     /// The present entry as a value.
     package var file: File { file(in: nil) }
 
-    /// The same, kept in a table.
+    /// The same, stored in a table.
     func file(in table: EntryTable?) -> File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
@@ -56,7 +56,7 @@ extension EntryStream {
     }
 }
 
-/// A tree that is in memory: sorted files.
+/// A tree in memory: sorted files.
 package final class FileList: EntryStream {
     private let files: [File]
     private var index = -1
@@ -65,7 +65,7 @@ package final class FileList: EntryStream {
         self.init(sorted: files.sorted())
     }
 
-    /// - Parameter files: in the order of their paths.
+    /// - Parameter files: sorted by path.
     init(sorted files: [File]) {
         self.files = files
     }

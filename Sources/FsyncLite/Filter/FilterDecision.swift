@@ -1,6 +1,6 @@
-/// Whether an entry takes part, and why.
+/// Whether an entry is excluded, and why.
 public struct FilterDecision: Hashable, Sendable {
-    /// What decided.
+    /// The cause of a decision.
     public enum Cause: Hashable, Sendable {
         case rule(FilterRule)
         /// It is in a directory with a valid CACHEDIR.TAG.
@@ -13,9 +13,9 @@ public struct FilterDecision: Hashable, Sendable {
 
     /// Neither copied nor deleted.
     public let isExcluded: Bool
-    /// nil where nothing matched, and the entry is included for that.
+    /// nil if nothing matched; the entry is then included.
     public let cause: Cause?
-    /// The directory for which it was decided, with all that is in it; nil when it was for the entry itself.
+    /// The excluded directory that contains the entry; nil if the decision is about the entry itself.
     public let directory: RelativePath?
 
     init(isExcluded: Bool, cause: Cause?, directory: RelativePath? = nil) {
@@ -28,7 +28,7 @@ public struct FilterDecision: Hashable, Sendable {
 }
 
 extension FilterDecision: CustomStringConvertible {
-    /// For people: `excluded by *.o (src/.gitignore:3)`.
+    /// For display: `excluded by *.o (src/.gitignore:3)`.
     public var description: String {
         let verdict = isExcluded ? "excluded" : "included"
         let location = directory.map(\.description) ?? "its directory"

@@ -1,12 +1,12 @@
-/// Memory that grows and never moves: each chunk is as large as all before it together, so nothing is copied, and what
-/// is not used of the last one costs no pages.
+/// Growing memory whose elements never move: each chunk is as large as all before it together, so nothing is copied,
+/// and the unused part of the last one costs no pages.
 ///
-/// An element may be read while others are added, by a thread that got its index after the element was added.
-/// Additions need a lock of the owner.
+/// An element may be read while others are added, by a thread that got its index after the element was added. Additions
+/// need a lock of the owner.
 final class ChunkedMemory<Element: BitwiseCopyable> {
     /// Chunk `n` has `2 << n` elements.
     private let chunks: UnsafeMutablePointer<UnsafeMutablePointer<Element>?>
-    /// Elements so far, with what was skipped to keep runs together.
+    /// The number of elements, including those skipped to keep runs contiguous.
     private(set) var count = 0
 
     private static var mostChunks: Int { Int.bitWidth - 2 }
@@ -26,7 +26,7 @@ final class ChunkedMemory<Element: BitwiseCopyable> {
         return (chunk, index + 2 - (2 << chunk))
     }
 
-    /// Makes room for elements that stand together, and returns the index of the first.
+    /// Reserves contiguous elements, and returns the index of the first.
     func append(_ number: Int, _ fill: (UnsafeMutablePointer<Element>) -> Void) -> Int {
         var (chunk, offset) = Self.location(count)
         while offset + number > 2 << chunk {

@@ -1,30 +1,30 @@
 import FileSystem
 import Synchronization
 
-/// The entries that a run keeps, packed: 72 bytes for each and the last component of its path, and more for what few
-/// have. Directories share their names. `File` is the value that is made of an entry on demand.
+/// The entries that a run keeps, packed: 72 bytes each plus the last component of the path, and more for rare
+/// properties. Directory names are shared. A `File` is created from an entry on demand.
 ///
 /// Entries are added and never change.
 ///
-/// - Note: `@unchecked`: additions hold the lock. Reading an element needs none, for it neither moves nor changes, and
-///   its number reaches another thread only after it was added.
+/// - Note: `@unchecked`: additions hold the lock. Reading an element needs no lock, since it neither moves nor changes,
+///   and other threads get its number only after it was added.
 package final class EntryTable: @unchecked Sendable {
     private struct Entry: BitwiseCopyable {
         var status: PackedStatus
-        /// Where the name begins in `names`.
+        /// The start of the name in `names`.
         var name: UInt32
-        /// The number of what stands in `rests`; 0 for nothing.
+        /// The number of the element in `rests`; 0 for none.
         var rest: UInt32
     }
 
     private let lock = Mutex(())
     private let entries = ChunkedMemory<Entry>()
-    /// For each name: where that of its directory begins, in four bytes, its length in one, its bytes.
+    /// For each name: the start of its directory's name in four bytes, its length in one, and its bytes.
     private let names = ChunkedMemory<UInt8>()
     private let devices = ChunkedMemory<DeviceNumber>()
-    /// Read with the lock too.
+    /// Reading also needs the lock.
     private var rests: [Rest] = []
-    /// The path that was added last, and of its components where they end and where their names begin.
+    /// The path that was added last, and for each of its components the end and the start of its name.
     private var path: [UInt8] = []
     private var components: [(end: Int, name: UInt32)] = []
 
@@ -32,9 +32,9 @@ package final class EntryTable: @unchecked Sendable {
     private static let headerSize = 5
     private static let mostDevices = 2048
 
-    /// What few entries have.
+    /// Rare properties.
     private struct Rest {
-        /// One that cannot be packed.
+        /// The status, if it cannot be packed.
         var status: FileStatus?
         var fields: File.Payload
     }
@@ -43,7 +43,7 @@ package final class EntryTable: @unchecked Sendable {
 
     // MARK: Adding
 
-    /// Adds an entry and returns its number; nil where the table is full: then the entry has to be kept elsewhere.
+    /// Adds an entry and returns its number; nil if the table is full, and the entry has to be stored elsewhere.
     func add(_ path: RelativePath, _ status: FileStatus, _ payload: File.Payload) -> UInt32? {
         lock.withLock { _ in
             guard entries.count < UInt32.max, names.count < Int(UInt32.max) / 2 else { return nil }
@@ -59,14 +59,14 @@ package final class EntryTable: @unchecked Sendable {
         }
     }
 
-    /// The number of a device; nil for one too many.
+    /// The number of a device; nil if there are too many.
     private func device(_ device: DeviceNumber) -> UInt64? {
         for number in 0..<devices.count where devices[number].pointee == device { return UInt64(number) }
         guard devices.count < EntryTable.mostDevices else { return nil }
         return UInt64(devices.append(device))
     }
 
-    /// Entries come in the order of a tree as a rule: what a path has in common with the one before is there.
+    /// Entries usually come in tree order, so the names shared with the previous path exist already.
     private func name(of path: [UInt8]) -> UInt32 {
         let shared = zip(self.path, path).prefix { $0 == $1 }.count
         while let last = components.last, last.end > shared || (last.end < path.count && path[last.end] != slash) {
@@ -116,7 +116,7 @@ package final class EntryTable: @unchecked Sendable {
         return RelativePath(validated: bytes)
     }
 
-    /// Whether the path of one entry comes before that of the other.
+    /// Whether one entry's path sorts before the other's.
     func isInOrder(_ first: UInt32, _ second: UInt32) -> Bool {
         let (left, right) = (entries[Int(first)].pointee.name, entries[Int(second)].pointee.name)
         guard left != right else { return false }

@@ -2,9 +2,9 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// One entry of a tree as a scan or a manifest yields it: a pure value, which touches no disk.
+/// One entry of a tree, from a scan or a manifest: a value without disk access.
 public struct File: Sendable, NamedFile {
-    /// Many files are kept in a table; one by itself, or one that a table has no room for, is kept as it is.
+    /// Most files are stored in a table; single files, and those that do not fit a table, directly.
     private enum Storage: Sendable {
         case packed(EntryTable, UInt32)
         case loose(Shared<Fields>)
@@ -14,13 +14,13 @@ public struct File: Sendable, NamedFile {
 
     private struct Fields: Hashable, Sendable {
         var path: RelativePath
-        /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
-        /// symlink without destination or a directory with one cannot be made.
+        /// The status without payload, and the payload of a symlink. Only `kind` can set both, so a symlink without a
+        /// destination, or a directory with one, cannot be created.
         var status: FileStatus
         var payload: Payload
     }
 
-    /// What most files do not have.
+    /// Properties that most files lack.
     struct Payload: Hashable, Sendable {
         var destination: [UInt8] = []
         var extended = ExtendedAttributes()
@@ -66,29 +66,29 @@ public struct File: Sendable, NamedFile {
         }
     }
     package var destination: [UInt8] { payload.destination }
-    /// As far as they were looked up: a scan does only where it is asked to.
+    /// The extended attributes, if they were read; a scan reads them only on request.
     package var extended: ExtendedAttributes {
         get { payload.extended }
         set { if newValue != payload.extended { payload.extended = newValue } }
     }
-    /// What of the source's entry the mirror could not hold.
+    /// Attributes of the source's entry that the mirror could not hold.
     package var omitted: Omissions {
         get { payload.omitted }
         set { if newValue != payload.omitted { payload.omitted = newValue } }
     }
-    /// Of a file's content, where it is known.
+    /// The digest of a file's content, if known.
     public package(set) var digest: Digest? {
         get { payload.digest }
         set { if newValue != payload.digest { payload.digest = newValue } }
     }
-    /// It was written to while it was copied: the mirror has its first part, and nothing vouches for it.
+    /// It grew while it was copied: the mirror has only its first part, which must not be trusted.
     package var isGrowing: Bool {
         get { payload.isGrowing }
         set { if newValue != payload.isGrowing { payload.isGrowing = newValue } }
     }
 
     /// - Parameters:
-    ///   - size: bytes of content; a symlink's is the length of its destination.
+    ///   - size: bytes of content; for a symlink the length of its destination.
     ///   - mode: the twelve permission bits.
     public init(
         path: RelativePath, kind: FileKind, size: Int64 = 0, modified: Timestamp, created: Timestamp? = nil,
@@ -117,8 +117,8 @@ public struct File: Sendable, NamedFile {
     }
 
     /// - Parameters:
-    ///   - destination: where a symlink points; left out of account for everything else.
-    ///   - table: keeps it.
+    ///   - destination: of a symlink; ignored for other types.
+    ///   - table: stores the file.
     package init(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
@@ -152,57 +152,57 @@ public struct File: Sendable, NamedFile {
 
     /// Bytes of content.
     public var size: Int64 { status.size }
-    /// When the content was last modified, to the nanosecond.
+    /// When the content was last modified, in nanoseconds.
     public var modified: Timestamp { Timestamp(status.modified) }
-    /// `modified` as Foundation knows it, a fraction of a microsecond off.
+    /// `modified` as a `Date`, off by a fraction of a microsecond.
     public var modificationDate: Date { modified.date }
-    /// When the object was made, to the nanosecond, where the file system tells.
+    /// When the object was created, in nanoseconds, if the file system records it.
     public var created: Timestamp? { status.created.map(Timestamp.init) }
-    /// `created` as Foundation knows it.
+    /// `created` as a `Date`.
     public var creationDate: Date? { created?.date }
     /// Permission bits with setuid, setgid and sticky.
     public var mode: UInt16 { status.permissions }
-    /// Numeric user.
+    /// The numeric user ID.
     public var owner: UInt32 { status.owner }
-    /// Numeric group.
+    /// The numeric group ID.
     public var group: UInt32 { status.group }
-    /// How many names the object has.
+    /// The number of names (hard links) of the object.
     public var linkCount: UInt32 { status.links }
-    /// Which object it is, whatever its name.
+    /// The identity of the object, independent of its name.
     public var identity: FileIdentity { status.identity }
 
-    /// The last component, for people: bytes that are no UTF-8 are replaced. `path` has them all.
+    /// The last component, for display: invalid UTF-8 is replaced. `path` has the exact bytes.
     public var name: String { String(decoding: path.lastComponent, as: UTF8.self) }
-    /// The path of the directory that holds it; nil at the root.
+    /// The path of the parent directory; nil at the root.
     public var parent: RelativePath? { path.parent }
 
-    /// The path of an entry in this directory; nil when the name is not a single valid component.
+    /// The path of an entry in this directory; nil unless the name is a single valid component.
     public static func + (directory: File, name: String) -> RelativePath? {
         directory.path + name
     }
 
-    /// The same file at another place.
+    /// The same file at another path.
     package func moved(to path: RelativePath) -> File {
         var file = self
         file.fields.path = path
         return file
     }
 
-    /// Another status of the same file.
+    /// The same file with another status.
     package func with(_ status: FileStatus) -> File {
         var file = self
         file.fields.status = status
         return file
     }
 
-    /// The same entry as another object.
+    /// The same entry with another identity.
     func with(_ identity: FileIdentity) -> File {
         var status = status
         (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
         return with(status)
     }
 
-    /// With what is recorded of another name of it besides its status.
+    /// With the recorded properties, except the status, of another name of the same file.
     func recorded(as name: File) -> File {
         var file = self
         let isGrowing = isGrowing
@@ -211,7 +211,7 @@ public struct File: Sendable, NamedFile {
         return file
     }
 
-    /// With the attributes that the mirror's object has.
+    /// With the attributes of the mirror's object.
     func holding(_ target: FileStatus) -> File {
         var status = status
         (status.modified, status.permissions) = (target.modified, target.permissions)
@@ -227,7 +227,7 @@ extension File: Hashable {
 }
 
 extension File: Comparable {
-    /// The order of a scan.
+    /// Scan order.
     public static func < (left: File, right: File) -> Bool {
         if case .packed(let table, let first) = left.storage,
             case .packed(let other, let second) = right.storage, table === other

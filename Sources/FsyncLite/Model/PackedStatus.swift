@@ -1,11 +1,11 @@
 import FileSystem
 
-/// A status in 64 bytes, half of what it takes otherwise.
+/// A `FileStatus` in 64 bytes, half its size.
 struct PackedStatus: BitwiseCopyable {
     private var inode: UInt64
     private var size: Int64
     private var allocated: Int64
-    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30; of `created`, 0 stands for none.
+    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30; in `created`, 0 means none.
     private var modified: UInt64
     private var changed: UInt64
     private var created: UInt64
@@ -14,7 +14,7 @@ struct PackedStatus: BitwiseCopyable {
     /// Number of links in 32 bits, permissions in 12, type in 3, then the flags.
     private var bits: UInt64
 
-    /// Stands where the status is kept elsewhere.
+    /// A placeholder, if the status is stored elsewhere.
     static let empty = PackedStatus()
 
     private init() {
@@ -23,7 +23,7 @@ struct PackedStatus: BitwiseCopyable {
 
     /// nil for a time outside 1697 to 2242, and for a device node.
     ///
-    /// - Parameter device: the number of the device in a table of 2,048.
+    /// - Parameter device: the index of the device in a table of 2,048.
     init?(_ status: FileStatus, device: UInt64) {
         guard let modified = PackedStatus.pack(status.modified), let changed = PackedStatus.pack(status.changed),
             let created = status.created.map(PackedStatus.pack) ?? 0, created != 0 || status.created == nil,

@@ -1,53 +1,53 @@
 import FileSystem
 
-/// The new manifest as the old one with changes laid over it: what did not change is copied through, so
-/// memory holds the changes only.
+/// The new manifest as the old one plus changes. Unchanged entries are copied through, so memory holds only the
+/// changes.
 package struct ManifestUpdate: Sendable {
     private struct Entry: Sendable {
         var file: File
         var targetInode: UInt64
         var targetChanged: FileTime?
         var marks: EntryMarks
-        /// Where the object stands in the target until the commit; nil for a new one.
+        /// The present location of the object in the target; nil for a new one.
         var location: RelativePath?
     }
 
     private struct Change: Sendable {
         let path: RelativePath
-        /// nil: the path is gone.
+        /// nil: the entry is removed.
         let entry: Entry?
     }
 
     private var changes: [Change] = []
 
-    /// What could not be read: nothing was looked at, at and below these paths.
+    /// Paths that could not be read: they and their contents were not examined.
     private var unexamined: Set<RelativePath> = []
 
-    /// Paths alone that the run left as they are.
+    /// Single paths that the run left unchanged.
     private var passedOver: Set<RelativePath> = []
 
-    /// Paths whose entries take no part from now on.
+    /// Entries that become uncovered.
     private var uncovered: Set<RelativePath> = []
 
     private let targetTimes: TargetTimes
-    /// Directories that names come to or go from, where they are now: the commit moves their change times.
+    /// Directories, by present path, in which the commit adds or removes names: it moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
-    /// The same of objects that have other names, by inode.
+    /// The same for objects with other names, by inode.
     private var touchedObjects: Set<UInt64> = []
 
-    /// - Parameter count: about how many entries will change.
+    /// - Parameter count: the approximate number of changed entries.
     package init(changing count: Int = 0, targetTimes: TargetTimes = TargetTimes()) {
         self.targetTimes = targetTimes
         changes.reserveCapacity(count)
     }
 
-    /// Says of these objects that the commit moves their change times.
+    /// Declares objects whose change times the commit moves.
     mutating func touch(directories: Set<RelativePath>, objects: Set<UInt64>) {
         touchedDirectories = directories
         touchedObjects = objects
     }
 
-    /// The change time of an object that stands at a path now, if the commit leaves it.
+    /// The present change time of the object at a path, if the commit does not move it.
     private func untouched(
         _ changed: FileTime?, _ type: FileType, _ path: RelativePath?, _ inode: UInt64
     ) -> FileTime? {
@@ -58,13 +58,13 @@ package struct ManifestUpdate: Sendable {
         return isTouched ? nil : changed
     }
 
-    /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
-    /// look at them, and would vouch for all that has happened there since.
+    /// Marks the entries at and below a path for comparison in the next run: they were last examined before the new
+    /// manifest, which must not vouch for changes since.
     package mutating func distrust(_ path: RelativePath) {
         unexamined.insert(path)
     }
 
-    /// The same for these entries, and not for what is below them.
+    /// The same for single entries, without their contents.
     mutating func passOver(_ paths: [RelativePath]) {
         passedOver.formUnion(paths)
     }
@@ -81,7 +81,7 @@ package struct ManifestUpdate: Sendable {
         return status
     }
 
-    /// The entries at these paths take no part from now on.
+    /// Marks the entries at these paths as uncovered.
     mutating func uncover(_ paths: Set<RelativePath>) {
         uncovered = paths
     }
@@ -90,25 +90,25 @@ package struct ManifestUpdate: Sendable {
         changes.append(Change(path: path, entry: nil))
     }
 
-    /// The entry of a path from now on; it wins over a removal, which must come first.
+    /// Sets the new entry of a path. It overrides a removal, which must come first.
     ///
-    /// - Parameter targetChanged: the change time of its object, if the commit does nothing to it.
+    /// - Parameter targetChanged: the change time of its object, if the commit does not move it.
     package mutating func set(
         _ file: File, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
         at location: RelativePath? = nil
     ) {
-        // A socket that was left in the target holds nothing, and a manifest has no word for it.
+        // A socket left in the target has no data, and manifests have no type for it.
         guard file.status.type != .socket else { return }
         let entry = Entry(
             file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, location: location)
         changes.append(Change(path: file.path, entry: entry))
     }
 
-    /// In the order of their paths, one for each: the last.
+    /// Sorted by path, and for each path only the last.
     private var ordered: [Change] {
         var ordered: [Change] = []
         ordered.reserveCapacity(changes.count)
-        // The sort is stable, and quick where changes came in order.
+        // The sort is stable, and fast for changes that are in order.
         for change in changes.sorted(by: { $0.path < $1.path }) {
             if ordered.last?.path == change.path { ordered.removeLast() }
             ordered.append(change)
@@ -118,7 +118,7 @@ package struct ManifestUpdate: Sendable {
 
     /// Writes the new manifest.
     ///
-    /// - Parameter missing: asked for the digests of files that have none; without it they stay without.
+    /// - Parameter missing: computes the digests of files that have none; nil leaves them out.
     func write(
         _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
         digests missing: MissingDigests? = nil

@@ -1,12 +1,12 @@
 import FileSystem
 import FoundationEssentials
 
-/// A file that is staged whole, with what its source was like: only the very same source may use it.
+/// A completely staged file, with the state of its source: it is used again only if the source is unchanged.
 package struct StagedFile: Sendable, Equatable {
     /// The path in the tree, and below the stage's directory.
     package var path: RelativePath
     package var location: RelativePath
-    /// The source's, with all that a change of the file changes.
+    /// The source's inode and the other fields that every change of the file alters.
     package var inode: UInt64
     package var created: FileTime?
     package var changed: FileTime
@@ -21,13 +21,13 @@ package struct StagedFile: Sendable, Equatable {
         (modified, size) = (source.modified, source.size)
     }
 
-    /// The source is still as it was when it was staged.
+    /// Whether the source is unchanged since it was staged.
     package func isFrom(_ source: FileStatus) -> Bool {
         self == StagedFile(path: path, location: location, source: source, stagedInode: stagedInode)
     }
 }
 
-/// The line of a stage's log: the paths in base 64, then numbers.
+/// A line of the log: the paths in base 64, then numbers.
 extension StagedFile {
     package var line: String {
         func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
@@ -37,7 +37,7 @@ extension StagedFile {
         ].joined(separator: " ")
     }
 
-    /// nil for a line that tells of no staged file.
+    /// nil for an invalid line.
     package init?(line: some Collection<UInt8>) {
         let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }

@@ -1,6 +1,7 @@
 import FileSystem
 
-/// The journal's file: objects and operations are numbered by their lines. A name that is no UTF-8 is `…_name_base64`.
+/// The journal's file. Objects and operations are numbered by their lines. A name that is not UTF-8 is stored as
+/// `…_name_base64`.
 ///
 ///     {"format":"fsync-lite-journal","version":1,"transaction":…,"began":…,"inode":…,"created":…,
 ///     "objects":[
@@ -21,7 +22,7 @@ extension Journal {
         Field("inode", .integer, \.root.inode), Field("created", .time, \.root.created),
     ]
 
-    /// Writes the journal, durably, under its name.
+    /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
         var file = try state.newJournal()
         var document = DocumentWriter(format: Journal.format.description)
@@ -40,7 +41,7 @@ extension Journal {
         try file.commit(.noReplace)
     }
 
-    /// Reads a journal. One that is damaged is an error, and nothing is touched.
+    /// Reads a journal. A damaged one is an error, before anything is changed.
     init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
@@ -68,7 +69,7 @@ extension Journal {
         try document.end()
     }
 
-    /// The number of an object that no layout has, and why not; nil where all are as they must be.
+    /// The number of an object that no operation graph contains, and why; nil if all are valid.
     private static func impossibleObject(
         _ objects: [OperationGraph.Object], _ transaction: FileName
     ) -> (number: Int, reason: String)? {
@@ -104,7 +105,6 @@ extension OperationGraph.Object {
         + location("new_parent", "new_name", "new_name_base64", \.new)
 }
 
-/// Where an object lies.
 private func location<Owner>(
     _ parent: StaticString, _ name: StaticString, _ base64: StaticString,
     _ path: WritableKeyPath<Owner, OperationGraph.Location?> & Sendable
@@ -118,7 +118,7 @@ private struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
 
-    /// - Parameter operation: nil for no fields.
+    /// - Parameter operation: nil leaves all fields empty.
     init(_ operation: OperationGraph.Operation?) {
         switch operation {
         case .detach(let object): detach = object
@@ -139,7 +139,7 @@ private struct OperationFields {
 
     var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
 
-    /// The operation that has just these fields.
+    /// The operation with exactly these fields.
     func operation(fieldCount count: Int) -> OperationGraph.Operation? {
         if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
         if count == 3, let link, let location = new, link > OperationGraph.transaction {
@@ -153,7 +153,7 @@ private struct OperationFields {
 extension OperationGraph.Operation {
     fileprivate typealias LocationPath = KeyPath<OperationGraph.Object, OperationGraph.Location?>
 
-    /// The objects that it moves, each from one of its locations to another.
+    /// The objects that it moves, each between two of its locations.
     fileprivate var moves: [(object: Int, from: LocationPath, to: LocationPath)] {
         switch self {
         case .detach(let object): [(object, \.old, \.slot)]
