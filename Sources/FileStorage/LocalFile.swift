@@ -132,7 +132,9 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
                 // `.`, `..` and `/` are not names: they exist if they open.
                 guard FileName(split.name) != nil else { return try status.type == .directory }
                 let location = try location()
-                return try reporting { () throws(SystemError) in try location.directory.status(of: location.name) }
+                return try reporting { () throws(SystemError) in
+                    try location.directory.status(of: location.name)
+                }
                     != nil
             } catch {
                 if error.isNotFound { return false }

@@ -59,7 +59,8 @@ extension Verification {
 
     /// Replaces the content of a file, with all else as it is.
     private static func restore(_ path: RelativePath, in tree: PathResolver, from good: PathResolver) throws {
-        guard let (origin, name) = try good.location(of: path), let (directory, _) = try tree.location(of: path)
+        guard let (origin, name) = try good.location(of: path),
+            let (directory, _) = try tree.location(of: path)
         else {
             return
         }

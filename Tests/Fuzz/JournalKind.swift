@@ -39,7 +39,8 @@ struct JournalContent: Equatable {
                 case .exchange(let object, let other): .exchange(object, with: other)
                 case .link(let link):
                     .link(
-                        link.object, Place(parent: link.location.parent, name: Array(link.location.name.bytes)))
+                        link.object,
+                        Place(parent: link.location.parent, name: Array(link.location.name.bytes)))
                 }
         }
     }

@@ -70,7 +70,8 @@ package struct ModelMirror {
             (wanted.owner, wanted.group) = (target.rootStatus.owner, target.rootStatus.group)
         }
         return OperationGraph(
-            difference, root: (Attributes(target.rootStatus), wanted), transaction: OperationGraphRun.transaction,
+            difference, root: (Attributes(target.rootStatus), wanted),
+            transaction: OperationGraphRun.transaction,
             replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, after: first)
     }
 
@@ -119,7 +120,9 @@ package struct ModelMirror {
             var entry = distrusted(entry)
             let path = entry.file.path
             entry.targetChanged = achieved.object(at: path)?.status.changed
-            let record = before[path].map { BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks) }
+            let record = before[path].map {
+                BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks)
+            }
             entry.marks = difference.policy.marks(of: entry.file.status, base: record?.known)
             return entry
         }.sorted { $0.file < $1.file }

@@ -30,7 +30,8 @@ package struct OperationGraphRun {
         let state = directory(Place(ModelTree.root, ModelTree.reservedName))
         tree.set(ModelTree.root, root)
         _ = directory(Place(state, FileName("history")))
-        let transaction = directory(Place(directory(Place(state, FileName("stage"))), OperationGraphRun.transaction))
+        let transaction = directory(
+            Place(directory(Place(state, FileName("stage"))), OperationGraphRun.transaction))
         for number in layout.slotDirectories.indices {
             _ = directory(Place(transaction, FileName(number: number)))
         }
@@ -213,7 +214,9 @@ package struct OperationGraphRun {
         }
     }
 
-    private mutating func move(_ object: Int, _ from: OperationGraph.Location?, _ to: OperationGraph.Location?, _ isBackward: Bool)
+    private mutating func move(
+        _ object: Int, _ from: OperationGraph.Location?, _ to: OperationGraph.Location?, _ isBackward: Bool
+    )
         throws
     {
         guard let start = isBackward ? to : from, let end = isBackward ? from : to else {

@@ -138,7 +138,9 @@ package final class Commit {
         let otherDirectory = try objects.handle(otherLocation.parent)
         try expect(object, at: location, in: directory)
         try expect(other, at: otherLocation, in: otherDirectory)
-        try withRoom { try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange) }
+        try withRoom {
+            try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange)
+        }
         objects[object] = to
         objects[other] = otherTo
     }
@@ -161,7 +163,8 @@ package final class Commit {
             location != link.location
         else { return }
         let directory = try objects.handle(link.location.parent)
-        guard let status = try directory.status(of: link.location.name), objects.isObject(link.object, status),
+        guard let status = try directory.status(of: link.location.name),
+            objects.isObject(link.object, status),
             status.links > 1
         else { return }
         try directory.unlink(link.location.name)
@@ -174,7 +177,7 @@ package final class Commit {
     private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
         guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: directory.path(of: location.name), "somebody changed this during the commit")
+                .failed, path: directory.path(of: location.name), "it was replaced during the commit")
         }
     }
 
@@ -195,7 +198,7 @@ package final class Commit {
         guard displacesConflicts else {
             throw SyncError(
                 .pending, path: directory.path(of: name),
-                "something that is not ours took this place during the commit")
+                "a foreign object took this name during the commit")
         }
         try displace(name, in: directory, to: objects.handle(OperationGraph.transaction))
     }
@@ -257,7 +260,7 @@ package final class Commit {
         guard objects.isObject(object, status) else {
             throw SyncError(
                 .failed, path: try objects.handle(location.parent).path(of: location.name),
-                "somebody replaced this during the commit")
+                "it was replaced during the commit")
         }
         try body(handle, status)
     }

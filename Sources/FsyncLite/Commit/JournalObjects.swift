@@ -76,7 +76,7 @@ final class JournalObjects {
             directory = try directory.directory(location.name)
             guard try journal.objects[next].identity == nil || isObject(next, directory.status()) else {
                 throw SyncError(
-                    .failed, path: directory.path, "somebody replaced this directory during the commit")
+                    .failed, path: directory.path, "this directory was replaced during the commit")
             }
             keep(directory, next)
         }
@@ -123,7 +123,9 @@ final class JournalObjects {
         let item = journal.objects[object]
         let order: [Position] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
         for position in order {
-            guard let location = location(of: object, at: position), isFound(location.parent) else { continue }
+            guard let location = location(of: object, at: position), isFound(location.parent) else {
+                continue
+            }
             guard let status = try handle(location.parent).status(of: location.name) else { continue }
             // Only our directories in the state have no identity in the journal.
             guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
@@ -146,7 +148,7 @@ final class JournalObjects {
         }
         let directory = try handle(location.parent)
         guard let status = try directory.status(of: location.name) else {
-            throw SyncError(.failed, path: directory.path(of: location.name), "somebody removed this meanwhile")
+            throw SyncError(.failed, path: directory.path(of: location.name), "it was removed meanwhile")
         }
         return (status, directory.path(of: location.name))
     }

@@ -155,7 +155,7 @@ struct LinkedExchange: CommitStrategy {
             }
             throw SyncError(
                 .failed, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
-                "somebody changed this in the target while the new tree was made; run again")
+                "it was changed in the target while the new tree was made; run again")
         }
         if let mount = scan.findings.mounts.first {
             throw SyncError(

@@ -20,7 +20,7 @@ extension Commit {
             let (status, path) = try objects.look(index)
             if let seen = graph.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
                 throw SyncError(
-                    .failed, path: path, "somebody changed this in the target since it was looked at")
+                    .failed, path: path, "it was changed in the target since the scan; run again")
             }
             journal.objects[index].identity = status.identity
         }

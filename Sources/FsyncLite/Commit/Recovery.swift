@@ -32,7 +32,7 @@ struct Recovery {
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
                 .pending, path: path,
-                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover",
+                "a sync failed, which the kernel reports only once: mount the file system anew, then run recover",
                 errno: Errno.inputOutput.rawValue)
         }
         guard journal.root == (try root.status().identity) else {

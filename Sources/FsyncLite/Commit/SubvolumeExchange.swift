@@ -67,20 +67,20 @@ struct SubvolumeExchange: CommitStrategy {
         try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: true, staged.monitor)
         // Users edit settings in the old tree's state.
         if let path = try staged.state.settingsChanged(since: began) {
-            throw SyncError(.failed, path: path, "somebody changed this meanwhile; run again")
+            throw SyncError(.failed, path: path, "it was changed meanwhile; run again")
         }
         try parent.rename(location.name, to: trees, name, .exchange)
         // RACE: another object may have got the target's name just before the swap.
         guard try trees.status(of: name)?.isSameObject(as: target.status()) == true else {
             try parent.rename(location.name, to: trees, name, .exchange)
-            throw SyncError(.failed, path: target.path, "somebody put something else here")
+            throw SyncError(.failed, path: target.path, "it was replaced meanwhile; run again")
         }
         do {
             try parent.syncFileSystem()
         } catch {
             throw SyncError(
                 .pending, path: target.path,
-                "the new tree is in place, and whether it stays there after a crash is not known: \(error)")
+                "the new tree is in place, but may not be after a crash: \(error)")
         }
     }
 }

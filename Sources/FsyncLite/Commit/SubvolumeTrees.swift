@@ -29,7 +29,7 @@ struct SubvolumeTrees {
             try location.parent.makeDirectory(own)
         }
         guard let made = try SubvolumeTrees(of: target) else {
-            throw SyncError(.failed, path: target.path, "somebody is moving the target")
+            throw SyncError(.failed, path: target.path, "the target is being moved; run again")
         }
         self = made
     }
@@ -73,7 +73,7 @@ struct SubvolumeTrees {
         guard let mount = scan.findings.mounts.first else { return isLate }
         throw SyncError(
             .failed, path: tree.path + [UInt8(ascii: "/")] + mount.path.bytes,
-            "somebody mounted this, or made a subvolume, in an old tree; move it away")
+            "this is a mount or a subvolume in an old tree; unmount it or move it away")
     }
 
     /// Copies a tree into the history; no rename crosses the subvolume's boundary.

@@ -37,7 +37,8 @@ package struct ReverseDelta: Hashable, Sendable {
             case .delete:
                 gone[path] = action.file
             case .create, .update:
-                let location = action.slot.map { RelativePath.history.appending($0) } ?? locationByParent(of: path)
+                let location =
+                    action.slot.map { RelativePath.history.appending($0) } ?? locationByParent(of: path)
                 set(Entry(file: action.file, location: location, isCovered: !action.wasUncovered))
                 if action.verb == .update {
                     let present = action.from ?? path

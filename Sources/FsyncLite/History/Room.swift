@@ -129,7 +129,8 @@ private struct Census {
         }
     }
 
-    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws -> Int64 {
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws -> Int64
+    {
         guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
         guard status.type == .file, let (directory, name) = try resolver.location(of: path) else { return 0 }
         do {

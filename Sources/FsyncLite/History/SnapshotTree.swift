@@ -330,7 +330,9 @@ extension File {
     /// whatever the source's change time.
     fileprivate func asRecorded(of source: FileStatus) -> File {
         var status = status
-        (status.inode, status.created, status.changed) = (source.inode, source.created, CommitSpans.unexamined)
+        (status.inode, status.created, status.changed) = (
+            source.inode, source.created, CommitSpans.unexamined
+        )
         return with(status)
     }
 }

@@ -69,7 +69,9 @@ package final class EntryTable: @unchecked Sendable {
     /// Entries usually come in tree order, so the names shared with the previous path exist already.
     private func name(of path: [UInt8]) -> UInt32 {
         let shared = zip(self.path, path).prefix { $0 == $1 }.count
-        while let last = components.last, last.end > shared || (last.end < path.count && path[last.end] != slash) {
+        while let last = components.last,
+            last.end > shared || (last.end < path.count && path[last.end] != slash)
+        {
             components.removeLast()
         }
         self.path = path
@@ -89,7 +91,9 @@ package final class EntryTable: @unchecked Sendable {
             raw.storeBytes(of: directory, as: UInt32.self)
             raw.storeBytes(of: UInt8(name.count), toByteOffset: 4, as: UInt8.self)
             let bytes = raw.advanced(by: EntryTable.headerSize)
-            name.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: bytes, count: $0.count).copyBytes(from: $0) }
+            name.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(start: bytes, count: $0.count).copyBytes(from: $0)
+            }
         }
         return UInt32(start)
     }
@@ -170,7 +174,9 @@ package final class EntryTable: @unchecked Sendable {
 
     func status(of number: UInt32) -> FileStatus {
         let entry = entries[Int(number)].pointee
-        if entry.rest > 0, let status = lock.withLock({ _ in rests[Int(entry.rest) - 1].status }) { return status }
+        if entry.rest > 0, let status = lock.withLock({ _ in rests[Int(entry.rest) - 1].status }) {
+            return status
+        }
         return entry.status.unpacked(devices[Int(entry.status.device)].pointee)
     }
 

@@ -25,14 +25,16 @@ struct PackedStatus: BitwiseCopyable {
     ///
     /// - Parameter device: the index of the device in a table of 2,048.
     init?(_ status: FileStatus, device: UInt64) {
-        guard let modified = PackedStatus.pack(status.modified), let changed = PackedStatus.pack(status.changed),
+        guard let modified = PackedStatus.pack(status.modified),
+            let changed = PackedStatus.pack(status.changed),
             let created = status.created.map(PackedStatus.pack) ?? 0, created != 0 || status.created == nil,
             status.represents == DeviceNumber(major: 0, minor: 0)
         else { return nil }
         (inode, size, allocated) = (status.inode, status.size, status.allocated)
         (self.modified, self.changed, self.created) = (modified, changed, created)
         (owner, group) = (status.owner, status.group)
-        bits = UInt64(status.links) | UInt64(status.permissions & 0o7777) << 32
+        bits =
+            UInt64(status.links) | UInt64(status.permissions & 0o7777) << 32
             | UInt64(status.type.rawValue) << 44 | device << 53
         if status.isMountRoot { bits |= 1 << 47 }
         if status.isImmutable { bits |= 1 << 48 }

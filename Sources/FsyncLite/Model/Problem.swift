@@ -22,14 +22,14 @@ public struct Problem: Hashable, Sendable {
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(
-            path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since"
+            path: path, code: .drift, message: "what it held is lost: it was changed in the target since"
         )
     }
 
     static func replaced(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift,
-            message: "somebody put another file in its place since; it may not hold what it held")
+            message: "another file has replaced it since; its content may differ")
     }
 
     static func changing(_ path: RelativePath) -> Problem {

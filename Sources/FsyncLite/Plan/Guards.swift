@@ -150,7 +150,8 @@ struct GuardFacts {
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
         let moves = MoveMap(difference)
-        for match in difference.matches where !match.isUnchanged && (!match.isRenamed || !moves.isCarried(match)) {
+        for match in difference.matches
+        where !match.isUnchanged && (!match.isRenamed || !moves.isCarried(match)) {
             touched.formUnion([match.target.path, match.target.path.parent ?? .root])
             touched.insert(moves.oldPath(of: match.source.path.parent ?? .root))
         }

@@ -162,7 +162,8 @@ package struct OperationGraph: Sendable {
             Object(fixed: Location(parent: state, name: StateEntry.stage.name)),
             Object(fixed: Location(parent: state, name: StateEntry.history.name)),
             Object(
-                old: Location(parent: stage, name: transaction), new: Location(parent: history, name: transaction)),
+                old: Location(parent: stage, name: transaction),
+                new: Location(parent: history, name: transaction)),
         ]
     }
 

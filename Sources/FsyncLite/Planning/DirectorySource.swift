@@ -262,7 +262,8 @@ struct DirectorySource: PlanSource {
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
         try Match.ofRoots(
-            options.repairs.isEmpty ? contents.rootFile(policy.attributes.extended) : nil, root, policy, header)
+            options.repairs.isEmpty ? contents.rootFile(policy.attributes.extended) : nil, root, policy,
+            header)
     }
 
     // MARK: What comes of it

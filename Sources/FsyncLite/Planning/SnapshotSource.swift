@@ -251,4 +251,3 @@ extension TreeMerge {
         offer(file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended))
     }
 }
-

@@ -83,7 +83,8 @@ struct TargetDomains {
     /// - Parameter path: of an object in the target.
     private mutating func check(_ path: RelativePath, into directory: RelativePath) throws {
         let demand = try domain(directory)
-        guard demand.isExclusive, let parent = path.parent, let (holder, name) = try resolver?.location(of: path)
+        guard demand.isExclusive, let parent = path.parent,
+            let (holder, name) = try resolver?.location(of: path)
         else { return }
         let found = try holder.domain(of: name, in: domain(parent))
         // What the kernel does not tell is tried before the commit.

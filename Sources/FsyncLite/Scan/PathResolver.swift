@@ -37,7 +37,9 @@ package final class PathResolver {
     }
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.
-    package func location(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
+    package func location(of path: RelativePath) throws(SystemError) -> (
+        directory: Directory, name: FileName
+    )? {
         let path = locations?(path) ?? path
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)

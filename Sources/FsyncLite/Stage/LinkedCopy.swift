@@ -132,7 +132,8 @@ final class LinkedCopy {
             let names = met[status.inode, default: status.links] - 1
             met[status.inode] = names
         }
-        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first) {
+        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first)
+        {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
@@ -144,7 +145,8 @@ final class LinkedCopy {
             switch error.errno {
             case .manyLinks, .crossDevice: return try copy(name, from: holder, to: parent)
             case .notPermitted, .accessDenied:
-                throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
+                throw refusal(
+                    scan.path, "it cannot have a second name: it is immutable, or belongs to another user")
             default: throw error
             }
         }

@@ -100,7 +100,8 @@ package struct ManifestUpdate: Sendable {
         // A socket left in the target has no data, and manifests have no type for it.
         guard file.status.type != .socket else { return }
         let entry = Entry(
-            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, location: location)
+            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+            location: location)
         changes.append(Change(path: file.path, entry: entry))
     }
 

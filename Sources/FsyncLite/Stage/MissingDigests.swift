@@ -24,7 +24,7 @@ final class MissingDigests {
             guard let (digest, status) = try target.digest(of: location), status.inode == inode,
                 status.changed < scanned
             else {
-                without.append((path, "somebody is changing it in the target"))
+                without.append((path, "it is being changed in the target"))
                 return nil
             }
             // A file only in the target, when nothing is deleted, has no counterpart to disagree with.

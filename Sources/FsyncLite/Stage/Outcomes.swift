@@ -125,7 +125,8 @@ extension ManifestUpdate {
         for (file, record) in resting {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
-                targetInode: record.known.targetInode, targetChanged: record.known.targetChanged, marks: .uncovered,
+                targetInode: record.known.targetInode, targetChanged: record.known.targetChanged,
+                marks: .uncovered,
                 at: file.path)
         }
         for (_, outcome) in staged {

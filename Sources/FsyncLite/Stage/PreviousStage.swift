@@ -11,7 +11,8 @@ final class PreviousStage {
     init?(_ state: StateDirectory, for stagedEntries: [File], _ attributes: MirroredAttributes) throws {
         guard let stages = try state.stage() else { return nil }
         self.stages = stages
-        let wanted = Dictionary(uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0.status) })
+        let wanted = Dictionary(
+            uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
             // The content of a stage that others may write to cannot be trusted.

@@ -113,7 +113,8 @@ final class Stage {
         do {
             try directory.rename(first, to: directory, second, .noReplace)
             throw SyncError(
-                .refused, path: directory.path, "this file system replaces a name that it was told to keep")
+                .refused, path: directory.path,
+                "this file system replaces existing names in spite of RENAME_NOREPLACE")
         } catch let error as SystemError where error.errno == .exists {
             try directory.removeDirectory(first)
             try directory.removeDirectory(second)
@@ -182,7 +183,7 @@ final class Stage {
             } else if let name = path.fileName, let parent = open.last {
                 locations.append(parent.location.appending(name))
             } else {
-                preconditionFailure("an arrival without a place")
+                preconditionFailure("a staged entry without a location")
             }
             guard entry.file.isDirectory, let location = locations.last,
                 let (parent, name) = try stage.location(of: location)

@@ -61,7 +61,9 @@ final class StageWork: Sendable {
                 guard piece < pieces.count else { return }
                 for index in pieces[piece] where outcome(of: index) == nil {
                     counted = 0
-                    end(index, try worker.stage(stagedEntries[index].file, at: locations[index]), counted: counted)
+                    end(
+                        index, try worker.stage(stagedEntries[index].file, at: locations[index]),
+                        counted: counted)
                 }
             }
         } catch {

@@ -71,7 +71,7 @@ final class StageWorker {
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
         guard let found = try stage.location(of: location) else {
-            preconditionFailure("the stage is no arrival")
+            preconditionFailure("the stage itself is not a staged entry")
         }
         return found
     }
@@ -169,7 +169,8 @@ final class StageWorker {
                 if !copied.isGrowing {
                     log.note(
                         StagedFile(
-                            path: file.path, location: location, source: copied.status, stagedInode: status.inode))
+                            path: file.path, location: location, source: copied.status,
+                            stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }

@@ -55,7 +55,7 @@ extension Activity: Codable {
             let phaseBegan = Timestamp(iso8601: document.phaseBegan)
         else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "This tells of no activity."))
+                .init(codingPath: decoder.codingPath, debugDescription: "This is no activity."))
         }
         (self.began, self.phaseBegan) = (began, phaseBegan)
         (process, boot) = (document.process, document.boot)

@@ -78,17 +78,17 @@ extension Journal {
         for (number, object) in objects.enumerated() {
             let locations = [object.old, object.slot, object.new].compactMap(\.self)
             guard locations.allSatisfy({ objects.indices.contains($0.parent) }) else {
-                return (number, "a place in an object that is not there")
+                return (number, "a location in an object that does not exist")
             }
             if number < own.count {
                 guard [object.old, object.slot, object.new] == [own[number].old, nil, own[number].new] else {
-                    return (number, "this is not the place of the state's own object")
+                    return (number, "this is not the location of the state's own object")
                 }
             } else if locations.isEmpty {
-                return (number, "an object without a place")
+                return (number, "an object without a location")
             }
             guard (object.identity == nil) == (number <= OperationGraph.state) else {
-                return (number, "an object is told by its inode, but for the root and the state")
+                return (number, "every object has an identity, except the root and the state")
             }
         }
         return nil
@@ -187,7 +187,7 @@ extension DocumentReader {
         guard let operation = fields.operation(fieldCount: count) else { throw error("this is no operation") }
         for (number, from, to) in operation.moves
         where objects[number][keyPath: from] == nil || objects[number][keyPath: to] == nil {
-            throw error("object \(number) lacks a place for this")
+            throw error("object \(number) lacks a location for this")
         }
         return operation
     }

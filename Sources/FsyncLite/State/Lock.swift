@@ -29,7 +29,7 @@ extension TargetRoot {
         // RACE: the path may have led to another directory before the lock was taken. Two runs would then write to what
         // each takes for the target.
         guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
-            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+            throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
     }
 }

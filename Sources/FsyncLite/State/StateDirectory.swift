@@ -48,7 +48,7 @@ package struct StateDirectory: Sendable {
         try StateDirectory.checkOwner(status, path)
         directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
-            throw SyncError(.refused, path: path, "somebody is replacing this directory")
+            throw SyncError(.refused, path: path, "this directory was replaced meanwhile")
         }
         for entry in StateEntry.allCases {
             if let status = try self.status(of: entry) { try check(status, entry) }
@@ -189,7 +189,7 @@ package struct StateDirectory: Sendable {
     /// The names of the committed transactions, oldest first.
     package func transactions() throws -> [FileName] {
         guard let history = try history() else { return [] }
-        // Other names have no place in this order.
+        // Names of another form are not ordered by time.
         return try DirectoryListing.names(in: history).filter(TransactionID.isName).sorted()
     }
 

@@ -50,7 +50,7 @@ extension TargetRoot {
         guard let directory, let state, state.isBeside != beside else { return }
         guard let (parent, name) = try directory.location(.read),
             let sibling = FileName.state(beside: name)
-        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
+        else { throw SyncError(.failed, path: path, "the target is being moved; run again") }
         try state.keepingTime(of: directory) {
             try ObjectHandle(of: directory).whileWritable {
                 if beside {
@@ -71,7 +71,8 @@ extension TargetRoot {
         guard !original.isMountRoot else {
             return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
         }
-        guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil else {
+        guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
+        else {
             return [Refusal("the target has no name, or too long a one for a second tree beside it")]
         }
         guard try isSubvolume || parent.status().device == original.device else {

@@ -106,7 +106,7 @@ struct TargetRoot {
         let made = try location.directory.directory(location.name)
         guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
         else {
-            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+            throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
         directory = made
         self.made = location

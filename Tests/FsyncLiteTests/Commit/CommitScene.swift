@@ -21,7 +21,9 @@ final class CommitScene {
         .rename(OperationGraph.transaction),
     ]
 
-    private static func location(_ name: String, in parent: Int = OperationGraph.root) -> OperationGraph.Location {
+    private static func location(_ name: String, in parent: Int = OperationGraph.root)
+        -> OperationGraph.Location
+    {
         OperationGraph.Location(parent: parent, name: FileName(name.utf8).unsafelyUnwrapped)
     }
 
@@ -49,7 +51,9 @@ final class CommitScene {
         let name = try #require(FileName(Self.id.utf8))
         var objects = OperationGraph.ownObjects(name)
         func slot(_ number: Int) -> OperationGraph.Location { Self.location("\(number)", in: 5) }
-        func moving(_ old: OperationGraph.Location, _ number: Int, _ new: OperationGraph.Location?) -> OperationGraph.Object {
+        func moving(_ old: OperationGraph.Location, _ number: Int, _ new: OperationGraph.Location?)
+            -> OperationGraph.Object
+        {
             OperationGraph.Object(old: old, slot: slot(number), new: new)
         }
         objects += [

@@ -211,7 +211,9 @@ private struct Course {
             "\(changed) changed, \(plan.summary.unchanged) unchanged of \(difference.sourceCount)")
         try expect(
             plan.summary.bytesToCopy
-                == layout.stagedEntries.reduce(0) { $0 + ($1.file.isFile && $1.primary == nil ? $1.file.size : 0) },
+                == layout.stagedEntries.reduce(0) {
+                    $0 + ($1.file.isFile && $1.primary == nil ? $1.file.size : 0)
+                },
             "bytes to copy")
         if plan.summary.actions == 0 {
             try expect(layout.operations.count == 2, "operations that no action tells of")

@@ -12,7 +12,9 @@ struct OperationGraphTests {
 
     private func renamed(_ name: String, to other: String, _ inode: UInt64, _ type: FileType = .file) -> Match
     {
-        with(Match(source: file(other, inode, type), target: file(name, inode, type))) { $0.causes = .renamed }
+        with(Match(source: file(other, inode, type), target: file(name, inode, type))) {
+            $0.causes = .renamed
+        }
     }
 
     private func layout(_ change: (inout Difference) -> Void) throws -> OperationGraph {
