@@ -1,7 +1,6 @@
 import FileSystem
 import FoundationEssentials
 
-/// File contents: reading, appending, replacing.
 extension LocalFile {
     /// The whole content.
     ///

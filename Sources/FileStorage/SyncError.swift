@@ -29,7 +29,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     public let path: [UInt8]?
     /// The cause, in words.
     public let message: String
-    /// The kernel's error number, where the kernel said no.
+    /// The kernel's error number, if a system call failed.
     public let errno: Int32?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
@@ -39,13 +39,13 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.errno = errno
     }
 
-    /// A call that failed. What the error number means here only the caller knows: a file that is not there
-    /// is a missing input only when it was an input.
+    /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was
+    /// an input.
     package init(_ error: SystemError, code: Code = .failed) {
         self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
     }
 
-    /// Any error as a public one.
+    /// From any error.
     package init(wrapping error: any Error) {
         switch error {
         case let error as SyncError: self = error
@@ -58,7 +58,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.init(code, path: path, errno.description, errno: errno.rawValue)
     }
 
-    /// Nothing has the name: the kernel said `ENOENT`, and nothing else counts.
+    /// The name does not exist (`ENOENT`).
     public var isNotFound: Bool { errno == Errno.noSuchFile.rawValue }
 
     /// The path and the cause, with control characters escaped.
@@ -67,7 +67,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs `body` and turns the file system's error into a public one.
+/// Runs `body` and converts its error.
 package func reporting<Value: ~Copyable>(
     _ body: () throws(SystemError) -> Value
 ) throws(SyncError) -> Value {

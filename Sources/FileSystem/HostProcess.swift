@@ -23,7 +23,6 @@ package enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// The process ID.
     package static var id: Int32 { getpid() }
 
     package static func exit(_ code: Int32) -> Never {

@@ -71,7 +71,6 @@ package struct SHA256: Sendable {
         block.withUnsafeBytes { take($0) }
     }
 
-    /// Processes whole blocks.
     private mutating func take(_ blocks: UnsafeRawBufferPointer) {
         guard let start = blocks.baseAddress, !blocks.isEmpty else { return }
         let isAccelerated = isAccelerated

@@ -10,7 +10,6 @@ package enum TerminationSignal {
 
     package static let terminate = SIGTERM
 
-    /// Installs the handlers.
     package static func watch() {
         // Initializes the static now: its first use takes a lock, which a handler must not.
         _ = signal

@@ -17,7 +17,6 @@ package final class Commit {
     private let displacesConflicts: Bool
     /// The objects that were moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
-    /// Objects that are missing.
     package let lost: [SyncError]
 
     /// A transaction whose objects are where the plan and the stage have them.

@@ -6,7 +6,6 @@ struct StagedCommit {
     let stage: Stage
     /// The target's state, which holds the stage.
     let state: StateDirectory
-    /// The target's root.
     let target: Directory
     /// The parent directory of the target, opened before anything was staged, and the target's name in it; nil if the
     /// commit changes the target in place.

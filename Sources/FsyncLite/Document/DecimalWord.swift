@@ -38,7 +38,7 @@ struct DecimalWord {
 
     /// The number formed by the digit at an index and the next one.
     @inline(__always)
-    func match(at index: Int) -> Int64 {
+    func pair(at index: Int) -> Int64 {
         Int64(truncatingIfNeeded: DecimalWord.pairs(digits) >> (8 &* UInt64(index)) & 0xFF)
     }
 

@@ -52,7 +52,6 @@ package struct DocumentReader: ~Copyable {
         try expect(",")
     }
 
-    /// Reads a text in memory.
     package init(text: [UInt8]) throws {
         self.init(nil, path: nil)
         buffer = text

@@ -64,7 +64,6 @@ package struct FilterScope: Sendable {
         open(contents)
     }
 
-    /// Returns to the parent directory.
     package mutating func leave() {
         guard let length = parentLengths.popLast() else { preconditionFailure("left the root") }
         directory.removeSubrange(length...)

@@ -22,7 +22,6 @@ struct IgnorePattern: Hashable, Sendable {
     private let prefix: [UInt8]
     /// The text after the star, if the rest is a single star and text.
     private let suffix: [UInt8]
-    /// The pattern after the prefix.
     private let wildcard: Wildcard
 
     /// - Parameter text: the pattern without comment, line end and trailing spaces.

@@ -49,7 +49,6 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
         (self.months, self.clock) = (months, clock)
     }
 
-    /// A million years.
     private static let longest: Int64 = 1_000_000 * 365 * 86_400
 }
 

@@ -46,7 +46,6 @@ enum TransactionEntry {
     static let tree = FileName("tree")
     static let conflicts = FileName("conflicts")
     static let reservedSpace = FileName("ballast")
-    /// The log of staged files.
     static let log = FileName("log")
     /// The record of an earlier version.
     static let record = FileName("record.json")

@@ -32,7 +32,6 @@ struct ContentSource: Sendable {
         PathResolver(root, locations: location)
     }
 
-    /// The root as an entry.
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File {
         if let earlierRoot { return earlierRoot }
         var file = File(path: .root, status: try root.status(), destination: [])

@@ -15,7 +15,6 @@ package final class PathResolver {
         last = (.root, root)
     }
 
-    /// The directory at a path.
     package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
         if last.path == path { return last.directory }
         let shared = path.sharedDirectoryLength(with: last.path)

@@ -29,7 +29,6 @@ final class Stage {
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
-    /// The outcomes by path.
     var staged: [(path: RelativePath, outcome: Outcome)] {
         zip(graph.stagedEntries, outcomes).compactMap { entry, outcome in
             outcome.map { (entry.file.path, $0) }

@@ -46,7 +46,6 @@ final class ActivityMonitor: Monitor {
     var isCancelled: Bool { base.isCancelled }
     func warn(_ message: String) { base.warn(message) }
 
-    /// Ends the updates.
     func end() {
         buffer?.close()
         do {
