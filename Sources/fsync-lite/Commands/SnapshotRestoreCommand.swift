@@ -15,7 +15,7 @@ enum SnapshotRestoreCommand: Command {
         discussion: """
             With --to it is copied to a directory that is empty or not there, by sharing blocks where the file system \
             can. With --link files are not copied but get one more name: what is written to them later changes the \
-            target or its history as well. With --in-location the target goes back, as one transaction that can be \
+            target or its history as well. With --in-place the target goes back, as one transaction that can be \
             undone; what no apply brought there stays.
             """,
         arguments: [.target, .snapshot, path],
