@@ -1,26 +1,25 @@
 import FileSystem
 import Synchronization
 
-/// A value that is changed in memory and saved by itself as JSON under a key of a storage: a while after a change, and
-/// at once when asked.
+/// A value that is changed in memory and saved automatically, as JSON under a key of a storage: some time after a
+/// change, and at once on request.
 ///
-/// Saves never overlap. A change during a save is not lost: the value is dirty again, and saved after the next
-/// interval. A failed save is reported, leaves the value dirty and is tried again. A save of what is clean writes
-/// nothing.
+/// Saves never overlap. A change during a save is not lost: it is saved after the next interval. A failed save is
+/// reported and tried again. An unchanged value is not saved.
 ///
-/// `change` waits for no save, and no call needs Swift's cooperative pool: the pauses and the saves after them are on a
-/// thread of the buffer's own, which begins with the first change and ends with the buffer.
+/// `change` waits for no save. No call needs Swift's cooperative pool: pauses and saves run on a thread of the buffer,
+/// which starts with the first change and ends with the buffer.
 public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>: Sendable {
     private struct State {
         var value: Value
         var isDirty = false
-        /// The thread has a pause and a save to do.
+        /// A pause and a save are queued on the thread.
         var isScheduled = false
         var isClosed = false
-        /// How long the last save took.
+        /// The duration of the last save.
         var lastSave = Duration.zero
 
-        /// Whether the thread has to be given the next save.
+        /// Returns whether the next save has to be queued.
         mutating func schedule() -> Bool {
             guard isDirty, !isScheduled, !isClosed else { return false }
             isScheduled = true
@@ -41,11 +40,11 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
     private let closing: Alarm
 
     /// - Parameters:
-    ///   - initial: the first value. It is clean: unless it changes, it is not saved.
-    ///   - interval: from a change to its save; at least ten times as long as the last save took.
-    ///   - beforeSave: runs on the saving thread, after the value to be saved has been taken: for what has to be
-    ///     durable before the value is. If it throws, nothing is saved.
-    ///   - onFailure: receives the errors of saves that no call waits for, on the buffer's thread.
+    ///   - initial: the first value, which counts as saved.
+    ///   - interval: from a change to its save; at least ten times the duration of the last save.
+    ///   - beforeSave: runs on the saving thread after the value to be saved has been read, to make other data durable
+    ///     first. If it throws, nothing is saved.
+    ///   - onFailure: receives the errors of automatic saves, on the buffer's thread.
     public convenience init(
         _ storage: Base, key: String, initial: Value, interval: Duration,
         beforeSave: @escaping @Sendable () throws -> Void = {},
@@ -57,7 +56,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
             onFailure: onFailure, closing: closing, wait: { closing.wait($0) })
     }
 
-    /// - Parameter wait: pauses; true when the buffer was closed meanwhile. Tests have their own.
+    /// - Parameter wait: pauses; true if the buffer was closed meanwhile. Tests supply their own.
     package init(
         _ storage: Base, key: String, initial: Value, interval: Duration,
         beforeSave: @escaping @Sendable () throws -> Void = {},
@@ -77,7 +76,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
     /// The present value.
     public var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, which is saved in a while. Other calls wait for `body`, which has to be short.
+    /// Changes the value and schedules a save. Other calls wait for `body`, so it must be short.
     public func change(_ body: (inout Value) -> Void) {
         let isDue = state.withLock { state in
             body(&state.value)
@@ -87,20 +86,19 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
         if isDue { beginPause() }
     }
 
-    /// Saves what has changed, at once, on the calling thread.
+    /// Saves unsaved changes now, on the calling thread.
     public func save() throws(StorageError) {
-        // RACE: while this save, which then fails, is under way, the thread may find the value clean and end its work.
+        // RACE: if this save fails, the thread may have found the value clean meanwhile and ended its work.
         defer { schedule() }
         try saving.withLock { _ throws(StorageError) in try saveNow() }
     }
 
-    /// Saves what has changed, at once.
+    /// Saves unsaved changes now.
     public func save() async throws(StorageError) {
         try await storage.base.perform { [self] () throws(StorageError) in try save() }
     }
 
-    /// Saves no more by itself; a save that is under way ends first. What is dirty stays unsaved, unless `save` is
-    /// called.
+    /// Ends automatic saves and waits for one that is running. Unsaved changes stay unsaved unless `save` is called.
     public func close() {
         state.withLock { $0.isClosed = true }
         closing.ring()
@@ -125,7 +123,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
                 self?.saveByItself()
             }
         } catch {
-            // The next change tries again.
+            // The next change queues it again.
             state.withLock { $0.isScheduled = false }
             onFailure(.cannotWrite(key, cause: SyncError(error)))
         }
@@ -145,7 +143,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
         schedule()
     }
 
-    /// Only with `saving` held.
+    /// Requires `saving`.
     private func saveNow() throws(StorageError) {
         let value = state.withLock { state -> Value? in
             defer { state.isDirty = false }
@@ -170,7 +168,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
 }
 
 extension AutosavingBuffer where Value: Decodable {
-    /// Begins with the value that is stored under the key, or with another where nothing is stored.
+    /// Starts with the value stored under the key, or with `initial` if there is none.
     public convenience init(
         _ storage: Base, key: String, storedOr initial: Value, interval: Duration,
         beforeSave: @escaping @Sendable () throws -> Void = {},

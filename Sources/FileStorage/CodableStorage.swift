@@ -1,9 +1,9 @@
 import FileSystem
 import FoundationEssentials
 
-/// Values as JSON in any storage: snake_case keys in order, indented, a line feed at the end.
+/// Stores values as JSON in any storage: sorted snake_case keys, indented, with a trailing line feed.
 public struct CodableStorage<Base: Storage>: Sendable {
-    /// Where the bytes are: keys are listed and removed there.
+    /// The storage of the bytes; it lists and removes keys.
     public let base: Base
 
     public init(_ base: Base) {
@@ -12,7 +12,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
 
     /// The value under a key.
     ///
-    /// - Throws: `cannotDecode` with the line and the key in the document, beside the storage's own errors.
+    /// - Throws: `cannotDecode` with the line and the key in the document, and the storage's own errors.
     public func value<Value: Decodable>(
         _ type: Value.Type = Value.self, for key: String
     ) throws(StorageError) -> Value {
@@ -24,7 +24,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
         }
     }
 
-    /// The value under a key; nil when nothing is stored there, and only then.
+    /// The value under a key; nil only if nothing is stored there.
     public func valueIfPresent<Value: Decodable>(
         _ type: Value.Type = Value.self, for key: String
     ) throws(StorageError) -> Value? {
@@ -35,7 +35,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
         }
     }
 
-    /// Stores a value under a key, in place of the old one.
+    /// Stores a value under a key, replacing the old one.
     public func store(_ value: some Encodable, for key: String) throws(StorageError) {
         let data: Data
         do {
@@ -53,24 +53,24 @@ public struct CodableStorage<Base: Storage>: Sendable {
         try await base.perform { () throws(StorageError) in try value(type, for: key) }
     }
 
-    /// The value under a key; nil when nothing is stored there, and only then.
+    /// The value under a key; nil only if nothing is stored there.
     public func valueIfPresent<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for key: String
     ) async throws(StorageError) -> Value? {
         try await base.perform { () throws(StorageError) in try valueIfPresent(type, for: key) }
     }
 
-    /// Stores a value under a key, in place of the old one.
+    /// Stores a value under a key, replacing the old one.
     public func store(_ value: some Encodable & Sendable, for key: String) async throws(StorageError) {
         try await base.perform { () throws(StorageError) in try store(value, for: key) }
     }
 }
 
 extension JSONDocument {
-    /// Reads a document of a program's own, in a directory that is open.
+    /// Reads one of the program's own documents in an open directory.
     ///
-    /// - Parameter limit: in bytes: a larger document is refused, and not read to its end.
-    /// - Throws: `invalidDocument`, also where no file is.
+    /// - Parameter limit: in bytes; a larger document is refused without reading all of it.
+    /// - Throws: `invalidDocument`, also if there is no file.
     package static func read<Value: Decodable>(
         _ name: FileName, in directory: Directory, limit: Int
     ) throws(SyncError) -> Value {

@@ -1,25 +1,24 @@
 import FileSystem
 import FoundationEssentials
 
-/// Files of one directory, which is held open: a key is a file's name.
+/// Files in one directory, which stays open: a key is a file name.
 ///
 /// Writes are atomic and durable. Only regular files count: a symlink, a directory or a FIFO under a key is
-/// never followed, entered or waited for, but `cannotRead`. What has a name that is no UTF-8 is not in the
-/// storage.
+/// `cannotRead`, and is never followed, entered or waited for. Names that are not UTF-8 are not in the storage.
 public struct DiskStorage: Storage {
     private let directory: Directory
-    /// A value of more bytes cannot be read.
+    /// The maximum size of a value that can be read, in bytes.
     private let sizeLimit: Int
     private let isDurable: Bool
-    /// One per storage: its `async` calls run in the order in which they came.
+    /// One per storage: its `async` calls run in the order of submission.
     private let worker = WorkerThread()
 
-    /// - Parameter isDurable: without it, a power cut may leave an old or an empty value.
+    /// - Parameter isDurable: if false, a power cut may leave an old or an empty value.
     package init(_ directory: Directory, sizeLimit: Int = .max, isDurable: Bool = true) {
         (self.directory, self.sizeLimit, self.isDurable) = (directory, sizeLimit, isDurable)
     }
 
-    /// Stores in a directory that is there.
+    /// Stores in an existing directory.
     public init(in directory: LocalFile) throws(SyncError) {
         self.init(try directory.directory())
     }

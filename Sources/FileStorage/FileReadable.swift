@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// A type whose values live in a file of their own.
+/// A type whose values are stored in files.
 public protocol FileBacked {
-    /// The name of the file where no other is given: a single component.
+    /// The default file name: a single component.
     static var fileName: String { get }
-    /// What the file's bytes stand for: UTF-8 unless the type says otherwise.
+    /// The text encoding of the file; UTF-8 by default.
     static var encoding: String.Encoding { get }
 }
 
@@ -12,13 +12,13 @@ extension FileBacked {
     public static var encoding: String.Encoding { .utf8 }
 }
 
-/// A type that is read from a file. `Decodable` types have all they need and are JSON.
+/// A type that is read from a file. `Decodable` types need nothing else and are JSON.
 public protocol FileReadable: FileBacked {
-    /// The value that a file's whole text stands for.
+    /// Reads the value from the whole text of a file.
     ///
-    /// - Throws: what is wrong with the text; reading adds the path.
+    /// - Throws: what is wrong with the text; the caller adds the path.
     init(fileText: String) throws
-    /// The most bytes that such a file may have.
+    /// The maximum size of such a file, in bytes.
     static var sizeLimit: Int { get }
 }
 
@@ -27,7 +27,7 @@ extension FileReadable {
 
     /// Reads the file of this type in a directory.
     ///
-    /// - Throws: `invalidDocument` for text that stands for no value; `isNotFound` where no file is.
+    /// - Throws: `invalidDocument` for invalid text; an error with `isNotFound` if there is no file.
     public static func read(_ name: String = fileName, in directory: LocalFile) throws(SyncError) -> Self {
         try read(from: directory + name)
     }
@@ -38,7 +38,7 @@ extension FileReadable {
         return try file.locating(.invalidDocument) { try Self(fileText: text) }
     }
 
-    /// Reads the file of this type in a directory; nil when there is none, and only then.
+    /// Reads the file of this type in a directory; nil only if there is none.
     public static func readIfPresent(
         _ name: String = fileName, in directory: LocalFile
     ) throws(SyncError) -> Self? {

@@ -1,12 +1,11 @@
 import FileSystem
 import FoundationEssentials
 
-/// Small documents as JSON, through Codable, the same everywhere: keys sorted, indented, a line feed at the
-/// end, dates as ISO 8601.
+/// Small JSON documents through Codable, always with the same layout: sorted keys, indented, with a trailing line feed,
+/// dates as ISO 8601.
 ///
-/// A key is its property's name with `_` and the small letter for each capital, and no other spelling of it
-/// is known: `keep_last` is `keepLast`, `keepLast` is nothing. So types do not spell their `CodingKeys`
-/// themselves. The keys of dictionaries stay what they are.
+/// A key is the property's name in snake_case, and no other spelling is accepted: `keep_last` is `keepLast`, `keepLast`
+/// is unknown. So types do not declare `CodingKeys` strings. The keys of dictionaries stay unchanged.
 package enum JSONDocument {
     package static func encode(_ value: some Encodable) throws(SyncError) -> Data {
         let encoder = JSONEncoder()
@@ -20,7 +19,7 @@ package enum JSONDocument {
         }
     }
 
-    /// - Parameter lines: of the keys; those of the data unless it was made of another text.
+    /// - Parameter lines: the lines of the keys; by default those of `data`, unless it was converted from another text.
     package static func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, from data: Data, _ lines: SourceMap? = nil
     ) throws(SyncError) -> Value {
@@ -35,7 +34,7 @@ package enum JSONDocument {
         }
     }
 
-    /// The same document as a property list in XML. Its keys are spelled as in JSON, its numbers are whole.
+    /// The document as an XML property list. The keys are the same as in JSON, numbers are integers.
     static func propertyList(of json: Data) throws(SyncError) -> Data {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
@@ -54,7 +53,7 @@ package enum JSONDocument {
         }
     }
 
-    /// Throws for a key of the decoder's object that is none of its type's.
+    /// Throws for a key of the decoder's object that its type does not have.
     package static func refuseUnknownKeys(
         in decoder: any Decoder, knowing known: some Sequence<any CodingKey>
     ) throws {
@@ -75,7 +74,7 @@ package enum JSONDocument {
         init?(intValue: Int) { nil }
     }
 
-    /// Before the key of a document that is the spelling of no property.
+    /// Prefix of a document's key that is not the spelling of any property.
     private static let foreign: Character = "="
 
     private static func snakeCase(_ name: String) -> String {
@@ -100,7 +99,7 @@ package enum JSONDocument {
 
     // MARK: Errors
 
-    /// The position in the document, and what is wrong there, on one line.
+    /// The position in the document and the fault, on one line.
     private static func describe(_ error: any Error, _ lines: SourceMap = SourceMap()) -> String {
         let (path, message): ([any CodingKey], String)
         switch error {
@@ -114,7 +113,7 @@ package enum JSONDocument {
         default:
             return singleLine("\(error)")
         }
-        // The keys of dictionaries are no properties' names.
+        // The keys of dictionaries are not property names.
         let keys = path.reduce(into: [String]()) { keys, key in
             let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
             keys.append(lines.contains(keys + [name]) ? name : snakeCase(name))

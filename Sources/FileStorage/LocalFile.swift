@@ -3,9 +3,9 @@ import FoundationEssentials
 
 /// A file or directory by its path.
 ///
-/// It is a path, not an open file: a value that can be made for what is not there. The path is kept as
-/// bytes. Each call opens the parent directory once and works on the name in it. Reading and appending follow
-/// a symlink, for a person gave the path; what replaces, moves or deletes acts on the name itself.
+/// It is a path, not an open file, and the file need not exist. The path is kept as bytes. Each call opens the parent
+/// directory once and works on the name in it. Reading and appending follow a symlink; replacing, moving and deleting
+/// act on the name itself.
 ///
 /// Calls block, and throw `SyncError` with the path and the kernel's error number.
 public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible {
@@ -20,7 +20,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         self.bytes = bytes
     }
 
-    /// The file that a `file` URL leads to; nil for any other URL, and for one that names another host.
+    /// The file of a `file` URL; nil for any other URL, and for one with another host.
     public init?(_ url: URL) {
         guard url.isFileURL, ["", "localhost"].contains(url.host() ?? "") else { return nil }
         var bytes: [UInt8] = []
@@ -38,7 +38,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         self.bytes = bytes
     }
 
-    /// Joins a component to a directory.
+    /// Appends a component to a directory.
     public static func + (directory: LocalFile, component: String) -> LocalFile {
         directory + component.utf8
     }
@@ -52,20 +52,20 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
 
     private static let slash = UInt8(ascii: "/")
 
-    /// The last component; what is no UTF-8 in it shows as a replacement character.
+    /// The last component; invalid UTF-8 is replaced.
     public var name: String { String(decoding: split.name, as: UTF8.self) }
 
-    /// What holds the name: `.` for a single name, `/` for what stands at the root.
+    /// The directory of the name: `.` for a single name, `/` for a name at the root.
     public var parent: LocalFile { LocalFile(bytes: Array(split.parent)) }
 
-    /// The path from the top, which means the same from any working directory; `.` and `..` stay as they are.
+    /// The absolute path, independent of the working directory; `.` and `..` are kept.
     package func absolute() throws(SyncError) -> [UInt8] {
         guard bytes.first != LocalFile.slash else { return bytes }
         let directory = try reporting { () throws(SystemError) in try HostProcess.workingDirectory() }
         return (LocalFile(bytes: directory) + bytes).bytes
     }
 
-    /// A `file` URL with the path's bytes percent-encoded; a relative path counts from the working directory.
+    /// A `file` URL with the path percent-encoded; a relative path is resolved against the working directory.
     public var url: URL {
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
         let hexadecimal = Array("0123456789ABCDEF".utf8)
@@ -99,23 +99,23 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         return (parent.isEmpty ? [LocalFile.slash] : parent, path[(last + 1)...])
     }
 
-    /// The parent, open, and the name in it.
-    package struct Place {
+    /// The open parent directory, and the name in it.
+    package struct Location {
         package let directory: Directory
         package let name: FileName
     }
 
-    package func place() throws(SyncError) -> Place {
+    package func location() throws(SyncError) -> Location {
         let (parent, last) = split
-        // A NUL would end the path early for the kernel: another file than the one in the messages.
+        // A NUL would end the path early for the kernel, and name another file than the message.
         guard !parent.contains(0), let name = FileName(last) else {
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
-        return Place(
+        return Location(
             directory: try reporting { () throws(SystemError) in try .open(path: Array(parent)) }, name: name)
     }
 
-    /// Opens the directory that this path leads to.
+    /// Opens the directory at this path.
     package func directory() throws(SyncError) -> Directory {
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SyncError(.usage, path: bytes, "is no path of a directory", errno: Errno.invalid.rawValue)
@@ -123,17 +123,18 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         return try reporting { () throws(SystemError) in try .open(path: bytes) }
     }
 
-    // MARK: Looking
+    // MARK: Inspecting
 
-    /// Whether something has this name, be it a symlink that leads nowhere. `false` says that nothing has;
-    /// every other obstacle is thrown.
+    /// Whether the name exists, also as a dangling symlink. `false` is certain; every obstacle is thrown.
     public var exists: Bool {
         get throws(SyncError) {
             do {
-                // `.`, `..` and `/` are no names: they are there when they open.
+                // `.`, `..` and `/` are not names: they exist if they open.
                 guard FileName(split.name) != nil else { return try status.type == .directory }
-                let place = try place()
-                return try reporting { () throws(SystemError) in try place.directory.status(of: place.name) }
+                let location = try location()
+                return try reporting { () throws(SystemError) in
+                    try location.directory.status(of: location.name)
+                }
                     != nil
             } catch {
                 if error.isNotFound { return false }
@@ -142,7 +143,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Whether this path leads to a directory; `false` also where nothing is.
+    /// Whether this path leads to a directory; `false` if it does not exist.
     public var isDirectory: Bool {
         get throws(SyncError) {
             do {
@@ -160,10 +161,10 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     /// When the content was last modified.
     public var modificationDate: Date { get throws(SyncError) { try status.modified.date } }
 
-    /// When the file was made; nil where the file system does not tell.
+    /// When the file was created; nil if the file system does not record it.
     public var creationDate: Date? { get throws(SyncError) { try status.created?.date } }
 
-    /// What is in this directory, sorted by the bytes of the names.
+    /// The entries of this directory, sorted by the bytes of their names.
     public var children: [LocalFile] {
         get throws(SyncError) {
             let directory = try directory()
@@ -172,22 +173,22 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Of what the path leads to.
+    /// The status, with symlinks followed.
     var status: FileStatus {
         get throws(SyncError) {
             guard FileName(split.name) != nil else {
                 let directory = try directory()
                 return try reporting { () throws(SystemError) in try directory.status() }
             }
-            let place = try place()
+            let location = try location()
             let handle = try reporting { () throws(SystemError) in
-                try place.directory.open(place.name, [.pathOnly])
+                try location.directory.open(location.name, [.pathOnly])
             }
             return try naming { () throws(Errno) in try handle.status() }
         }
     }
 
-    /// Runs `body` and gives the error number that it throws this path.
+    /// Runs `body` and adds this path to the error number that it throws.
     func naming<Value: ~Copyable>(_ body: () throws(Errno) -> Value) throws(SyncError) -> Value {
         do {
             return try body()
@@ -198,17 +199,17 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
 
     // MARK: Directories and deleting
 
-    /// Makes the directory.
+    /// Creates the directory.
     ///
     /// - Parameters:
-    ///   - parents: makes the directories above too, and is content with a directory that is there. Without
-    ///     it, a name that is taken is `refused`.
-    ///   - permissions: the permission bits, less the umask's.
+    ///   - parents: creates missing parents too, and accepts an existing directory. Otherwise an existing name is
+    ///     `refused`.
+    ///   - permissions: the permission bits before the umask.
     public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
         guard parents else {
-            let place = try place()
+            let location = try location()
             return try reporting { () throws(SystemError) in
-                try place.directory.makeDirectory(place.name, permissions: permissions)
+                try location.directory.makeDirectory(location.name, permissions: permissions)
             }
         }
         var missing: [LocalFile] = []
@@ -222,29 +223,29 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             do {
                 try directory.makeDirectory(permissions: permissions)
             } catch {
-                // Another process made it just now, which serves as well.
+                // Another process has just created it.
                 guard error.errno == Errno.exists.rawValue, try directory.isDirectory else { throw error }
             }
         }
     }
 
-    /// Deletes what has this name, a symlink itself and never what it leads to.
+    /// Deletes this name; a symlink itself, never its destination.
     ///
-    /// - Parameter recursive: a directory goes with all that is in it, but nothing that is mounted there.
-    ///   Without it, a directory that is not empty is `refused`.
+    /// - Parameter recursive: deletes a directory with its content; a mount point inside is an error. Otherwise a
+    ///   directory that is not empty is `refused`.
     public func delete(recursive: Bool = false) throws(SyncError) {
-        let place = try place()
+        let location = try location()
         try reporting { () throws(SystemError) in
-            switch try place.directory.status(of: place.name)?.type {
-            case .directory where recursive: try TreeRemoval.remove(place.name, in: place.directory)
-            case .directory: try place.directory.removeDirectory(place.name)
-            default: try place.directory.unlink(place.name)
+            switch try location.directory.status(of: location.name)?.type {
+            case .directory where recursive: try TreeRemoval.remove(location.name, in: location.directory)
+            case .directory: try location.directory.removeDirectory(location.name)
+            default: try location.directory.unlink(location.name)
             }
         }
     }
 }
 
 extension FileTime {
-    /// The nearest `Date`, which is a fraction of a microsecond off.
+    /// The nearest `Date`, off by a fraction of a microsecond.
     package var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
 }

@@ -1,16 +1,15 @@
 import FileSystem
 import FoundationEssentials
 
-/// What is in a file: reading, appending, replacing.
 extension LocalFile {
     /// The whole content.
     ///
-    /// - Parameter limit: a file of more bytes is an error (`EFBIG`), and is not read to its end.
-    /// - Throws: also for what is no regular file. What is not there has `isNotFound`.
+    /// - Parameter limit: in bytes; a larger file is an error (`EFBIG`) and is not read to its end.
+    /// - Throws: also if it is not a regular file; an error with `isNotFound` if it does not exist.
     public func data(limit: Int = .max) throws(SyncError) -> Data {
-        let place = try place()
+        let location = try location()
         let file = try reporting { () throws(SystemError) in
-            try place.directory.open(place.name, [.read, .nonBlocking])
+            try location.directory.open(location.name, [.read, .nonBlocking])
         }
         switch try naming({ () throws(Errno) in try file.status() }).type {
         case .file: break
@@ -23,7 +22,7 @@ extension LocalFile {
     /// The whole content as text.
     ///
     /// - Parameters:
-    ///   - encoding: what the bytes stand for; bytes that are no such text are an `invalidDocument`.
+    ///   - encoding: bytes that are invalid in it are an `invalidDocument`.
     ///   - limit: in bytes, see ``data(limit:)``.
     public func text(encoding: String.Encoding = .utf8, limit: Int = .max) throws(SyncError) -> String {
         guard let text = String(data: try data(limit: limit), encoding: encoding) else {
@@ -35,7 +34,7 @@ extension LocalFile {
     /// The value that the file holds as JSON; keys are the properties' names in snake_case.
     ///
     /// - Parameter limit: in bytes, see ``data(limit:)``.
-    /// - Throws: `invalidDocument` with the key that does not fit, beside the errors of reading.
+    /// - Throws: `invalidDocument` with the key that does not fit, and the errors of reading.
     public func json<Value: Decodable>(
         _ type: Value.Type = Value.self, limit: Int = .max
     ) throws(SyncError) -> Value {
@@ -43,36 +42,36 @@ extension LocalFile {
         return try locating { try JSONDocument.decode(type, from: data) }
     }
 
-    /// Adds to the end of the file in one write, so that what several processes append never mixes. Makes
-    /// the file and its directories where they are missing. Nothing is synced: a power cut may take the end.
+    /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
+    /// directories if missing. Nothing is synced: a power cut may lose the end.
     ///
-    /// - Parameter permissions: the bits of a file that has to be made, less the umask's.
+    /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let place: Place
+        let location: Location
         do {
-            place = try self.place()
+            location = try self.location()
         } catch {
             guard error.isNotFound else { throw error }
             try parent.makeDirectory(parents: true)
-            place = try self.place()
+            location = try self.location()
         }
         let file = try reporting { () throws(SystemError) in
-            try place.directory.open(
-                place.name, [.write, .append, .create, .nonBlocking], permissions: permissions)
+            try location.directory.open(
+                location.name, [.write, .append, .create, .nonBlocking], permissions: permissions)
         }
         try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
     }
 
-    /// Adds text, see ``append(_:permissions:)``; text that the encoding cannot hold is an error, and
-    /// nothing is written.
+    /// Appends text, see ``append(_:permissions:)``. Text that the encoding cannot represent is an error, and nothing
+    /// is written.
     public func append(_ text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
         try append(try encode(text, encoding))
     }
 
-    /// Makes `data` the whole content, in one step and durable: a reader sees the old file or the new one,
-    /// also after a power cut. A symlink is replaced, not followed.
+    /// Replaces the whole content atomically and durably: a reader sees the old file or the new one, also after a power
+    /// cut. A symlink is replaced, not followed.
     ///
-    /// - Parameter permissions: nil for those of the file that is replaced, or 0644 less the umask's.
+    /// - Parameter permissions: nil keeps those of the old file, or uses 0644 before the umask.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
         var file = try pendingReplacement(permissions: permissions)
         do {
@@ -83,10 +82,9 @@ extension LocalFile {
         }
     }
 
-    /// Makes the file with `data` as its whole content, in one step and durable, and the directories above it
-    /// where they are missing.
+    /// Creates the file with `data` as its content, atomically and durably, and its directories if missing.
     ///
-    /// - Throws: `refused` when the name is taken.
+    /// - Throws: `refused` if the name exists.
     public func create(with data: Data) throws(SyncError) {
         try parent.makeDirectory(parents: true)
         var file = try pendingReplacement()
@@ -99,38 +97,38 @@ extension LocalFile {
         }
     }
 
-    /// A temporary file that replaces this one when it is committed, or vanishes.
+    /// A temporary file that replaces this one on commit, or is removed.
     package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
-        let place = try place()
+        let location = try location()
         return try reporting { () throws(SystemError) in
-            let file = try PendingFile(place.name, in: place.directory, permissions: 0o644)
+            let file = try PendingFile(location.name, in: location.directory, permissions: 0o644)
             if let permissions {
                 try file.setPermissions(permissions)
-            } else if let old = try place.directory.status(of: place.name), old.type == .file {
+            } else if let old = try location.directory.status(of: location.name), old.type == .file {
                 try file.setPermissions(old.permissions & 0o777)
             }
             return file
         }
     }
 
-    /// Where a document goes that a person asks for: a regular file, also one behind a symlink, is replaced in one step
-    /// or made; what is no regular file, such as `/dev/stdout` or a FIFO, is written to.
+    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created;
+    /// anything else, such as `/dev/stdout` or a FIFO, is written to.
     package func output() throws(SyncError) -> PendingFile {
         guard let reached = try reached() else { return try destination().pendingReplacement() }
         if reached.type == .file {
             let destination = try destination()
-            // A link of `/proc` may lead to a file that has no name any more.
+            // A link of `/proc` may lead to a file without a name.
             if try destination.reached()?.isSameObject(as: reached) ?? false {
                 return try destination.pendingReplacement()
             }
         }
-        let place = try place()
+        let location = try location()
         return try reporting { () throws(SystemError) in
-            try PendingFile(through: place.name, in: place.directory)
+            try PendingFile(through: location.name, in: location.directory)
         }
     }
 
-    /// What the path leads to; nil for nothing.
+    /// The status with symlinks followed; nil if it does not exist.
     private func reached() throws(SyncError) -> FileStatus? {
         do {
             return try status
@@ -140,14 +138,14 @@ extension LocalFile {
         }
     }
 
-    /// Where the name leads, through symlinks: to a name that is none.
+    /// Resolves symlinks of the last component, to a name that is not a symlink.
     private func destination() throws(SyncError) -> LocalFile {
         var file = self
         for _ in 0..<40 {
-            let place = try file.place()
+            let location = try file.location()
             let link = try reporting { () throws(SystemError) -> [UInt8]? in
-                guard try place.directory.status(of: place.name)?.type == .symlink else { return nil }
-                return try place.directory.destination(of: place.name)
+                guard try location.directory.status(of: location.name)?.type == .symlink else { return nil }
+                return try location.directory.destination(of: location.name)
             }
             guard let link else { return file }
             file = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
@@ -155,13 +153,13 @@ extension LocalFile {
         throw SyncError(.failed, path: bytes, .tooManyLinks)
     }
 
-    /// Makes the text the whole content, see ``replace(with:permissions:)``.
+    /// Replaces the whole content by text, see ``replace(with:permissions:)``.
     public func replace(withText text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
         try replace(with: try encode(text, encoding))
     }
 
-    /// Makes the value the whole content as JSON: snake_case keys in order, indented, a line feed at the end.
-    /// See ``replace(with:permissions:)``.
+    /// Replaces the whole content by a value as JSON: sorted snake_case keys, indented, with a trailing line feed. See
+    /// ``replace(with:permissions:)``.
     public func replace(withJSON value: some Encodable) throws(SyncError) {
         try replace(with: try locating { try JSONDocument.encode(value) })
     }
@@ -175,9 +173,9 @@ extension LocalFile {
 }
 
 extension LocalFile {
-    /// Runs `body`, whose errors get this path where they have none.
+    /// Runs `body` and adds this path to errors that have none.
     ///
-    /// - Parameter code: of errors that are not ours.
+    /// - Parameter code: for errors that are not a `SyncError`.
     func locating<Value>(
         _ code: SyncError.Code = .failed, _ body: () throws -> Value
     ) throws(SyncError) -> Value {
@@ -191,18 +189,19 @@ extension LocalFile {
     }
 }
 
-/// Documents that a person names as input.
+/// Input documents that a user names.
 extension LocalFile {
-    /// Opens a file, or what a shell has in its place: a pipe, `/dev/stdin`, a terminal. A pipe is waited for, and can
-    /// be read once.
+    /// Opens a file, or what a shell passes instead: a pipe, `/dev/stdin`, a terminal. A pipe blocks until its writer
+    /// comes, and can be read once.
     ///
-    /// - Parameter isNamed: a person named it. A file that is only looked for is never waited for, and is regular.
-    /// - Throws: `inputMissing` where nothing is, `invalidDocument` for a directory and what else holds no document.
+    /// - Parameter isNamed: a user named the file. Otherwise it must be regular, and opening never blocks.
+    /// - Throws: `inputMissing` if it does not exist, `invalidDocument` for a directory or another type without
+    ///   content.
     package func openInput(isNamed: Bool = true) throws(SyncError) -> FileDescriptor {
         do throws(SyncError) {
-            let place = try place()
+            let location = try location()
             let file = try reporting { () throws(SystemError) in
-                try place.directory.open(place.name, isNamed ? [.read] : [.read, .nonBlocking])
+                try location.directory.open(location.name, isNamed ? [.read] : [.read, .nonBlocking])
             }
             switch try naming({ () throws(Errno) in try file.status() }).type {
             case .file: return file
@@ -220,7 +219,7 @@ extension LocalFile {
 
     /// The whole content of such a document.
     ///
-    /// - Parameter limit: in bytes; a larger one is an `invalidDocument`, and is not read to its end.
+    /// - Parameter limit: in bytes; a larger one is an `invalidDocument` and is not read to its end.
     package func input(limit: Int, isNamed: Bool = true) throws(SyncError) -> [UInt8] {
         let file = try openInput(isNamed: isNamed)
         do throws(SyncError) {

@@ -2,32 +2,32 @@ import FileSystem
 
 /// Copying, moving, renaming.
 ///
-/// `force: false` refuses a name that is taken, and decides that in the step that takes it; `force: true`
+/// `force: false` refuses a name that exists, checked atomically; `force: true` replaces atomically. The old file is
+/// never deleted first.
 /// replaces in one step. The old file is never deleted first.
 extension LocalFile {
-    /// Copies a regular file: content and permission bits. The copy is durable and whole, or not there.
+    /// Copies a regular file: content and permission bits. The copy is complete and durable, or does not exist.
     ///
-    /// - Throws: `refused` for a name that is taken; `stale` for a source that changed meanwhile.
+    /// - Throws: `refused` if the name exists; `stale` if the source changed meanwhile.
     public func copy(to destination: LocalFile, force: Bool) throws(SyncError) {
-        _ = try copy(from: place(), to: destination, destination.place(), force, wholly: false)
+        _ = try copy(from: location(), to: destination, destination.location(), force, wholly: false)
     }
 
-    /// Moves to another path. Within a file system that is one step, for a directory too. A regular file
-    /// also moves to another file system, with owner, permissions and modification date: it is copied, and
-    /// goes only when the copy is durable.
+    /// Moves to another path, atomically within a file system, also a directory. A regular file can move to another
+    /// file system, with owner, permissions and modification date: it is copied, and deleted only when the copy is
+    /// durable.
     ///
-    /// - Throws: `refused` for a name that is taken; `stale` for a source that changed while it was copied,
-    ///   which then stays.
+    /// - Throws: `refused` if the name exists; `stale` if the source changed while it was copied; then it stays.
     public func move(to destination: LocalFile, force: Bool) throws(SyncError) {
-        let (source, target) = (try place(), try destination.place())
+        let (source, target) = (try location(), try destination.location())
         do {
             try LocalFile.rename(source, to: target, force)
         } catch {
             guard error.errno == Errno.crossDevice.rawValue else { throw error }
             let copied = try copy(from: source, to: destination, target, force, wholly: true)
             try reporting { () throws(SystemError) in
-                // RACE: a write between this look and the deletion goes with the old file. A file that was
-                // swapped for another stays.
+                // RACE: a write between this check and the deletion is lost with the old file. A file that was replaced
+                // by another stays.
                 guard let now = try source.directory.status(of: source.name), now.isSameState(as: copied)
                 else {
                     throw SystemError("unlinkat", bytes, .stale)
@@ -38,26 +38,26 @@ extension LocalFile {
         }
     }
 
-    /// Gives it another name in the same directory, and returns it under that name.
+    /// Renames the file in its directory and returns it under the new name.
     ///
-    /// - Throws: `refused` for a name that is taken; `usage` for what cannot be a name.
+    /// - Throws: `refused` if the name exists; `usage` for an invalid name.
     @discardableResult
     public func rename(to newName: String, force: Bool) throws(SyncError) -> LocalFile {
         guard let name = FileName(newName.utf8) else {
             throw SyncError(.usage, path: Array(newName.utf8), "is no name", errno: Errno.invalid.rawValue)
         }
-        let source = try place()
-        try LocalFile.rename(source, to: Place(directory: source.directory, name: name), force)
+        let source = try location()
+        try LocalFile.rename(source, to: Location(directory: source.directory, name: name), force)
         return parent + newName
     }
 
-    private static func rename(_ source: Place, to target: Place, _ force: Bool) throws(SyncError) {
+    private static func rename(_ source: Location, to target: Location, _ force: Bool) throws(SyncError) {
         do throws(SystemError) {
             let before = force ? try source.directory.status(of: source.name) : nil
             try source.directory.rename(
                 source.name, to: target.directory, target.name, force ? .replace : .noReplace)
-            // Two names of one file: the kernel then does nothing and says that it has. The name that goes is
-            // still that file's, which the other name keeps.
+            // For two names of one file, `rename` does nothing and reports success. The old name still leads to that
+            // file, which keeps the new one.
             if let before, before.links > 1, before.type != .directory,
                 let left = try source.directory.status(of: source.name), left.inode == before.inode,
                 try !isSameName(source, target)
@@ -67,20 +67,20 @@ extension LocalFile {
             try target.directory.sync()
             if target.directory !== source.directory { try source.directory.sync() }
         } catch {
-            // The name that is in the way is the new one.
+            // The existing name is the new one.
             guard error.errno == .exists || error.errno == .notEmpty else { throw SyncError(error) }
             throw SyncError(.refused, path: target.directory.path(of: target.name), error.errno)
         }
     }
 
-    private static func isSameName(_ source: Place, _ target: Place) throws(SystemError) -> Bool {
+    private static func isSameName(_ source: Location, _ target: Location) throws(SystemError) -> Bool {
         guard source.name == target.name else { return false }
         return try source.directory.status().isSameObject(as: target.directory.status())
     }
 
     /// Returns the status of what was copied.
     private func copy(
-        from source: Place, to destination: LocalFile, _ target: Place, _ force: Bool, wholly: Bool
+        from source: Location, to destination: LocalFile, _ target: Location, _ force: Bool, wholly: Bool
     ) throws(SyncError) -> FileStatus {
         let file = try reporting { () throws(SystemError) in
             try source.directory.open(
@@ -90,7 +90,7 @@ extension LocalFile {
         guard before.type == .file else {
             throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
         }
-        // The answer is the commit's; this one only saves the copying.
+        // The commit decides; this check only avoids a useless copy.
         let taken = try reporting { () throws(SystemError) in try target.directory.status(of: target.name) }
         if !force, taken != nil { throw SyncError(.refused, path: destination.bytes, .exists) }
         let pending = try reporting { () throws(SystemError) in
@@ -118,7 +118,7 @@ extension LocalFile {
 }
 
 extension FileStatus {
-    /// The same object, and nothing was written to it or changed about it.
+    /// The same object, without a change to its content or metadata.
     fileprivate func isSameState(as other: FileStatus) -> Bool {
         isSameObject(as: other) && size == other.size && modified == other.modified
             && changed == other.changed

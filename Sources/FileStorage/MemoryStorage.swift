@@ -2,7 +2,7 @@ import FileSystem
 import FoundationEssentials
 import Synchronization
 
-/// Keeps everything in memory, for as long as the object lives: for tests and dry runs.
+/// Keeps values in memory for the lifetime of the object: for tests and dry runs.
 public final class MemoryStorage: Storage {
     private let content: Mutex<[String: Data]>
 
@@ -35,7 +35,7 @@ public final class MemoryStorage: Storage {
         guard content.withLock({ $0.removeValue(forKey: key) }) != nil else { throw .notFound(key) }
     }
 
-    /// Nothing here blocks: the calls run at once.
+    /// Nothing here blocks, so calls run directly.
     public func perform<Value: Sendable>(
         _ calls: @Sendable @escaping () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

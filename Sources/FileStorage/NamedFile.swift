@@ -1,7 +1,7 @@
-/// Anything that has a file's name, and with it the parts of that name.
+/// A type with a file name.
 ///
-/// The extension begins at the last dot that has a character other than a dot before it and any character
-/// after it, so `nameWithoutExtension` and `extension` put together are always the name.
+/// The extension begins at the last dot that is preceded by a character other than a dot and followed by any character,
+/// so `nameWithoutExtension` plus `extension` is always the name.
 public protocol NamedFile {
     /// The last component of the path.
     var name: String { get }
@@ -17,7 +17,7 @@ extension NamedFile {
     /// `a.tar` for `a.tar.gz`.
     public var nameWithoutExtension: String { String(name.unicodeScalars[..<extensionStart]) }
 
-    /// By scalars: a dot that an accent follows is one character, and no dot, to `String`.
+    /// By scalars: in `String`, a dot with a combining accent is one character and not a dot.
     private var extensionStart: String.Index {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), scalars.index(after: dot) != scalars.endIndex,

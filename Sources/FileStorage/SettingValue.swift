@@ -1,4 +1,4 @@
-/// The value of a key whose type only the program knows.
+/// A setting whose type is checked later, by the program.
 public enum SettingValue: Hashable, Sendable, Codable {
     case flag(Bool)
     case number(Int)
@@ -37,5 +37,5 @@ public enum SettingValue: Hashable, Sendable, Codable {
     }
 }
 
-/// Settings by their keys. Which keys there are is for the program to say.
+/// Settings by key. The program checks the keys.
 public typealias SettingValues = [String: SettingValue]

@@ -1,23 +1,22 @@
 import FileSystem
 import FoundationEssentials
 
-/// Settings as a person wrote them down, as JSON or as a property list with the same keys, and the line of each
-/// key.
+/// Settings written by a user, as JSON or as a property list with the same keys, with the line of each key.
 ///
-/// A file is a property list when its name ends in `.plist`; its numbers are whole, and its dates are texts.
+/// A file is a property list if its name ends in `.plist`; its numbers are integers, and its dates are text.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public let content: Content
     private let lines: SourceMap
 
-    /// In bytes: far more than settings need.
+    /// In bytes; settings are far smaller.
     package static var sizeLimit: Int { 1 << 20 }
 
-    /// The names that such a file has where no other is given.
+    /// The default file names.
     public static var names: [String] { ["settings.json", "settings.plist"] }
 
-    /// - Throws: `SyncError` with code `invalidDocument`, file, line and key for what is unknown, there twice, or
-    ///   of the wrong type.
+    /// - Throws: `SyncError` with code `invalidDocument` and file, line and key for an unknown or duplicate key or a
+    ///   wrong type.
     package init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
         self.file = file
         (lines, content) = try file.locating {
@@ -28,14 +27,14 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Reads a file, or what a shell has instead of one: a pipe, `/dev/stdin`.
+    /// Reads a file, or what a shell passes instead: a pipe, `/dev/stdin`.
     ///
-    /// - Throws: `inputMissing` where nothing is.
+    /// - Throws: `inputMissing` if it does not exist.
     public init(reading file: LocalFile) throws(SyncError) {
         try self.init(file.input(limit: SettingsFile.sizeLimit), of: file)
     }
 
-    /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil when there are none.
+    /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil if there are none.
     public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
         var found: [SettingsFile] = []
         for file in names.map({ directory + $0 }) {
@@ -48,7 +47,7 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         return try only(found)
     }
 
-    /// Two files leave open which of them counts.
+    /// Two files would be ambiguous.
     package static func only(_ found: [SettingsFile]) throws(SyncError) -> SettingsFile? {
         guard found.count < 2 else {
             throw SyncError(
@@ -58,9 +57,9 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         return found.first
     }
 
-    /// Makes a file of settings where none is.
+    /// Creates a settings file.
     ///
-    /// - Throws: `refused` when the name is taken, and nothing is written.
+    /// - Throws: `refused` if the name exists; then nothing is written.
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
         try file.create(
             with: try file.locating {
@@ -73,13 +72,13 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         file.bytes.suffix(6) == Array(".plist".utf8)[...]
     }
 
-    /// What is wrong with a value, with the line where it stands.
+    /// An error about a value, with its line.
     package func error(_ path: [String], _ message: String) -> SyncError {
         SyncError(.invalidDocument, path: file.bytes, lines.describe(path, message))
     }
 
-    /// Where a key stands: the file and the line.
-    package func place(of path: [String]) -> String {
+    /// The file and the line of a key.
+    package func location(of path: [String]) -> String {
         lines.line(of: path).map { "\(file):\($0)" } ?? "\(file)"
     }
 }

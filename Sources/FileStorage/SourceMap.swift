@@ -1,20 +1,20 @@
 import FileSystem
 import FoundationEssentials
 
-/// The line of each key of a document that a person wrote, by the names that lead to it. Foundation, which reads
-/// the values, tells no lines and accepts the same key twice.
+/// The line of each key of a document, by key path. Foundation, which decodes the values, reports no lines and accepts
+/// duplicate keys.
 package struct SourceMap: Sendable {
     private var lines: [[String]: Int] = [:]
 
-    /// No document of ours comes near, and a hostile one cannot use up the stack.
+    /// The maximum depth: far more than settings need, and a hostile document cannot exhaust the stack.
     private static let deepest = 64
 
-    /// Knows no lines.
+    /// Without lines.
     package init() {}
 
-    /// Judges the structure; what a number is, the decoder knows.
+    /// Checks the structure only; the decoder checks numbers.
     ///
-    /// - Throws: `SyncError` for text that is no JSON, and for a key that is there twice, with the line.
+    /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the line.
     package init(json text: [UInt8]) throws(SyncError) {
         var (cursor, path) = (Cursor(text: text), [String]())
         try readValue(&cursor, &path)
@@ -47,10 +47,10 @@ package struct SourceMap: Sendable {
 
     // MARK: Property lists
 
-    /// - Throws: `SyncError` for what is no XML, and for a key that is there twice, with the line.
+    /// - Throws: `SyncError` for invalid XML and for duplicate keys, with the line.
     package init(propertyList text: [UInt8]) throws(SyncError) {
         var cursor = Cursor(text: text)
-        /// The key that each open dictionary has got to.
+        /// The present key of each open dictionary.
         var path: [String] = []
         guard cursor.next == UInt8(ascii: "<") else {
             throw SyncError(.invalidDocument, "line 1: this is no property list in XML")
@@ -79,12 +79,12 @@ package struct SourceMap: Sendable {
 
     func contains(_ path: [String]) -> Bool { lines[path] != nil }
 
-    /// The line of what these names lead to, or of the nearest thing around it; nil where no line is known.
+    /// The line of a key path, or of its nearest known ancestor; nil if none is known.
     func line(of path: [String]) -> Int? {
         (0...path.count).reversed().lazy.compactMap { lines[Array(path.prefix($0))] }.first
     }
 
-    /// What is wrong at a position: the line, the names that lead there, and the message.
+    /// Line, key path and message.
     package func describe(_ path: [String], _ message: String) -> String {
         var names = ""
         for key in path {
@@ -95,19 +95,19 @@ package struct SourceMap: Sendable {
     }
 }
 
-/// What is left of a text, and the number of its line.
+/// The rest of a text, and its line number.
 private struct Cursor {
     private(set) var rest: ArraySlice<UInt8>
     private(set) var line = 1
 
     init(text: [UInt8]) {
-        // The last line ends like the others: what is missing is missing after it.
+        // The last line also ends in a line feed, so an unexpected end is reported after it.
         rest = (text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")])[...]
     }
 
     func error(_ message: String) -> SyncError { SyncError(.invalidDocument, "line \(line): \(message)") }
 
-    /// The byte after blanks and line ends, which are skipped; nil at the end.
+    /// The next byte after white space, which is skipped; nil at the end.
     var next: UInt8? {
         mutating get {
             while let byte = rest.first, " \t\r\n".utf8.contains(byte) {
@@ -151,7 +151,7 @@ private struct Cursor {
         }
     }
 
-    /// Steps over a string, a number, `true`, `false` or `null`.
+    /// Skips a string, a number, `true`, `false` or `null`.
     mutating func skipScalar() throws(SyncError) {
         guard let first = next else { throw error("the JSON ends early") }
         if first == UInt8(ascii: "\"") {
@@ -166,7 +166,7 @@ private struct Cursor {
         rest = rest[word.endIndex...]
     }
 
-    /// Steps to the next mark, and over it; nil where there is none.
+    /// Skips past the next mark; nil if there is none.
     mutating func skip(to mark: String) -> ArraySlice<UInt8>? {
         guard let found = rest.firstRange(of: Array(mark.utf8)) else { return nil }
         let skipped = rest[..<found.lowerBound]

@@ -1,22 +1,22 @@
 import FileSystem
 import FoundationEssentials
 
-/// Bytes under keys, to read and to write.
+/// A key-value store of bytes.
 ///
-/// A key is a single name: not empty, not `.` or `..`, without `/` and NUL, and not a name that temporary files have.
-/// Every call exists twice: one blocks, the `async` one suspends.
+/// A key is a single file name: not empty, not `.` or `..`, without `/` and NUL, and not one of a temporary file. Every
+/// call has a blocking and an `async` form.
 public typealias Storage = ReadableStorage & WritableStorage
 
-/// A storage whose calls can be awaited.
+/// A storage with `async` calls.
 public protocol AwaitableStorage: Sendable {
-    /// Runs calls of this storage for a caller that must not be blocked: a storage that blocks runs them on
-    /// a thread of its own, never on Swift's cooperative pool.
+    /// Runs blocking calls of this storage for an `async` caller: on a thread of the storage, never on Swift's
+    /// cooperative pool.
     func perform<Value: Sendable>(
         _ calls: @Sendable @escaping () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value
 }
 
-/// Bytes under keys, to read.
+/// The reading half of a storage.
 public protocol ReadableStorage: AwaitableStorage {
     /// The bytes under a key.
     ///
@@ -28,7 +28,7 @@ public protocol ReadableStorage: AwaitableStorage {
     /// - Throws: `cannotList`.
     func keys() throws(StorageError) -> [String]
 
-    /// Whether something is stored under a key.
+    /// Whether a key exists.
     ///
     /// - Throws: `cannotRead`, `invalidKey`.
     func contains(_ key: String) throws(StorageError) -> Bool
@@ -45,51 +45,50 @@ extension ReadableStorage {
         try await perform { () throws(StorageError) in try keys() }
     }
 
-    /// Whether something is stored under a key.
+    /// Whether a key exists.
     public func contains(_ key: String) async throws(StorageError) -> Bool {
         try await perform { () throws(StorageError) in try contains(key) }
     }
 }
 
-/// Bytes under keys, to write.
+/// The writing half of a storage.
 public protocol WritableStorage: AwaitableStorage {
-    /// Stores bytes under a key in one step, in place of the old ones.
+    /// Stores bytes under a key atomically, replacing the old ones.
     ///
     /// - Throws: `cannotWrite`, `invalidKey`.
     func store(_ data: Data, for key: String) throws(StorageError)
 
-    /// Removes a key and what is stored under it.
+    /// Removes a key and its value.
     ///
     /// - Throws: `notFound`, `cannotWrite`, `invalidKey`.
     func remove(_ key: String) throws(StorageError)
 }
 
 extension WritableStorage {
-    /// Stores bytes under a key in one step, in place of the old ones.
+    /// Stores bytes under a key atomically, replacing the old ones.
     public func store(_ data: Data, for key: String) async throws(StorageError) {
         try await perform { () throws(StorageError) in try store(data, for: key) }
     }
 
-    /// Removes a key and what is stored under it.
+    /// Removes a key and its value.
     public func remove(_ key: String) async throws(StorageError) {
         try await perform { () throws(StorageError) in try remove(key) }
     }
 }
 
-/// What a storage could not do, with which key, and why.
+/// An error of a storage, with the key and the cause.
 public enum StorageError: Error, Sendable, CustomStringConvertible {
-    /// Nothing is stored under the key. Only a certain answer counts: a key that could not be looked for is
-    /// `cannotRead`.
+    /// The key does not exist. If that cannot be determined, the error is `cannotRead`.
     case notFound(_ key: String)
-    /// There may be something, but it cannot be had.
+    /// The value may exist but cannot be read.
     case cannotRead(_ key: String, cause: any Error)
-    /// What was stored under the key is what it was before.
+    /// The old value is unchanged.
     case cannotWrite(_ key: String, cause: any Error)
-    /// No storage takes such a key.
+    /// An invalid key.
     case invalidKey(_ key: String)
-    /// What is stored is not the value that was expected.
+    /// The stored bytes are not a value of the expected type.
     case cannotDecode(_ key: String, cause: any Error)
-    /// The storage cannot say which keys it has.
+    /// The keys cannot be listed.
     case cannotList(cause: any Error)
 
     public var description: String {
@@ -105,7 +104,7 @@ public enum StorageError: Error, Sendable, CustomStringConvertible {
 }
 
 extension FileName {
-    /// The name that a storage's key stands for: every storage takes the same keys.
+    /// The file name of a key. All storages accept the same keys.
     init(storageKey key: String) throws(StorageError) {
         guard let name = FileName(key.utf8), !PendingFile.isTemporary(name) else { throw .invalidKey(key) }
         self = name

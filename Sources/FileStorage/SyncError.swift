@@ -1,8 +1,8 @@
 import FileSystem
 
-/// What went wrong, where, and the system's reason.
+/// An error with its path and the system's reason.
 public struct SyncError: Error, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is: what a program branches on. The set is open; more may come.
+    /// The kind of error, for programs to branch on. More may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -10,17 +10,17 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
             self.rawValue = rawValue
         }
 
-        /// Something did not work; `errno` tells more where the system said so.
+        /// A failure; `errno` has the system's reason, if any.
         public static let failed = Code(rawValue: "failed")
-        /// Something is as it must not be, and nothing was written: a name is taken, a guard says no.
+        /// A precondition is not met and nothing was written: a name exists, a guard refuses.
         public static let refused = Code(rawValue: "refused")
-        /// What was looked at has changed since.
+        /// The object has changed since it was inspected.
         public static let stale = Code(rawValue: "stale")
-        /// What was asked for makes no sense.
+        /// Invalid arguments.
         public static let usage = Code(rawValue: "usage")
-        /// A document is damaged, or is not what it should be.
+        /// A document is damaged or of the wrong type.
         public static let invalidDocument = Code(rawValue: "invalid_document")
-        /// Something that was named as input is not there.
+        /// An input that was named does not exist.
         public static let inputMissing = Code(rawValue: "input_missing")
     }
 
@@ -29,7 +29,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     public let path: [UInt8]?
     /// The cause, in words.
     public let message: String
-    /// The kernel's error number, where the kernel said no.
+    /// The kernel's error number, if a system call failed.
     public let errno: Int32?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
@@ -39,13 +39,13 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.errno = errno
     }
 
-    /// A call that failed. What the error number means here only the caller knows: a file that is not there
-    /// is a missing input only when it was an input.
+    /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was
+    /// an input.
     package init(_ error: SystemError, code: Code = .failed) {
         self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
     }
 
-    /// Any error as a public one.
+    /// From any error.
     package init(wrapping error: any Error) {
         switch error {
         case let error as SyncError: self = error
@@ -58,7 +58,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.init(code, path: path, errno.description, errno: errno.rawValue)
     }
 
-    /// Nothing has the name: the kernel said `ENOENT`, and nothing else counts.
+    /// The name does not exist (`ENOENT`).
     public var isNotFound: Bool { errno == Errno.noSuchFile.rawValue }
 
     /// The path and the cause, with control characters escaped.
@@ -67,7 +67,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs `body` and turns the file system's error into a public one.
+/// Runs `body` and converts its error.
 package func reporting<Value: ~Copyable>(
     _ body: () throws(SystemError) -> Value
 ) throws(SyncError) -> Value {

@@ -1,15 +1,15 @@
-/// Ends the pauses of a thread that works from time to time.
+/// Lets one thread end the pauses of another that works at intervals.
 package final class Alarm: Sendable {
     private let semaphore = Semaphore()
 
     package init() {}
 
-    /// The thread's pause ends, and those after it.
+    /// Ends the present pause and all later ones.
     package func ring() {
         semaphore.signal()
     }
 
-    /// Pauses; true when the alarm has rung.
+    /// Pauses. Returns true once the alarm has rung.
     package func wait(_ pause: Duration) -> Bool {
         guard semaphore.wait(atMost: pause) else { return false }
         semaphore.signal()

@@ -1,10 +1,10 @@
-/// What can be set on an object without touching its content.
+/// The metadata of an object that can be set without touching its content.
 package struct Attributes: Hashable, Sendable {
     package var permissions: UInt16
     package var owner: UInt32
     package var group: UInt32
     package var modified: FileTime
-    /// All extended attributes; nil leaves them alone.
+    /// All extended attributes; nil leaves them unchanged.
     package var extended: ExtendedAttributes?
 
     package init(_ status: FileStatus, extended: ExtendedAttributes? = nil) {
@@ -24,14 +24,14 @@ package struct Attributes: Hashable, Sendable {
 }
 
 extension ObjectHandle {
-    /// Sets what differs from the present state, in the order in which one call undoes nothing of another: the
-    /// owner first, for its change takes setuid, setgid and capabilities away; then extended attributes, for an
-    /// ACL sets permissions; the modification time last.
+    /// Sets what differs from the present state. The order matters: a change of owner clears setuid, setgid and
+    /// capabilities, so it comes first; extended attributes come next, because an ACL sets permissions; the
+    /// modification time is last.
     ///
     /// - Parameters:
-    ///   - status: the present state, but for extended attributes.
-    ///   - selection: the kinds of extended attributes that the object may have; nil where it is new and has none.
-    /// - Returns: what the object does not take.
+    ///   - status: the present state, without extended attributes.
+    ///   - selection: the kinds of extended attributes that the object may have; nil for a new object, which has none.
+    /// - Returns: the attributes that the object does not accept.
     package func set(
         _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
         _ selection: ExtendedAttributes.Selection?
@@ -63,7 +63,7 @@ extension ObjectHandle {
 }
 
 extension ObjectHandle {
-    /// Changes names in a directory, or moves it, which its owner may have closed to themselves.
+    /// Runs `body` with write permission on this directory, which its owner may have removed from themselves.
     package func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
         let permissions = try status().permissions
         guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
@@ -74,25 +74,26 @@ extension ObjectHandle {
     }
 }
 
-/// What an object does not take of its attributes.
+/// Attributes that an object does not accept.
 package struct RefusedAttributes {
-    /// Why not owner and group.
+    /// Why owner and group were refused.
     package var owner: SystemError?
     package var extended = ExtendedAttributes()
 
-    /// A number that the user namespace or the mount cannot map, and a user who may not give files away.
+    /// Errors for a number that the user namespace or the mount cannot map, or for a user who may not give files away.
     static let ofOwner: Set<Errno> = [.invalid, .overflow, .notPermitted]
 }
 
 extension FileStatus {
-    /// Setuid and setgid: who runs the file acts as its owner, or its group.
+    /// Setuid and setgid: the file runs with the rights of its owner or group.
     package static let identityBits: UInt16 = 0o6000
 
-    /// On an object that keeps its owner: the file of another must not hand out the rights of that one.
+    /// For an object that keeps its owner: clears the bits that would grant the rights of a different owner or group.
     package mutating func keepOwner(of other: FileStatus) {
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
-            // Of others than root, the kernel takes setgid away for a group that is not theirs; that is listed.
+            // For users other than root, the kernel clears setgid when the group is not theirs; that is reported as
+            // omitted.
             if group != other.group, Account.isRoot { permissions &= ~0o2000 }
         }
         (owner, group) = (other.owner, other.group)

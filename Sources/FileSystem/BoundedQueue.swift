@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Hands values from one thread to another, a few at a time: who is ahead waits.
+/// A bounded queue between two threads: the producer waits while it is full, the consumer while it is empty.
 package final class BoundedQueue<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     private let isClosed = Atomic(false)
     private let room: Semaphore
     private let filled = Semaphore()
 
-    /// - Parameter capacity: how many values may wait.
+    /// - Parameter capacity: the number of values that may wait.
     package init(capacity: UInt32) {
         room = Semaphore(capacity)
     }
 
-    /// Waits for room. False when nobody takes anything any more.
+    /// Waits for room. Returns false after `close`.
     package func push(_ element: Element) -> Bool {
         room.wait()
         guard !isClosed.load(ordering: .acquiring) else { return false }
@@ -21,7 +21,6 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return true
     }
 
-    /// Waits for a value.
     package func pop() -> Element {
         filled.wait()
         let element = elements.withLock { $0.removeFirst() }
@@ -29,7 +28,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Nothing is taken any more: a thread that waits for room goes on.
+    /// Refuses further values and wakes a producer that waits for room.
     package func close() {
         isClosed.store(true, ordering: .releasing)
         room.signal()

@@ -1,19 +1,20 @@
 import Glibc
 
-/// Where a byte stands first, as `memchr` finds it.
+/// The offset of the first occurrence of a byte, by `memchr`.
 package func firstByte(
     _ byte: UInt8, _ start: UnsafeRawPointer, _ count: Int
 ) -> UnsafeRawPointer? {
     memchr(start, Int32(byte), count).map { UnsafeRawPointer($0) }
 }
 
-/// Whether two stretches of one length hold the same, as `memcmp` finds it.
+/// Whether two buffers of the same length are equal, by `memcmp`.
 package func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard let start = left.baseAddress, let other = right.baseAddress else { return true }
     return memcmp(start, other, left.count) == 0
 }
 
-/// Where two stretches first differ; `count`, which neither is shorter than, where they do not. Eight bytes at a time.
+/// The offset of the first difference between two buffers; `count`, which neither may be shorter than, if there is
+/// none. Compares eight bytes at a time.
 package func firstDifference(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int
 ) -> Int {

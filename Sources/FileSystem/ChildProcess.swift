@@ -1,24 +1,23 @@
 import Glibc
 
-/// A command of the machine, run to its end.
+/// An external command, run to its end.
 package struct ChildProcess: Sendable {
-    /// The command, looked up in the PATH unless there is a slash in it, and its arguments.
+    /// The command, looked up in PATH unless it contains a slash, and its arguments.
     private let words: [String]
 
     package init(_ words: [String]) {
         self.words = words
     }
 
-    /// Where a command without a slash is looked for.
     package static var searchPath: String { HostProcess.environment("PATH") ?? "/bin:/usr/bin" }
 
-    /// Runs it, with its standard output going to our standard error: ours may be a document.
+    /// Runs the command. Its standard output goes to our standard error, because ours may carry a document.
     ///
-    /// - Parameter input: all that its standard input has.
-    /// - Returns: its exit code; for one that a signal ended, 128 and the signal's number, as shells have it.
-    /// - Throws: `noSuchFile` where there is no such command.
+    /// - Parameter input: the content of its standard input.
+    /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
+    /// - Throws: `noSuchFile` if the command does not exist.
     package func run(input: [UInt8]) throws(Errno) -> Int32 {
-        // A file and not a pipe: whoever does not read it need not be waited for.
+        // A file instead of a pipe: a child that does not read its input cannot block us.
         let file = FileDescriptor(
             owning: try retrying { memfd_create("fsync-lite input", UInt32(MFD_CLOEXEC)) })
         try input.withUnsafeBufferPointer { (bytes) throws(Errno) -> Void in
@@ -34,7 +33,7 @@ package struct ChildProcess: Sendable {
         defer { for argument in arguments { free(argument) } }
         var process = pid_t()
         guard let command = arguments[0] else { throw .noSuchFile }
-        // What we ignore a child would ignore too.
+        // A child inherits ignored signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

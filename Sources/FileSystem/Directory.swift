@@ -4,13 +4,12 @@ import Synchronization
 
 /// An open directory, and every call on the names in it.
 ///
-/// Each call takes a single validated name and follows no symlink, so nothing that happens to the path
-/// between two calls can lead outside. Metadata is set through a descriptor of the object itself.
-/// `path` serves messages only.
+/// Each call takes a single validated name and follows no symlink, so changes to the path between two calls cannot lead
+/// outside. Metadata is set through a descriptor of the object itself. `path` is for messages only.
 package final class Directory: Sendable {
     package let path: [UInt8]
     private let descriptor: FileDescriptor
-    /// The first sync of the file system that failed.
+    /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
 
     private init(path: [UInt8], descriptor: consuming FileDescriptor) {
@@ -18,7 +17,7 @@ package final class Directory: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Opens a directory by a path that a person gave: the only place where symlinks are followed.
+    /// Opens a directory by a path that a user gave. No other call follows symlinks.
     package static func open(path: [UInt8]) throws(SystemError) -> Directory {
         let descriptor = try calling("open", path) { () throws(Errno) -> Int32 in
             try withCString(terminated: path + [0]) { (pointer) throws(Errno) -> Int32 in
@@ -28,7 +27,7 @@ package final class Directory: Sendable {
         return Directory(path: path, descriptor: FileDescriptor(owning: descriptor))
     }
 
-    /// Opens a directory in this one; a symlink in its place is an error.
+    /// Opens a directory in this one; a symlink under this name is an error.
     package func directory(_ name: FileName) throws(SystemError) -> Directory {
         let descriptor = try open(name, [.read, .directory, .noFollow])
         return Directory(path: path(of: name), descriptor: descriptor)
@@ -47,9 +46,9 @@ package final class Directory: Sendable {
             path: parentPath ?? path + "/..".utf8, descriptor: FileDescriptor(owning: opened))
     }
 
-    /// The directory above and the name that this one has in it, whatever symlinks led here; nil for one that has
-    /// none: the top of the file system, or a directory that was removed.
-    package func place(
+    /// The parent directory and the name of this one in it, with symlinks resolved; nil if there is none: the root of
+    /// the file system, or a removed directory.
+    package func location(
         _ flags: FileDescriptor.Flags = .pathOnly
     ) throws(SystemError) -> (parent: Directory, name: FileName)? {
         let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))
@@ -61,25 +60,24 @@ package final class Directory: Sendable {
         return found.isSameObject(as: try status()) ? (parent, name) : nil
     }
 
-    /// Whether names in here may come and go, as far as permissions tell. The corresponding C function is
-    /// `faccessat`.
+    /// Whether permissions allow names to be added and removed here. The corresponding C function is `faccessat`.
     package var isWritable: Bool {
         faccessat(descriptor.rawValue, ".", W_OK | X_OK, AT_EACCESS) == 0
     }
 
-    /// The path of a name in here, for messages.
+    /// The path of a name in this directory, for messages.
     package func path(of name: FileName) -> [UInt8] {
         path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes
     }
 
-    // MARK: Looking
+    // MARK: Inspecting
 
     /// The status of the directory itself.
     package func status() throws(SystemError) -> FileStatus {
         try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }
 
-    /// The status of a name, a symlink's own; nil when there is nothing.
+    /// The status of a name, without following a symlink; nil if the name does not exist.
     package func status(of name: FileName) throws(SystemError) -> FileStatus? {
         do throws(Errno) {
             return try name.withCString { (pointer) throws(Errno) -> FileStatus in try status(of: pointer) }
@@ -94,12 +92,13 @@ package final class Directory: Sendable {
         try FileStatus.of(descriptor.rawValue, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
     }
 
-    /// Whether what a name leads to surely has no extended attributes. Linux before 6.13 never says so.
+    /// Whether the object certainly has no extended attributes. Linux before 6.13 never reports this.
     func hasNoExtendedAttributes(_ name: FileName) -> Bool {
         name.withCString { listxattrat_size(descriptor.rawValue, $0, AT_SYMLINK_NOFOLLOW) == 0 }
     }
 
-    /// Opens a name in here. Sources are opened `nonBlocking` and `noFollow`, and looked at after.
+    /// Opens a name in this directory. Sources are opened `nonBlocking` and `noFollow`, and their type is checked
+    /// afterwards.
     package func open(
         _ name: FileName, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
     ) throws(SystemError) -> FileDescriptor {
@@ -111,7 +110,7 @@ package final class Directory: Sendable {
         return FileDescriptor(owning: opened)
     }
 
-    /// Where a symlink points, as bytes.
+    /// The destination of a symlink, as bytes.
     package func destination(of name: FileName) throws(SystemError) -> [UInt8] {
         try calling("readlinkat", path(of: name)) { () throws(Errno) -> [UInt8] in
             try name.withCString { (pointer) throws(Errno) -> [UInt8] in
@@ -128,7 +127,7 @@ package final class Directory: Sendable {
         }
     }
 
-    // MARK: Making
+    // MARK: Creating
 
     package func makeDirectory(_ name: FileName, permissions: UInt16 = 0o700) throws(SystemError) {
         try change("mkdirat", name) { mkdirat($0, $1, mode_t(permissions)) }
@@ -144,7 +143,7 @@ package final class Directory: Sendable {
         try change("mkfifoat", name) { mkfifoat($0, $1, 0o600) }
     }
 
-    /// A device node; needs the privilege for it.
+    /// Makes a device node, which needs the privilege for it.
     package func makeDevice(_ name: FileName, type: FileType, _ number: DeviceNumber) throws(SystemError) {
         let kind = type == .blockDevice ? S_IFBLK : S_IFCHR
         let device = gnu_dev_makedev(number.major, number.minor)
@@ -154,11 +153,11 @@ package final class Directory: Sendable {
     // MARK: Renaming and removing
 
     package enum RenameMode: Sendable {
-        /// Whatever holds the new name is replaced.
+        /// An existing object with the new name is replaced.
         case replace
-        /// A new name that is taken is an error.
+        /// An existing object with the new name is an error.
         case noReplace
-        /// Both names are there and change places.
+        /// Both names exist and are swapped.
         case exchange
 
         var flags: UInt32 {
@@ -179,7 +178,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// One more name for an object; of a symlink, for the symlink itself.
+    /// Makes another name for an object; a symlink itself is linked.
     package func link(_ name: FileName, to other: Directory, _ newName: FileName) throws(SystemError) {
         try change("linkat", name) { directory, pointer in
             newName.withCString { linkat(directory, pointer, other.descriptor.rawValue, $0, 0) }
@@ -194,21 +193,20 @@ package final class Directory: Sendable {
         try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
-    /// A descriptor of this directory that is a place only, and its own.
-    func openPlace() throws(SystemError) -> FileDescriptor {
+    /// A new path-only descriptor of this directory.
+    func openPathOnly() throws(SystemError) -> FileDescriptor {
         let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
             try FileDescriptor.open(descriptor.rawValue, ".", [.pathOnly, .directory])
         }
         return FileDescriptor(owning: opened)
     }
 
-    /// Whether names in here are told apart neither by case nor by Unicode form: ext4, f2fs and tmpfs mark
-    /// directories so (`FS_CASEFOLD_FL` of `linux/fs.h`), xfs the whole file system (`XFS_FSOP_GEOM_FLAGS_DIRV2CI`
-    /// of `xfs_fs.h`).
+    /// Whether names are compared without regard to case or Unicode form: ext4, f2fs and tmpfs mark directories so
+    /// (`FS_CASEFOLD_FL` of `linux/fs.h`), xfs the whole file system (`XFS_FSOP_GEOM_FLAGS_DIRV2CI` of `xfs_fs.h`).
     package func foldsNames() -> Bool {
         let (getFlags, foldsCase): (UInt, CLong) = (0x8008_6601, 0x4000_0000)
         var flags: CLong = 0
-        // A file system that has no such flags, or none of its own, does not fold.
+        // A file system without these flags does not fold names.
         if ioctl(descriptor.rawValue, getFlags, &flags) == 0, flags & foldsCase != 0 { return true }
         let (getGeometry, ignoresCase): (UInt, UInt32) = (0x8070_5864, 1 << 12)
         // `struct xfs_fsop_geom_v1`, of 112 bytes with `flags` at 92.
@@ -227,10 +225,9 @@ package final class Directory: Sendable {
         try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
     }
 
-    /// Makes everything on this file system durable: all that was written since the directory was opened,
-    /// or the error that kept it from being so.
+    /// Makes all data on this file system durable that was written since the directory was opened, or throws.
     ///
-    /// An error is final: the kernel tells it once and then says success, so this handle keeps it.
+    /// An error is final: the kernel reports it once and then success, so this handle keeps it.
     package func syncFileSystem() throws(SystemError) {
         try syncFailure.withLock { (failure) throws(SystemError) in
             if let failure { throw failure }
@@ -245,7 +242,8 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Takes the exclusive lock on this directory, which ends with this object; `wouldBlock` when it is taken.
+    /// Takes the exclusive lock on this directory, which is released with this object; throws `wouldBlock` if it is
+    /// held.
     package func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
     }

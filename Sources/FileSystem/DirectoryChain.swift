@@ -1,11 +1,11 @@
-/// The open directories on the way from a root to some directory below it.
+/// The open directories on the way from a root to a directory below it.
 ///
-/// Few handles are open at a time: most of deep ones are let go and found again by their names, each checked to be
-/// the same directory. So depth and the length of a path have no limit.
+/// Few handles are open at a time: most handles of deep directories are closed and opened again by name, each checked
+/// to be the same directory. So neither depth nor path length is limited.
 package struct DirectoryChain: Sendable {
     private struct Link: Sendable {
         let name: FileName
-        /// nil where the handle was let go.
+        /// nil if the handle was closed.
         var directory: Directory?
         let inode: UInt64
     }
@@ -13,22 +13,23 @@ package struct DirectoryChain: Sendable {
     package let root: Directory
     private var links: [Link] = []
 
-    /// The innermost handles, which are kept open, and at most as many again on the way there.
+    /// The number of innermost handles that stay open; at most as many again are open above them.
     private static let openLinks = 64
-    /// One in so many of the others stays open: the way back to one that was let go is no longer.
+    /// Of the other handles, every `stride`-th stays open, so that reopening a closed one takes at most that many
+    /// steps.
     private var stride = 1
 
     package init(root: Directory) {
         self.root = root
     }
 
-    /// How many directories lie between the root and the present one, itself included.
+    /// The number of directories below the root, the present one included.
     package var depth: Int { links.count }
 
     /// The name of the directory at a level, from 1.
     package func name(at level: Int) -> FileName { links[level - 1].name }
 
-    /// Enters a directory of the present one that has been opened already.
+    /// Enters a child of the present directory that is already open.
     package mutating func push(_ directory: Directory, _ name: FileName, inode: UInt64) {
         links.append(Link(name: name, directory: directory, inode: inode))
         let others = links.count - DirectoryChain.openLinks
@@ -40,20 +41,19 @@ package struct DirectoryChain: Sendable {
         }
     }
 
-    /// Enters a directory of the present one.
+    /// Enters a child of the present directory.
     package mutating func descend(_ name: FileName) throws(SystemError) {
         let directory = try current().directory(name)
         push(directory, name, inode: try directory.status().inode)
     }
 
-    /// Goes back to the directory above.
     package mutating func pop() {
         links.removeLast()
     }
 
-    /// The handle of the present directory, opened again where it was let go.
+    /// The handle of the present directory, reopened if it was closed.
     ///
-    /// - Throws: `stale` when another directory has the name by now.
+    /// - Throws: `stale` if the name belongs to another directory now.
     package mutating func current() throws(SystemError) -> Directory {
         guard let last = links.last else { return root }
         if let directory = last.directory { return directory }
@@ -66,7 +66,7 @@ package struct DirectoryChain: Sendable {
             guard try directory.status().inode == link.inode else {
                 throw SystemError("openat", directory.path, .stale)
             }
-            // The lower half stays open: the walk will come back to it.
+            // The lower half stays open: the walk will return to it.
             if links.count - level <= DirectoryChain.openLinks / 2 { links[level].directory = directory }
             level += 1
         }

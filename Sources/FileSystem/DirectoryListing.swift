@@ -1,17 +1,17 @@
 import Glibc
 
-/// The entries of one directory, sorted by the bytes of their names, and the statuses of some thousand of them: a
-/// directory may hold millions.
+/// The entries of one directory, sorted by the bytes of their names. A directory may hold millions, so the statuses of
+/// only some thousands are kept at a time.
 ///
-/// The names lie in one block of memory: a listing costs four allocations, however many entries it has.
+/// The names share one block of memory: a listing costs four allocations for any number of entries.
 package struct DirectoryListing: Sendable {
     private var names: [UInt8] = []
     private var spans: [(offset: Int32, length: Int32)] = []
-    /// Those from the entry `first` on; nil for a name that has vanished.
+    /// The statuses from the entry `first` on; nil for a name that has vanished.
     private var statuses: [FileStatus?] = []
     private var first = 0
 
-    /// Statuses that are held at a time, 150 bytes each.
+    /// The number of statuses held at a time, 150 bytes each.
     private static let window = 4096
 
     package var count: Int { spans.count }
@@ -21,14 +21,13 @@ package struct DirectoryListing: Sendable {
         return names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
     }
 
-    /// Whether `load` has reached an entry and not yet left it behind.
+    /// Whether the status of an entry is loaded.
     package func holds(_ index: Int) -> Bool { index >= first && index - first < statuses.count }
 
-    /// The status of an entry that is held; nil where its name has vanished since the names were read: it was not
-    /// there.
+    /// The status of a loaded entry; nil if its name has vanished since the names were read.
     package func status(at index: Int) -> FileStatus? { statuses[index - first] }
 
-    /// Takes in the statuses from an entry on, in place of those before.
+    /// Loads the statuses from an entry on and drops the earlier ones.
     package mutating func load(from index: Int, in directory: Directory) throws(SystemError) {
         first = index
         statuses.removeAll(keepingCapacity: true)
@@ -50,7 +49,7 @@ package struct DirectoryListing: Sendable {
         }
     }
 
-    /// Only the names in a directory, in no order.
+    /// The names in a directory, unsorted.
     package static func names(in directory: Directory) throws(SystemError) -> [FileName] {
         var found: [FileName] = []
         try forEachName(in: directory) { name in
@@ -61,7 +60,7 @@ package struct DirectoryListing: Sendable {
 
     /// Reads the names in a directory, and the first statuses.
     ///
-    /// - Parameter isFresh: it was opened just now for this, so its own position serves.
+    /// - Parameter isFresh: the directory was just opened for this, so its own read position can be used.
     package init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
         var names: [UInt8] = []
         var spans: [(offset: Int32, length: Int32)] = []
@@ -76,7 +75,7 @@ package struct DirectoryListing: Sendable {
         names.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             spans.sort { left, right in
-                // The NUL at the end of each name makes the shorter of two equal beginnings come first.
+                // The NUL at the end of each name makes a prefix sort before the longer name.
                 memcmp(
                     base + Int(left.offset), base + Int(right.offset),
                     Int(min(left.length, right.length)) + 1) < 0
@@ -92,7 +91,7 @@ package struct DirectoryListing: Sendable {
         try calling("getdents64", directory.path) { () throws(Errno) in
             try directory.withRawDescriptor { (descriptor) throws(Errno) in
                 guard !isFresh else { return try read(descriptor, body) }
-                // A descriptor of its own: the position in a directory belongs to the open description.
+                // A separate open description, because the read position belongs to it.
                 let own = FileDescriptor(
                     owning: try FileDescriptor.open(descriptor, ".", [.read, .directory]))
                 try read(own.rawValue, body)
@@ -100,8 +99,8 @@ package struct DirectoryListing: Sendable {
         }
     }
 
-    /// Where the name begins in what the kernel gives of an entry, `struct linux_dirent64`: after inode and offset of
-    /// eight bytes each, a length of two, and a type of one.
+    /// The offset of the name in `struct linux_dirent64`: inode and offset of eight bytes each, a length of two, a type
+    /// of one.
     private static let nameOffset = 19
 
     private static func read(
@@ -115,7 +114,7 @@ package struct DirectoryListing: Sendable {
             guard count > 0 else { return }
             var entry = UnsafeRawPointer(start)
             while entry < start + count {
-                // The C array's declared size is not the name's: go by the NUL.
+                // The name ends at its NUL; the declared size of the C array is not the name's.
                 let name = entry + nameOffset
                 let length = strlen(name.assumingMemoryBound(to: CChar.self))
                 let bytes = UnsafeRawBufferPointer(start: name, count: length)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A directory, opened and read.
+/// A directory that is open and has been read.
 package struct OpenedDirectory: Sendable {
     package let directory: Directory
     package let status: FileStatus
@@ -13,8 +13,8 @@ package struct OpenedDirectory: Sendable {
     }
 }
 
-/// The reading of a directory that another thread may do before it is asked for: whoever comes first does it, and the
-/// other waits or goes on.
+/// Reads a directory ahead of time, on another thread. The first thread to start reads it; `readAhead` then returns,
+/// and `value` waits.
 package final class DirectoryPrefetch: Sendable {
     private enum State {
         case unread
@@ -30,7 +30,7 @@ package final class DirectoryPrefetch: Sendable {
         (self.name, self.parent) = (name, parent)
     }
 
-    /// Reads it now, unless that was begun already.
+    /// Reads the directory unless a thread has started already.
     package func readAhead() {
         state.withLockIfAvailable { state in
             guard case .unread = state else { return }
@@ -38,7 +38,7 @@ package final class DirectoryPrefetch: Sendable {
         }
     }
 
-    /// The directory, read now if it was not before. To be called once.
+    /// The directory, read now if it was not before. Must be called only once.
     package func value() throws(SystemError) -> OpenedDirectory {
         try state.withLock { (state) throws(SystemError) in
             defer { state = .handedOver }

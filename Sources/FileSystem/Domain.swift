@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// What an object belongs to of which a directory may be exclusive: a project and an encryption policy. What is of another
-/// one can be neither renamed nor linked into such a directory (`EXDEV`); taking it out is always allowed.
+/// The project and the encryption policy of an object. A directory may be exclusive to its own: an object of another
+/// domain can be neither renamed nor linked into it (`EXDEV`). Moving objects out is always allowed.
 package struct Domain: Hashable, Sendable {
-    /// nil where the kernel does not tell; of a directory it does.
+    /// nil if the kernel does not report it; it always does for a directory.
     package var project: UInt32? = 0
-    /// Of a directory: what is made in it gets its project, and nothing of another is let in.
+    /// For a directory: new objects in it get its project, and objects of other projects are refused.
     package var handsDownProject = false
-    /// The `fscrypt_policy`: empty where there is none, nil for kinds of objects that are never encrypted.
+    /// The `fscrypt_policy`: empty for none, nil for types that are never encrypted.
     package var policy: [UInt8]? = []
 
     package init() {}
 
-    /// Whether this directory lets in only what belongs where it does.
+    /// Whether this directory accepts only objects of its own domain.
     package var isExclusive: Bool { handsDownProject || isEncrypted }
     package var isEncrypted: Bool { policy.map { !$0.isEmpty } ?? false }
 
-    /// Whether an object can be renamed or linked into this directory; nil where only a trial tells.
+    /// Whether an object can be renamed or linked into this directory; nil if only an attempt can tell.
     package func admits(_ other: Domain) -> Bool? {
         if isEncrypted, other.policy != nil, policy != other.policy { return false }
         guard handsDownProject else { return true }
@@ -26,7 +26,7 @@ package struct Domain: Hashable, Sendable {
 }
 
 extension FileSystemInfo {
-    /// Whether there are projects or encrypted directories: nothing has to be looked up elsewhere.
+    /// Whether the file system supports projects or encrypted directories.
     package var hasDomains: Bool { ["ext4", "xfs", "f2fs"].contains(name) }
 }
 
@@ -37,10 +37,10 @@ extension Directory {
         }
     }
 
-    /// That of what a name leads to, a symlink itself. Of what cannot be opened only Linux 6.17 tells the project, and only
-    /// on some file systems.
+    /// The domain of a name, without following a symlink. For objects that cannot be opened, only Linux 6.17 reports
+    /// the project, and only on some file systems.
     ///
-    /// - Parameter own: that of this directory.
+    /// - Parameter own: the domain of this directory.
     package func domain(of name: FileName, in own: Domain) throws(SystemError) -> Domain {
         guard let status = try status(of: name) else {
             throw SystemError("statx", path(of: name), .noSuchFile)
@@ -54,17 +54,17 @@ extension Directory {
             return try calling("ioctl", path(of: name)) { () throws(Errno) in try Domain(descriptor.rawValue)
             }
         case .symlink:
-            // Which policy it has cannot be asked; in an encrypted directory it is that one's.
+            // The policy cannot be read; in an encrypted directory it is the directory's.
             if status.isEncrypted { domain.policy = own.isEncrypted ? own.policy : [0] }
         case .fifo, .socket, .characterDevice, .blockDevice:
             domain.policy = nil
-            // XFS lets them in everywhere, for its tools give them no project.
+            // XFS accepts these everywhere, since its tools give them no project.
             if domain.project == 0 { domain.project = nil }
         }
         return domain
     }
 
-    /// The corresponding call is `file_getattr`, of Linux 6.17.
+    /// The corresponding call is `file_getattr` of Linux 6.17.
     private func project(of name: FileName) -> UInt32? {
         var project: UInt32 = 0
         let isKnown = name.withCString { name in
@@ -73,7 +73,7 @@ extension Directory {
         return isKnown ? project : nil
     }
 
-    /// Gives the directory a project, and says whether it hands that down to what is made in it from now on.
+    /// Sets the project of the directory, and whether new objects in it inherit it.
     package func setProject(_ project: UInt32, handsDown: Bool) throws(SystemError) {
         try calling("ioctl", path) { () throws(Errno) in
             try withRawDescriptor { (descriptor) throws(Errno) in
@@ -82,7 +82,7 @@ extension Directory {
         }
     }
 
-    /// Lets in whatever is moved here.
+    /// Stops handing down the project, so that objects of any project can be moved in.
     package func openToAll() throws(SystemError) {
         let domain = try domain()
         if domain.handsDownProject { try setProject(domain.project ?? 0, handsDown: false) }
@@ -97,14 +97,14 @@ extension FileDescriptor {
     }
 }
 
-/// Numbers and offsets stand in `linux/fs.h` and `linux/fscrypt.h`.
+/// Numbers and offsets are those of `linux/fs.h` and `linux/fscrypt.h`.
 extension Domain {
     private static let getAttributes: UInt = 0x801C_581F
     private static let setAttributes: UInt = 0x401C_5820
     private static let getPolicy: UInt = 0xC009_6616
     private static let inherit: UInt32 = 0x200
     private static let projectOffset = 12
-    /// What file systems without projects or encryption say.
+    /// The errors of file systems without projects or encryption.
     private static let none: Set<Errno> = [
         .notTerminal, .notSupported, .notImplemented, .invalid, .noData, .badDescriptor,
     ]

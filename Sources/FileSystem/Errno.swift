@@ -8,7 +8,7 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
         self.rawValue = rawValue
     }
 
-    /// The calling thread's `errno`, to be read right after a call that failed.
+    /// The calling thread's `errno`; read it immediately after the failed call.
     package static var current: Errno { Errno(rawValue: Glibc.errno) }
 
     package static let notPermitted = Errno(rawValue: EPERM)
@@ -41,10 +41,10 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let badDescriptor = Errno(rawValue: EBADF)
     package static let stale = Errno(rawValue: ESTALE)
 
-    /// What opening a directory by its name says when no directory has it: a symlink has, with `noFollow`, for one.
+    /// Errors of opening a name that is not a directory; `tooManyLinks` is a symlink opened with `noFollow`.
     package static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
 
-    /// The system's words for the number, such as "No such file or directory".
+    /// The system's text for the number, such as "No such file or directory".
     package var description: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress, let text = strerror_r(rawValue, base, buffer.count) else {
@@ -55,7 +55,7 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     }
 }
 
-/// Repeats a call that signals failure with a negative result for as long as a signal interrupts it.
+/// Repeats a call while a signal interrupts it. A negative result means failure.
 @inline(__always)
 package func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
     while true {

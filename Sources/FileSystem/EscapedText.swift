@@ -1,13 +1,13 @@
-/// Bytes as text that does nothing to a terminal and stays on one line, and from which they can be read back.
+/// Bytes as reversible text on one line that has no effect on a terminal.
 ///
-/// Printable UTF-8 stays as it is. A backslash is doubled, a line feed is `\n`, a tab `\t`; every byte of
-/// another control character, of a line or paragraph separator, of a mark that changes the direction of
-/// text, and of what is no UTF-8 becomes `\xHH`.
+/// Printable UTF-8 is unchanged. A backslash is doubled, a line feed becomes `\n`, a tab `\t`. Each byte of other
+/// control characters, line and paragraph separators, marks that change the direction of text, and invalid UTF-8
+/// becomes `\xHH`.
 package func escapedText(_ bytes: some Collection<UInt8>) -> String {
     escapedText(bytes, doublingBackslash: true)
 }
 
-/// The bytes that `escapedText` was given; nil for text that it cannot have made.
+/// The inverse of `escapedText`; nil for text that it cannot have made.
 package func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     func digit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
     var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ package func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     return bytes
 }
 
-/// Text of our own on one line: backslashes stay, for whatever needed an escape in it already has one.
+/// Puts our own text on one line. Backslashes stay: the parts that needed escaping are already escaped.
 package func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
 }

@@ -1,12 +1,11 @@
 import CLinux
 import Glibc
 
-/// The extended attributes of one object that a mirror carries: name and value as bytes, sorted by name.
+/// The extended attributes of one object that a mirror carries: names and values as bytes, sorted by name.
 ///
-/// POSIX ACLs are two of them, in the form in which the kernel hands them out. `user` attributes and ACLs
-/// belong to whoever owns the file; `trusted` and `security`, file capabilities among them, only root sees and
-/// sets. No part of it is what a file system keeps for itself (`btrfs.compression`, `system.nfs4_acl`), and
-/// `derived`. Which name is what stands in Fidelity.md.
+/// POSIX ACLs are two of them, in the kernel's format. The owner of a file can set `user` attributes and ACLs; only
+/// root can read and set `trusted` and `security`, which includes file capabilities. Attributes that a file system
+/// keeps for itself (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. Fidelity.md lists the names.
 package struct ExtendedAttributes: Hashable, Sendable {
     package struct Attribute: Hashable, Sendable {
         package var name: [UInt8]
@@ -20,7 +19,7 @@ package struct ExtendedAttributes: Hashable, Sendable {
         package var isACL: Bool { name.starts(with: ExtendedAttributes.acl) }
     }
 
-    /// Which of them are wanted.
+    /// The kinds of attributes that are wanted.
     package struct Selection: Hashable, Sendable {
         package var plain: Bool
         package var acls: Bool
@@ -45,8 +44,8 @@ package struct ExtendedAttributes: Hashable, Sendable {
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
 
-    /// Names under which a file system or the kernel shows something else again. XFS shows ACLs as these two:
-    /// removing one removes the ACL. `security.evm` is computed over the object's inode number.
+    /// Names under which a file system or the kernel exposes other metadata. XFS shows ACLs under these two: removing
+    /// one removes the ACL. `security.evm` is computed over the object's inode number.
     package static let derived = Set(
         ["trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "security.evm"].map { Array($0.utf8) })
 
@@ -77,9 +76,9 @@ extension FileDescriptor {
             wanted, list: { flistxattr(rawValue, $0, $1) }, get: { fgetxattr(rawValue, $0, $1, $2) })
     }
 
-    /// Makes these the only ones of their kind.
+    /// Makes these the only attributes of their kinds.
     ///
-    /// - Returns: those that the file system does not take.
+    /// - Returns: those that the file system does not accept.
     package func setExtendedAttributes(
         _ attributes: ExtendedAttributes, over present: ExtendedAttributes
     ) throws(Errno) -> ExtendedAttributes {
@@ -90,7 +89,7 @@ extension FileDescriptor {
 }
 
 extension Directory {
-    /// Those of what a name leads to, a symlink itself.
+    /// The attributes of a name, without following a symlink.
     package func extendedAttributes(
         of name: FileName, _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
@@ -100,8 +99,8 @@ extension Directory {
 }
 
 extension ObjectHandle {
-    /// The calls by descriptor refuse one that is a place only, so they go by its own link under `/proc`, which
-    /// leads to the object and nowhere else, also when that is a symlink.
+    /// A path-only descriptor is refused by the calls that take one, so this uses its link under `/proc`, which leads
+    /// to the object itself, also for a symlink.
     package func extendedAttributes(
         _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
@@ -116,9 +115,9 @@ extension ObjectHandle {
         }
     }
 
-    /// Makes these the only ones of their kind.
+    /// Makes these the only attributes of their kinds.
     ///
-    /// - Returns: those that the file system does not take.
+    /// - Returns: those that the file system does not accept.
     package func setExtendedAttributes(
         _ attributes: ExtendedAttributes, over present: ExtendedAttributes
     ) throws(SystemError) -> ExtendedAttributes {
@@ -135,9 +134,9 @@ extension ObjectHandle {
 }
 
 extension ExtendedAttributes {
-    /// What cannot be told apart from "there are none": a file system without them, and kinds that have none.
+    /// Errors that mean "no attributes": a file system or a type of object without them.
     private static let none: Set<Errno> = [.notSupported, .notImplemented]
-    /// What the target does not take, and an apply can do without.
+    /// Errors of attributes that the target does not accept and an apply can omit.
     private static let refused: Set<Errno> = [
         .notSupported, .notImplemented, .notPermitted, .accessDenied, .noSpace, .quotaExceeded, .invalid,
         Errno(rawValue: E2BIG), Errno(rawValue: ERANGE),
@@ -164,13 +163,13 @@ extension ExtendedAttributes {
                 }
                 attributes.append(Attribute(name: Array(name), value: value))
             } catch  where error == .noData {
-                // It went between the two calls.
+                // It was removed between the two calls.
             }
         }
         attributes.sort { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Calls again with more room while the value does not fit.
+    /// Repeats the call with a larger buffer while the value does not fit.
     private static func read(
         startingWith capacity: Int, _ call: (UnsafeMutableRawPointer?, Int) -> Int
     ) throws(Errno) -> [UInt8] {
@@ -198,7 +197,7 @@ extension ExtendedAttributes {
             }
         }
         var refused: [Attribute] = []
-        // What shrinks first: the room for all of them may be one block.
+        // Attributes that shrink come first: the space for all of them may be one block.
         func growth(_ attribute: Attribute) -> Int {
             attribute.value.count - (present[attribute.name]?.count ?? 0)
         }

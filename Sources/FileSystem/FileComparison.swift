@@ -16,10 +16,10 @@ package enum FileComparison {
 
     private static let half = 256 * 1024
 
-    /// Holes read as zeros, and are stepped over where both files have one.
+    /// Compares two files. Holes read as zeros, and are skipped where both files have one.
     ///
     /// - Parameters:
-    ///   - limit: how many of the first bytes are compared; what comes after them is no difference.
+    ///   - limit: the number of bytes to compare from the start.
     ///   - isCancelled: asked between reads; true ends the comparison with `cancelled`.
     package static func haveSameContent(
         _ first: borrowing FileDescriptor, _ second: borrowing FileDescriptor,
@@ -64,7 +64,7 @@ package enum FileComparison {
         }
     }
 
-    /// Fills the buffer from an offset as far as the file goes: a short read in the middle is no difference.
+    /// Fills the buffer from an offset up to the end of the file, also when single reads return less.
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, _ file: borrowing FileDescriptor, _ offset: Int64
     ) throws(Errno) -> Int {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Copies what one open file holds into another: by clone where the file system shares blocks, by
-/// `copy_file_range`, and else by reading and writing. Holes stay holes on every rung.
+/// Copies one open file into another: by cloning if the file system shares blocks, else by `copy_file_range`, else by
+/// reading and writing. Each method keeps holes.
 ///
-/// It remembers which rungs the file systems at hand lack, so one copier serves one match of trees.
+/// Methods that the file systems lack are remembered, so one copier serves one pair of trees.
 package struct FileCopier: ~Copyable {
     private var canClone = true
     private var canCopyRange = true
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
 
-    /// `FICLONE` of `linux/fs.h`, which the Glibc module does not show.
+    /// `FICLONE` of `linux/fs.h`, which the Glibc module does not export.
     private static let fileClone: UInt = 0x4004_9409
 
     /// Makes an empty file share all the blocks of another.
@@ -19,17 +19,17 @@ package struct FileCopier: ~Copyable {
         _ = try retrying { ioctl(target.rawValue, fileClone, source.rawValue) }
     }
 
-    /// The last copy shares all its blocks: it is what the source held at one instant.
+    /// The last copy was a clone: the content of the source at one instant.
     package private(set) var hasCloned = false
 
-    /// Bytes between two looks at whether to go on.
+    /// Bytes between two checks of `isCancelled`.
     private let stretch: Int
     private let limit: RateLimit?
 
-    /// Is told the bytes of each stretch that is copied.
+    /// Called with the number of bytes of each piece that was copied.
     package var advanced: (Int) -> Void = { _ in }
 
-    /// - Parameter limit: how fast data is copied. Blocks that are shared are no data.
+    /// - Parameter limit: the data rate. Clones do not count.
     package init(limit: RateLimit? = nil) {
         self.limit = limit
         stretch = limit?.stretch ?? 64 << 20
@@ -39,15 +39,15 @@ package struct FileCopier: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Copies `size` bytes, or fewer where the source ends before. One that grew or shrank meanwhile shows in
-    /// its status, which the caller looks at again.
+    /// Copies `size` bytes, or fewer if the source ends before. If the source changed meanwhile its status differs,
+    /// which the caller checks.
     ///
     /// - Parameters:
     ///   - target: empty, and positioned at its start.
     ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
-    ///   - keepsHoles: without it they are written as the zeros that they read as.
-    ///   - isCancelled: asked between stretches; true ends the copy with `cancelled`.
-    /// - Returns: the size of the copy; of a clone it is that of the source at that instant.
+    ///   - keepsHoles: if false, holes are written as zeros.
+    ///   - isCancelled: asked between pieces; true ends the copy with `cancelled`.
+    /// - Returns: the size of the copy; for a clone the size of the source at that instant.
     package mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
         allocated: Int64, keepsHoles: Bool = true,
@@ -77,14 +77,14 @@ package struct FileCopier: ~Copyable {
         return size
     }
 
-    /// Copies a stretch and returns where it stopped: at `end`, or where the file ends before.
+    /// Copies a range and returns where it stopped: at `end` or at the end of the file.
     private mutating func copyData(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, from start: Int64,
         to end: Int64,
         _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
-        // What fits the buffer is read and written in one call each, which no other rung does in fewer.
+        // A piece that fits the buffer takes one read and one write, as few calls as any method.
         while canCopyRange, Int(end) - readOffset > buffer.count {
             if isCancelled() { throw .cancelled }
             let length = min(Int(end) - readOffset, stretch)
@@ -92,7 +92,7 @@ package struct FileCopier: ~Copyable {
                 let count = try retrying {
                     copy_file_range(source.rawValue, &readOffset, target.rawValue, &writeOffset, length, 0)
                 }
-                // The end of the file, or a file system that says 0 for a file with content (proc).
+                // The end of the file, or a file system that returns 0 for a file with content (proc).
                 if count == 0 { break }
                 advanced(count)
                 limit?.wait(for: count, isCancelled: isCancelled)

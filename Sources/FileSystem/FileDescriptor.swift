@@ -1,8 +1,8 @@
 import Glibc
 
-/// The one owner of an open descriptor: closed when it goes, never copied, never closed twice.
+/// The only owner of an open descriptor: not copyable, closed exactly once.
 ///
-/// Its calls throw the bare error number; whoever knows the path adds it.
+/// Its calls throw the bare error number; the caller adds the path.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let rawValue: Int32
 
@@ -11,7 +11,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // Data is synced, and its errors seen, before a descriptor is let go; `close` has nothing to add.
+        // `close` reports nothing new: data is synced, and its errors seen, before a descriptor is closed.
         _ = Glibc.close(rawValue)
     }
 
@@ -26,14 +26,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         package static let exclusive = Flags(rawValue: O_EXCL)
         package static let truncate = Flags(rawValue: O_TRUNC)
         package static let directory = Flags(rawValue: O_DIRECTORY)
-        /// Neither a FIFO without a writer nor a device makes the call wait.
+        /// The call does not wait for a FIFO's writer or for a device.
         package static let nonBlocking = Flags(rawValue: O_NONBLOCK)
         package static let noFollow = Flags(rawValue: O_NOFOLLOW)
-        /// A place only: no permission on the object is needed, no content can be read.
+        /// A reference to the object: needs no permission on it and cannot read its content.
         package static let pathOnly = Flags(rawValue: O_PATH)
     }
 
-    /// The corresponding C function is `openat`. The caller gives the result its owner.
+    /// The corresponding C function is `openat`. The caller gives the result an owner.
     static func open(
         _ directory: Int32, _ name: UnsafePointer<CChar>, _ flags: Flags, _ permissions: mode_t = 0
     ) throws(Errno) -> Int32 {
@@ -54,13 +54,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
 
-    /// Whether there is a byte at an offset, whatever the status says of the size.
+    /// Whether there is a byte at an offset; the size in the status may be wrong.
     package func isReadable(at offset: Int64) throws(Errno) -> Bool {
         var byte: UInt8 = 0
         return try retrying { pread(rawValue, &byte, 1, Int(offset)) } > 0
     }
 
-    /// Writes everything, in as many calls as that takes.
+    /// Writes all bytes, in as many calls as needed.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         var written = 0
         while written < bytes.count {
@@ -69,7 +69,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Writes everything at an offset.
+    /// Writes all bytes at an offset.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
         var written = 0
         while written < bytes.count {
@@ -80,8 +80,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Writes in a single call, as appenders that must not interleave have to; a part that the call left
-    /// over, because the disk is full or a signal came, is an error.
+    /// Writes in a single call, for appends that must not interleave. A short write, because the disk is full or a
+    /// signal came, is an error.
     package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
         let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
             try retrying { Glibc.write(rawValue, buffer.baseAddress, buffer.count) }
@@ -95,7 +95,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Everything from the present position to the end, refused beyond `limit` bytes.
+    /// All bytes from the present position to the end; more than `limit` is an error.
     package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content = [UInt8]()
         let expected = Int(clamping: try status().size)
@@ -112,12 +112,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// The corresponding C function is `fsync`. An error is final: a second call may say success and lie.
+    /// The corresponding C function is `fsync`. An error is final: a second call may report success although data is
+    /// lost.
     package func sync() throws(Errno) {
         _ = try retrying { fsync(rawValue) }
     }
 
-    /// Sets owner and group; takes setuid and setgid away, so permissions are set after it.
+    /// Sets owner and group. This clears setuid and setgid, so set permissions afterwards.
     package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
         _ = try retrying { fchown(rawValue, owner, group) }
     }
@@ -126,14 +127,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
     }
 
-    /// Sets the modification time and leaves the access time alone.
+    /// Sets the modification time; the access time stays.
     package func setModified(_ time: FileTime) throws(Errno) {
         var times = [FileTime.omitted, time.raw]
         _ = try retrying { futimens(rawValue, &times) }
     }
 
-    /// Drops what the system has cached of the file and is on disk already, so that the next read asks the device.
-    /// The corresponding C function is `posix_fadvise` with `POSIX_FADV_DONTNEED`.
+    /// Drops the clean cached pages of the file, so that the next read goes to the device. The corresponding C function
+    /// is `posix_fadvise` with `POSIX_FADV_DONTNEED`.
     package func dropCache() throws(Errno) {
         let failure = posix_fadvise(rawValue, 0, 0, POSIX_FADV_DONTNEED)
         if failure != 0 { throw Errno(rawValue: failure) }
@@ -145,7 +146,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     package enum Stretch: Sendable { case data, hole }
 
-    /// Where the next data or hole begins, at or after an offset; nil when there is none.
+    /// The start of the next data or hole, at or after an offset; nil if there is none.
     package func seek(_ offset: Int64, _ stretch: Stretch) throws(Errno) -> Int64? {
         do throws(Errno) {
             let whence = stretch == .data ? SEEK_DATA : SEEK_HOLE
@@ -155,19 +156,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Blocks for `size` bytes, so that writing them cannot run out of space.
+    /// Allocates `size` bytes, so that writing them cannot fail for lack of space.
     package func allocate(_ size: Int64) throws(Errno) {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
     }
 
-    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It ends with the descriptor.
+    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It is released with the descriptor.
     package func lock() throws(Errno) {
         _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
     }
 }
 
 extension [UInt8] {
-    /// An array of what `fill` put into fresh memory: it returns how many bytes.
+    /// An array whose memory `fill` initializes; `fill` returns the number of bytes.
     package init<Failure: Error>(
         upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {

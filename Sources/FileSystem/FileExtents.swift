@@ -1,22 +1,22 @@
 import Glibc
 
 extension FileDescriptor {
-    /// `FS_IOC_FIEMAP` of `linux/fs.h`, which the Glibc module does not show. `struct fiemap` of `linux/fiemap.h` has
-    /// 32 bytes, and each `struct fiemap_extent` after it 56.
+    /// `FS_IOC_FIEMAP` of `linux/fs.h`, which the Glibc module does not export. `struct fiemap` of `linux/fiemap.h` has
+    /// 32 bytes, each `struct fiemap_extent` after it 56.
     private static let fileMap: UInt = 0xC020_660B
 
     private struct ExtentFlags: OptionSet {
         let rawValue: UInt32
         static let last = ExtentFlags(rawValue: 0x1)
-        /// Where it lies, or how long it is on disk, is not known: `UNKNOWN`, `DELALLOC`, `ENCODED`,
-        /// `DATA_ENCRYPTED`, `NOT_ALIGNED`, `DATA_INLINE`, `DATA_TAIL`.
+        /// The position or length on disk is unknown: `UNKNOWN`, `DELALLOC`, `ENCODED`, `DATA_ENCRYPTED`,
+        /// `NOT_ALIGNED`, `DATA_INLINE`, `DATA_TAIL`.
         static let vague = ExtentFlags(rawValue: 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400)
         static let shared = ExtentFlags(rawValue: 0x2000)
     }
 
-    /// Bytes on disk that surely go with this file: 0 where another file shares any of them.
+    /// Bytes on disk that deleting this file certainly frees: 0 if another file shares any of them.
     ///
-    /// - Throws: `notSupported` where the file system does not tell.
+    /// - Throws: `notSupported` if the file system does not report extents.
     package func exclusiveBytes() throws(Errno) -> Int64 {
         let capacity = 128
         let size = 32 + capacity * 56

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The name of one directory entry: bytes, neither empty nor `.` nor `..`, without `/` and NUL.
+/// The name of one directory entry: bytes, not empty, not `.` or `..`, without `/` and NUL.
 ///
-/// Kept with a NUL at its end, so that it goes to the kernel as it is.
+/// Stored with a trailing NUL, ready for the kernel.
 package struct FileName: Hashable, Sendable {
     private let terminated: [UInt8]
 
-    /// nil when the bytes cannot name an entry.
+    /// nil if the bytes are no valid name.
     package init?(_ bytes: some Collection<UInt8>) {
         self.init(bytes.withContiguousStorageIfAvailable(FileName.terminated) ?? Array(bytes) + [0])
     }
 
-    /// The same, of part of a path: what a scan does for each directory.
+    /// The same for a part of a path; a scan calls it for each directory.
     package init?(_ bytes: ArraySlice<UInt8>) {
         self.init(bytes.withUnsafeBufferPointer(FileName.terminated))
     }
@@ -29,7 +29,7 @@ package struct FileName: Hashable, Sendable {
         }
     }
 
-    /// A name known to be valid when it is written down.
+    /// A literal that is known to be valid.
     package init(_ name: StaticString) {
         terminated = name.withUTF8Buffer(FileName.terminated)
         precondition(FileName.isValid(terminated.span.extracting(droppingLast: 1)))
@@ -70,7 +70,7 @@ extension FileName: Comparable {
     }
 }
 
-/// Lends bytes that end in NUL as a C string.
+/// Passes bytes that end in NUL as a C string.
 package func withCString<Result, Failure: Error>(
     terminated: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
 ) throws(Failure) -> Result {

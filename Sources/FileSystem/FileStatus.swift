@@ -1,11 +1,11 @@
 import Glibc
 
-/// What kind of object a name leads to.
+/// The type of an object.
 package enum FileType: UInt8, Sendable, Hashable, CaseIterable {
     case file, directory, symlink, fifo, characterDevice, blockDevice, socket
 }
 
-/// A point in time as the kernel keeps it: seconds since 1970, before it negative, and 0..<1e9 nanoseconds.
+/// A point in time as the kernel keeps it: seconds since 1970, negative before, and 0..<1e9 nanoseconds.
 package struct FileTime: Hashable, Comparable, Sendable {
     package var seconds: Int64
     package var nanoseconds: Int32
@@ -19,21 +19,21 @@ package struct FileTime: Hashable, Comparable, Sendable {
         left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
     }
 
-    /// The clock that the kernel stamps files with: a change made later never has an earlier time, as long
-    /// as nobody sets the clock back.
+    /// The present time of the clock that the kernel stamps files with: a later change never has an earlier time unless
+    /// the clock is set back.
     package static var now: FileTime {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &now)
         return FileTime(seconds: Int64(now.tv_sec), nanoseconds: Int32(now.tv_nsec))
     }
 
-    /// `UTIME_OMIT`, which the Glibc module does not show: a time that is left as it is.
+    /// `UTIME_OMIT`, which the Glibc module does not export: the time stays as it is.
     static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
 
     var raw: timespec { timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
 
-/// The number of a device: what `mknod` takes apart and `stat` shows.
+/// A device number, as in `mknod` and `stat`.
 package struct DeviceNumber: Hashable, Sendable {
     package var major: UInt32
     package var minor: UInt32
@@ -44,10 +44,10 @@ package struct DeviceNumber: Hashable, Sendable {
     }
 }
 
-/// Everything that `statx` tells of one object. A value of fixed size: no allocation.
+/// The `statx` data of one object. A value of fixed size, without allocation.
 package struct FileStatus: Sendable, Hashable {
     package var type: FileType
-    /// The twelve permission bits, setuid, setgid and sticky among them.
+    /// The twelve permission bits, with setuid, setgid and sticky.
     package var permissions: UInt16 = 0
     package var owner: UInt32 = 0
     package var group: UInt32 = 0
@@ -61,9 +61,9 @@ package struct FileStatus: Sendable, Hashable {
     package var allocated: Int64 = 0
     package var modified: FileTime
     package var changed = FileTime(seconds: 0, nanoseconds: 0)
-    /// Birth time; nil where the file system does not tell, or never set it (an image's files have zero).
+    /// Birth time; nil if the file system does not report it or never set it (zero in some images).
     package var created: FileTime?
-    /// What a device node stands for.
+    /// The device that a device node stands for.
     package var represents = DeviceNumber(major: 0, minor: 0)
     package var isMountRoot = false
     package var isImmutable = false
@@ -75,14 +75,15 @@ package struct FileStatus: Sendable, Hashable {
         self.modified = modified
     }
 
-    /// The same object at this time. The identity alone tells it not from its counterpart in a snapshot.
+    /// The same object, at one moment. The device counts: identity alone cannot tell an object from its copy in a
+    /// snapshot.
     package func isSameObject(as other: FileStatus) -> Bool {
         inode == other.inode && device == other.device
     }
 
     static let wanted = UInt32(STATX_BASIC_STATS) | UInt32(STATX_BTIME)
 
-    /// nil for a type of object this program has never heard of.
+    /// nil for an unknown type of object.
     init?(_ raw: borrowing statx) {
         switch UInt32(raw.stx_mode) & S_IFMT {
         case S_IFREG: type = .file

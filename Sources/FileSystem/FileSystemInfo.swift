@@ -1,24 +1,24 @@
 import CLinux
 import Glibc
 
-/// What one mounted file system says of itself.
+/// What the kernel reports about one mounted file system.
 package struct FileSystemInfo: Sendable, Equatable {
     /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
     package var name: String
-    /// The file system's own number in hexadecimal: made of its UUID on ext4 and btrfs, new at each mount on
-    /// some others.
+    /// The file system's number in hexadecimal: derived from its UUID on ext4 and btrfs, new at each mount on some
+    /// others.
     package var identifier: String
     package var blockSize: Int64
-    /// Bytes that this user may still write.
+    /// Bytes that this user can still write.
     package var availableBytes: Int64
-    /// Bytes to be freed before any of them can be written: root has written into what ext4 keeps in reserve. How much
-    /// that is the kernel does not tell; taken is what mke2fs reserves by default, a twentieth.
+    /// Bytes to be freed before any can be written, because root has used the reserve of ext4. The kernel does not
+    /// report the size of the reserve; the default of mke2fs is assumed, a twentieth.
     package var missingReserve: Int64 = 0
-    /// Objects that may still be made; nil where there is no limit (btrfs).
+    /// Objects that can still be made; nil if there is no limit (btrfs).
     package var availableInodes: Int64?
     package var isReadOnly: Bool
 
-    /// The numbers stand in `statfs(2)`.
+    /// The numbers are those of `statfs(2)`.
     private static let names: [UInt32: String] = [
         0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0x0102_1994: "tmpfs",
         0x2FC1_2FC1: "zfs", 0xF2F5_2010: "f2fs", 0x794C_7630: "overlay", 0x4D44: "vfat",
@@ -26,14 +26,14 @@ package struct FileSystemInfo: Sendable, Equatable {
         0x00C3_6400: "ceph", 0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
     ]
 
-    /// How many names a file can have, where that is a number that files come to (`EXT4_LINK_MAX`). Others have limits
-    /// beyond all use (xfs), or such that depend on the lengths of the names (btrfs).
+    /// The maximum number of names of a file, if trees reach it in practice (`EXT4_LINK_MAX`). Other limits are far
+    /// higher (xfs) or depend on the length of the names (btrfs).
     package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
 
-    /// Change times are those of this kernel's clock.
+    /// Change times come from this kernel's clock.
     package var sharesClock: Bool { FileSystemInfo.local.contains(name) }
-    /// Change times and inodes are kept, and tell an edit that puts size and modification time back. Elsewhere the
-    /// change time may be the modification time, and inodes others after a remount (sshfs, exfat-fuse).
+    /// Change times and inodes are kept, and reveal an edit that restores size and modification time. Elsewhere the
+    /// change time may be the modification time, and inodes may change at a remount (sshfs, exfat-fuse).
     package var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
 
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]

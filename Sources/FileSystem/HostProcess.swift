@@ -1,9 +1,9 @@
 import Glibc
 
-/// This process, as the system sees it.
+/// Properties of this process.
 package enum HostProcess {
-    /// The arguments as bytes, without the command's own name: a path need not be UTF-8, and
-    /// `CommandLine.arguments` repairs what is not.
+    /// The arguments as bytes, without the command's name: a path need not be UTF-8, and `CommandLine.arguments`
+    /// replaces invalid bytes.
     package static var arguments: [[UInt8]] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
             CommandLine.unsafeArgv[index].map { pointer in
@@ -12,19 +12,17 @@ package enum HostProcess {
         }
     }
 
-    /// The working directory's path.
     package static func workingDirectory() throws(SystemError) -> [UInt8] {
         guard let pointer = getcwd(nil, 0) else { throw SystemError("getcwd", [UInt8(ascii: ".")], .current) }
         defer { free(pointer) }
         return Array(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
     }
 
-    /// An environment variable; nil when it is not set.
+    /// An environment variable; nil if it is not set.
     package static func environment(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// The process's own number, by which `/proc` knows it.
     package static var id: Int32 { getpid() }
 
     package static func exit(_ code: Int32) -> Never {
@@ -41,19 +39,19 @@ package struct StandardStream: Sendable {
 
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Whether it is a terminal that acts on escape sequences.
+    /// Whether it is a terminal that understands escape sequences.
     package var understandsEscapes: Bool {
         isTerminal && HostProcess.environment("TERM").map { !$0.isEmpty && $0 != "dumb" } ?? false
     }
 
-    /// The columns that the terminal has at this moment; nil where it does not tell.
+    /// The present width of the terminal; nil if it does not report one.
     package var columns: Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Writes everything, or throws why not: a full disk behind standard output is no success.
+    /// Writes all bytes. A full disk behind standard output is an error.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0
         while written < bytes.count {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A moment by the clock that nobody sets: since boot, time asleep included.
+/// A moment on the clock that cannot be set: time since boot, suspend included.
 package struct KernelClock: Hashable, Sendable {
-    /// The boot that it counts from; another boot has another one.
+    /// The ID of the boot that it counts from.
     package var boot: String
-    /// Milliseconds since then.
+    /// Milliseconds since boot.
     package var uptime: Int64
 
     package init(boot: String, uptime: Int64) {
@@ -19,15 +19,15 @@ package struct KernelClock: Hashable, Sendable {
             boot: try boot(), uptime: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000)
     }
 
-    /// The name of the present boot, a UUID.
+    /// The ID of the present boot, a UUID.
     package static func boot() throws(SystemError) -> String {
         String(try setting("boot_id", in: "/proc/sys/kernel/random").prefix(36))
     }
 
-    /// Seconds after which a store to a mapped file has reached its change time, twice over: a page that stays
-    /// writable is stored to without a change of any time until it is written back.
+    /// Twice the seconds after which a store to a mapped file has changed its change time: a page that stays writable
+    /// takes further stores without any change of time until it is written back.
     ///
-    /// The kernel's own settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
+    /// From the kernel's settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
     package static func writebackDelay() throws(SystemError) -> Int64 {
         var hundredths: Int64 = 0
         for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {

@@ -1,10 +1,10 @@
 import Glibc
 
 extension Directory {
-    /// Names the mount through which this directory was opened, and no other mount before or after it.
+    /// Names the mount through which this directory was opened, unique over time.
     ///
-    /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot's own name is part of it.
-    /// Older kernels give the number of a mount that is gone to the next one: two mounts may look like one there.
+    /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot ID is part of the name. Older
+    /// kernels reuse the number of a mount that is gone, so two mounts may have the same name there.
     package func mount() throws(SystemError) -> String {
         let (identifier, uniqueIdentifier): (UInt32, UInt32) = (0x1000, 0x4000)
         var raw = statx()
@@ -15,7 +15,7 @@ extension Directory {
                 }
             }
         }
-        // `stx_mnt_id` of `linux/stat.h`, younger than glibc's own structure.
+        // `stx_mnt_id` of `linux/stat.h`, which glibc's structure lacks.
         let number = withUnsafeBytes(of: raw) { $0.load(fromByteOffset: 0x90, as: UInt64.self) }
         return "\(try KernelClock.boot()) \(number)"
     }

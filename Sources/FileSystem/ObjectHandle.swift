@@ -1,17 +1,16 @@
 import Glibc
 
-/// An object that is held: whatever happens to names, it stays the same one.
-/// Attributes are read and set through it, so a name that is swapped cannot redirect them.
+/// A handle of an object. Attributes are read and set through it, so renaming or replacing names cannot redirect them.
 package struct ObjectHandle: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
-    /// The descriptor stands for the object and not for its content, and some calls refuse it.
+    /// The descriptor is path-only, which some calls refuse.
     let isPathOnly: Bool
     private let directory: Directory
     /// nil for the directory itself.
     private let name: FileName?
 
-    /// The initializers that can fail delegate to this one, so that no failure leaves a part of the value behind:
-    /// Swift 6.3 closes a descriptor of any number where a closure reads a property before all of them are there.
+    /// The failing initializers delegate to this one, so that no failure leaves a partly initialized value: Swift 6.3
+    /// then closes a descriptor of an arbitrary number where a closure reads a property before all are set.
     private init(
         _ descriptor: consuming FileDescriptor, isPathOnly: Bool, _ name: FileName?, in directory: Directory
     ) {
@@ -19,17 +18,17 @@ package struct ObjectHandle: ~Copyable, Sendable {
         (self.isPathOnly, self.directory, self.name) = (isPathOnly, directory, name)
     }
 
-    /// Holds what a name leads to, a symlink itself.
+    /// Opens a name, without following a symlink.
     package init(_ name: FileName, in directory: Directory) throws(SystemError) {
         self.init(try directory.open(name, [.pathOnly, .noFollow]), isPathOnly: true, name, in: directory)
     }
 
-    /// Holds a directory that is open.
+    /// A handle of an open directory.
     package init(of directory: Directory) throws(SystemError) {
-        self.init(try directory.openPlace(), isPathOnly: true, nil, in: directory)
+        self.init(try directory.openPathOnly(), isPathOnly: true, nil, in: directory)
     }
 
-    /// Holds a file that is opened for its content, or made.
+    /// A handle of a file that is open for reading or writing.
     package init(
         opening name: FileName, in directory: Directory, _ flags: FileDescriptor.Flags,
         permissions: UInt16 = 0
@@ -47,8 +46,8 @@ package struct ObjectHandle: ~Copyable, Sendable {
         try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }
 
-    /// The corresponding C function is `fchownat` with `AT_EMPTY_PATH`. It takes setuid and setgid away,
-    /// so permissions are set after it.
+    /// The corresponding C function is `fchownat` with `AT_EMPTY_PATH`. It clears setuid and setgid, so set permissions
+    /// afterwards.
     package func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
         guard isPathOnly else {
             return try calling("fchown", path) { () throws(Errno) in
@@ -60,11 +59,10 @@ package struct ObjectHandle: ~Copyable, Sendable {
         }
     }
 
-    /// Not for symlinks, which have none on Linux.
+    /// Not for symlinks, which have no permissions on Linux.
     ///
-    /// `fchmod` refuses a descriptor that stands for the object only, and `fchmodat2` is newer than the oldest kernel
-    /// we run on, so the call goes by the descriptor's own link under `/proc`, which leads to the object
-    /// and nowhere else.
+    /// `fchmod` refuses a path-only descriptor, and `fchmodat2` is newer than the oldest supported kernel, so the call
+    /// uses the descriptor's link under `/proc`, which leads to the object itself.
     package func setPermissions(_ permissions: UInt16) throws(SystemError) {
         guard isPathOnly else {
             return try calling("fchmod", path) { () throws(Errno) in
@@ -76,7 +74,6 @@ package struct ObjectHandle: ~Copyable, Sendable {
         }
     }
 
-    /// The descriptor's own link under `/proc`.
     func withLink<Value>(
         _ call: StaticString, _ body: (UnsafePointer<CChar>) throws(Errno) -> Value
     ) throws(SystemError) -> Value {
@@ -84,7 +81,7 @@ package struct ObjectHandle: ~Copyable, Sendable {
         return try calling(call, path) { () throws(Errno) in try withCString(terminated: link, body) }
     }
 
-    /// Sets the modification time and leaves the access time alone.
+    /// Sets the modification time; the access time stays.
     package func setModified(_ time: FileTime) throws(SystemError) {
         guard isPathOnly else {
             return try calling("futimens", path) { () throws(Errno) in try descriptor.setModified(time) }

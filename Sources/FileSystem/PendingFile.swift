@@ -1,5 +1,5 @@
-/// A file that is being written under a temporary name: it becomes durable and takes its name in one step,
-/// or vanishes. No other code makes, syncs, renames and cleans up temporary files.
+/// A file under a temporary name, which becomes durable and takes its final name in one step, or is removed. All
+/// temporary files are made here.
 package struct PendingFile: ~Copyable {
     private let directory: Directory
     private let temporaryName: FileName
@@ -11,12 +11,12 @@ package struct PendingFile: ~Copyable {
     private static let bufferSize = 256 * 1024
     private static let prefix = ".fsync-lite-pending-"
 
-    /// Tells whether a name is one that only files in the making have.
+    /// Whether a name is one of a temporary file.
     package static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
 
     /// Begins a file that will be called `name`.
     package init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
-        // A name that is itself near the limit still gets a temporary one: the name's own bytes are not in it.
+        // The temporary name does not contain `name`, which may be near the length limit.
         let temporaryName =
             FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
         let file = try ObjectHandle(
@@ -25,7 +25,7 @@ package struct PendingFile: ~Copyable {
         self.init(file, temporaryName, for: name, in: directory)
     }
 
-    /// Cannot fail: see `ObjectHandle`.
+    /// Cannot fail; see `ObjectHandle`.
     private init(
         _ file: consuming ObjectHandle, _ temporaryName: FileName, for name: FileName,
         in directory: Directory
@@ -34,7 +34,7 @@ package struct PendingFile: ~Copyable {
         self.file = file
     }
 
-    /// Writes to a FIFO, a device or what else of its name is no file to replace: nothing is pending.
+    /// Writes to an existing FIFO, device or other object that is not replaced: nothing is pending.
     package init(through name: FileName, in directory: Directory) throws(SystemError) {
         let opened = try ObjectHandle(opening: name, in: directory, [.write])
         self.directory = directory
@@ -45,7 +45,7 @@ package struct PendingFile: ~Copyable {
     }
 
     deinit {
-        // The file never got its name. Should even this fail, a hidden file stays behind and nothing is lost.
+        // If this fails too, a hidden file stays behind and nothing is lost.
         if isPending { try? directory.unlink(temporaryName) }
     }
 
@@ -54,8 +54,7 @@ package struct PendingFile: ~Copyable {
         if buffer.count >= PendingFile.bufferSize { try flush() }
     }
 
-    /// Copies what an open file holds into this file, to which nothing was written before. Returns the number
-    /// of bytes.
+    /// Copies the content of an open file into this file, which must be empty. Returns the number of bytes.
     package func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
         try calling("copy_file_range", file.path) { () throws(Errno) in
             let status = try source.status()
@@ -65,12 +64,12 @@ package struct PendingFile: ~Copyable {
         }
     }
 
-    /// The permission bits, whatever the umask says.
+    /// Sets the permission bits regardless of the umask.
     package func setPermissions(_ permissions: UInt16) throws(SystemError) {
         try file.setPermissions(permissions)
     }
 
-    /// Owner, extended attributes, permission bits and modification time of another file.
+    /// Copies owner, extended attributes, permission bits and modification time from another file.
     package func setAttributes(
         like status: FileStatus, extended: ExtendedAttributes = ExtendedAttributes()
     ) throws(SystemError) {
@@ -86,9 +85,9 @@ package struct PendingFile: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Syncs the content, gives the file its name, and with `durably` syncs the directory too.
+    /// Syncs the content, renames the file, and with `durably` syncs the directory too.
     ///
-    /// - Parameter mode: `.noReplace` refuses a name that is taken.
+    /// - Parameter mode: `.noReplace` refuses a name that exists.
     package consuming func commit(
         _ mode: Directory.RenameMode = .replace, durably: Bool = true
     ) throws(SystemError) {

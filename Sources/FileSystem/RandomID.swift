@@ -1,4 +1,4 @@
-/// Names that nobody else has.
+/// Unique names.
 package enum RandomID {
     /// Random bytes of the system's generator as lower-case hexadecimal digits.
     package static func hexadecimal(bytes count: Int) -> String {

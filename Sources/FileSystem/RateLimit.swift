@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// How fast data may flow: a bucket that fills with so many bytes each second and holds those of a tenth of one.
+/// A token bucket: fills at a rate in bytes per second and holds a tenth of a second's worth.
 package struct TokenBucket: Sendable {
     private let rate: Double
-    /// When all that was taken is paid for.
+    /// The time at which all bytes taken so far are paid for.
     private var due = Duration.zero
 
     private static let depth = Duration.milliseconds(100)
@@ -14,21 +14,21 @@ package struct TokenBucket: Sendable {
         self.rate = Double(rate)
     }
 
-    /// Takes bytes, which may be more than are there.
+    /// Takes bytes, also more than the bucket holds.
     ///
-    /// - Parameter now: on a clock that only runs forward.
-    /// - Returns: how long to wait before the next are taken.
+    /// - Parameter now: on a monotonic clock.
+    /// - Returns: the time to wait before the next call.
     package mutating func take(_ bytes: Int, at now: Duration) -> Duration {
         due = max(due, now - TokenBucket.depth) + .seconds(Double(bytes) / rate)
         return max(.zero, due - now)
     }
 }
 
-/// One bucket for all threads that copy. It makes the thread that asks sleep, which must be one of our own.
+/// One bucket for all threads that copy. It blocks the calling thread, which must not belong to Swift's pool.
 package final class RateLimit: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let start = ContinuousClock.now
-    /// The most to copy before asking: a tenth of a second's.
+    /// The most bytes to copy between two calls of `wait`: a tenth of a second's.
     package let stretch: Int
 
     /// - Parameter bytesPerSecond: more than zero.
@@ -37,7 +37,7 @@ package final class RateLimit: Sendable {
         stretch = Int(max(1, min(bytesPerSecond / 10, 64 << 20)))
     }
 
-    /// Waits until so many bytes may have been copied.
+    /// Waits until so many bytes may be copied.
     ///
     /// - Parameter isCancelled: asked ten times a second; true ends the wait.
     package func wait(for bytes: Int, isCancelled: () -> Bool) {

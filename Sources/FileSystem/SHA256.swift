@@ -1,10 +1,10 @@
 import CLinux
 
-/// SHA-256 of FIPS 180-4, fed piece by piece: `sha256sum` gives the same digits anywhere.
+/// Incremental SHA-256 of FIPS 180-4; `sha256sum` gives the same digits.
 ///
-/// 1.2 GB/s were measured where x86 has instructions for it; without them it is a fifth of that.
+/// Measured: 1.2 GB/s with the x86 instructions for it, a fifth of that without.
 package struct SHA256: Sendable {
-    /// The 256 bits, the first ones in `first`.
+    /// The 256 bits, most significant first in `first`.
     package struct Value: Hashable, Sendable {
         package var first: UInt64
         package var second: UInt64
@@ -20,14 +20,14 @@ package struct SHA256: Sendable {
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
         0x5be0_cd19,
     ]
-    /// What does not fill a block yet.
+    /// Bytes that do not fill a block yet.
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
     private let isAccelerated: Bool
 
     private static let block = 64
 
-    /// - Parameter accelerated: false keeps to the instructions that every processor has.
+    /// - Parameter accelerated: false uses only instructions that every processor has.
     package init(accelerated: Bool = true) {
         isAccelerated = accelerated && SHA256.canAccelerate
     }
@@ -71,7 +71,6 @@ package struct SHA256: Sendable {
         block.withUnsafeBytes { take($0) }
     }
 
-    /// Takes whole blocks into the state.
     private mutating func take(_ blocks: UnsafeRawBufferPointer) {
         guard let start = blocks.baseAddress, !blocks.isEmpty else { return }
         let isAccelerated = isAccelerated
@@ -97,7 +96,7 @@ package struct SHA256: Sendable {
         private static let canAccelerate = false
     #endif
 
-    /// One block, with the names of the standard.
+    /// Processes one block, with the names of the standard.
     private static func take(
         _ block: UnsafeRawPointer, into state: UnsafeMutablePointer<UInt32>,
         _ k: UnsafePointer<UInt32>
@@ -150,10 +149,10 @@ package struct SHA256: Sendable {
 }
 
 extension FileDescriptor {
-    /// The digest of what the file holds, holes as the zeros that they read as.
+    /// The digest of the file's content; holes count as zeros.
     ///
     /// - Parameters:
-    ///   - limit: how many of the first bytes count.
+    ///   - limit: the number of bytes to read from the start.
     ///   - isCancelled: asked between reads; true ends it with `cancelled`.
     package func digest(
         upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }

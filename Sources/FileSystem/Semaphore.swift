@@ -1,8 +1,8 @@
 import Glibc
 
-/// A count on which threads wait. Unlike a lock's, its two sides may be different threads.
+/// A counting semaphore. Unlike with a lock, one thread may wait and another signal.
 final class Semaphore: Sendable {
-    /// It stays where it is from init to deinit, and the system's own calls on it are safe from any thread.
+    /// Its address is fixed from init to deinit, and `sem_t` calls are safe from any thread.
     private nonisolated(unsafe) let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init(_ count: UInt32 = 0) {
@@ -20,14 +20,14 @@ final class Semaphore: Sendable {
     }
 
     func wait() {
-        // A signal interrupts it. Nothing else can go wrong with a semaphore that is there, and to go on without
-        // having waited would be worse than to end.
+        // Only a signal can interrupt it (`EINTR`). Any other error is a bug; to continue without having waited would
+        // be worse than to end.
         while sem_wait(raw) != 0 {
             precondition(Errno.current == .interrupted, "sem_wait: \(Errno.current)")
         }
     }
 
-    /// Waits for a while; false when the time is over.
+    /// Waits for at most `pause`; false on timeout.
     func wait(atMost pause: Duration) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)

@@ -1,15 +1,17 @@
 import Glibc
 
-/// A subvolume of btrfs: a tree with inodes of its own in a file system. Numbers and offsets stand in `linux/btrfs.h`.
+/// btrfs subvolumes: trees with inodes of their own in one file system. Numbers and offsets are those of
+/// `linux/btrfs.h`.
 extension Directory {
-    /// Whether this is the root of one (`BTRFS_FIRST_FREE_OBJECTID`).
+    /// Whether this is the root of a subvolume (`BTRFS_FIRST_FREE_OBJECTID`).
     package func isSubvolume() throws(SystemError) -> Bool {
         guard try status().inode == 256 else { return false }
         return try FileSystemInfo(of: self).name == "btrfs"
     }
 
-    /// Makes a writable snapshot of this subvolume in another directory of the file system: in one step, with what is
-    /// not on disk yet. Its objects have the inodes, birth times and change times of the originals. Only the owner may.
+    /// Makes a writable snapshot of this subvolume in another directory of the file system, atomically, including data
+    /// that is not on disk yet. Its objects have the inodes, birth times and change times of the originals. Needs the
+    /// owner.
     ///
     /// `BTRFS_IOC_SNAP_CREATE_V2` takes a `struct btrfs_ioctl_vol_args_v2`.
     package func makeSnapshot(_ name: FileName, in holder: Directory) throws(SystemError) {
@@ -19,7 +21,7 @@ extension Directory {
         }
     }
 
-    /// Removes a subvolume with all that it holds. May need root, or the mount option `user_subvol_rm_allowed`.
+    /// Removes a subvolume with its content. May need root, or the mount option `user_subvol_rm_allowed`.
     ///
     /// `BTRFS_IOC_SNAP_DESTROY` takes a `struct btrfs_ioctl_vol_args`.
     package func removeSubvolume(_ name: FileName) throws(SystemError) {
@@ -28,10 +30,10 @@ extension Directory {
         }
     }
 
-    /// A subvolume's own number, that of no other ever.
+    /// The UUID of a subvolume, never reused.
     package typealias SubvolumeID = [UInt8]
 
-    /// The number of this subvolume and of the one that it was made of as a snapshot; all zeros for none.
+    /// The UUIDs of this subvolume and of the one that it is a snapshot of; all zeros for none.
     ///
     /// `BTRFS_IOC_GET_SUBVOL_INFO` fills a `struct btrfs_ioctl_get_subvol_info_args`.
     package func subvolumeID() throws(SystemError) -> (own: SubvolumeID, origin: SubvolumeID) {

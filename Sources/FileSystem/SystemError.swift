@@ -1,6 +1,6 @@
-/// A call to the kernel that failed: which call, on which path, and why.
+/// A failed system call: which call, on which path, and why.
 package struct SystemError: Error, Sendable, CustomStringConvertible {
-    /// The call, as its manual page names it.
+    /// The name of the call in its manual page.
     package let call: String
     /// The path as bytes, for messages only: it is never opened again.
     package let path: [UInt8]
@@ -17,7 +17,7 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs `body` and gives the error number that it throws its call and path, which is only then made.
+/// Runs `body` and adds call and path to the error number that it throws; `path` is evaluated only then.
 @inline(__always)
 package func calling<Value: ~Copyable>(
     _ call: StaticString, _ path: @autoclosure () -> [UInt8], _ body: () throws(Errno) -> Value

@@ -1,18 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Asks a run to stop: the signals INT and TERM set a flag that the run looks at where it can stop.
+/// Handles INT and TERM: the first one sets a flag that the run checks where it can stop.
 ///
-/// A second signal changes nothing, so it cannot tear a run apart either.
+/// A second signal has no effect, so it cannot interrupt a commit either.
 package enum TerminationSignal {
-    /// The signal's number; 0 while there is none.
+    /// The signal's number; 0 for none.
     private static let received = Atomic<Int32>(0)
 
     package static let terminate = SIGTERM
 
-    /// From here on the signals no longer end the process by themselves.
     package static func watch() {
-        // The first use of a static makes it, under a lock that is no handler's to take.
+        // Initializes the static now: its first use takes a lock, which a handler must not.
         _ = signal
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
@@ -20,7 +19,7 @@ package enum TerminationSignal {
                 expected: 0, desired: number, ordering: .sequentiallyConsistent)
         }
         action.sa_flags = SA_RESTART
-        // Whoever started us may have blocked them, and a mask is inherited.
+        // The parent process may have blocked them, and the mask is inherited.
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM] {
@@ -28,11 +27,11 @@ package enum TerminationSignal {
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
-        // Whoever reads the report may leave; what is done is done all the same.
+        // If the reader of our output goes away, the run still finishes.
         Glibc.signal(SIGPIPE, SIG_IGN)
     }
 
-    /// The first signal that came; nil while there is none.
+    /// The first signal received; nil for none.
     package static var signal: Int32? {
         let number = received.load(ordering: .sequentiallyConsistent)
         return number == 0 ? nil : number

@@ -1,20 +1,19 @@
 import Glibc
 import Synchronization
 
-/// Threads that do one piece of work together.
+/// Runs one piece of work on several threads.
 package enum ThreadTeam {
-    /// Processors that this process may use.
+    /// The number of processors that this process may use.
     package static var processors: Int {
         var set = cpu_set_t()
         guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return 1 }
         return withUnsafeBytes(of: set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
     }
 
-    /// Runs `work` on this thread and on others at the same time, and returns when all have ended. With a count of 1,
-    /// or where the system has no thread to give, this thread does it alone: `work` takes what is left to do from
-    /// something that all share.
+    /// Runs `work` on this thread and on others, and returns when all have ended. With a count of 1, or if the system
+    /// has no threads left, this thread does all of it: `work` takes its items from shared state.
     ///
-    /// - Throws: the first error; the others are expected to learn of it by what they share.
+    /// - Throws: the first error; the other threads must learn of it from the shared state.
     package static func run(_ count: Int, _ work: @escaping @Sendable () throws -> Void) throws {
         let shared = Shared(work)
         var threads: [WorkerThread] = []

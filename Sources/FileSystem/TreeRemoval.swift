@@ -1,7 +1,6 @@
-/// Removes a directory with all that is in it. It stays on one mount: what is mounted inside stops it, and so does a
-/// subvolume inside.
+/// Removes a directory tree on one mount. A mount point or a subvolume inside is an error.
 package enum TreeRemoval {
-    /// - Parameter isRemovable: asked of all but directories; what it declines stays, with the directories above.
+    /// - Parameter isRemovable: asked for all but directories; a refused object stays, with the directories above it.
     package static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {
@@ -44,7 +43,7 @@ package enum TreeRemoval {
             throw SystemError("unlinkat", parent.path(of: name), .busy)
         }
         if status.permissions & 0o700 != 0o700 {
-            // Only root removes from a directory without these.
+            // Without these permissions only root can remove entries.
             try ObjectHandle(name, in: parent).setPermissions(0o700)
         }
         let directory = try parent.directory(name)

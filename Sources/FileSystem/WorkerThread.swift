@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// One thread of our own for blocking calls, which would starve Swift's pool of one thread per core.
+/// A thread for blocking calls, which would starve Swift's pool of one thread per core.
 ///
-/// Work runs in the order in which it came. The thread begins with the first piece of work; when this
-/// object goes, it finishes what it was given and ends, and nobody waits for that.
+/// Work runs in the order of submission. The thread starts with the first piece of work. When this object is
+/// deinitialized, the thread finishes the work it has and ends in the background.
 package final class WorkerThread: Sendable {
     private let queue = WorkQueue()
     private let hasBegun = Mutex(false)
@@ -17,7 +17,7 @@ package final class WorkerThread: Sendable {
 
     /// Runs `work` on the thread while the caller is suspended.
     ///
-    /// Should the system have no thread to give, the work runs right here: slow, not lost.
+    /// If the system has no threads left, the work runs on the calling thread.
     package func run<Value: Sendable, Failure: Error>(
         _ work: @Sendable @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -34,13 +34,13 @@ package final class WorkerThread: Sendable {
         return try result.get()
     }
 
-    /// Runs `work` on the thread and does not wait for it.
+    /// Runs `work` on the thread without waiting for it.
     package func start(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
         guard begin() else { throw SystemError("pthread_create", [], Errno(rawValue: EAGAIN)) }
         queue.add(work)
     }
 
-    /// Begins the thread unless it runs; false when there is none to be had.
+    /// Starts the thread unless it runs; false if the system has none left.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in
             if !hasBegun { hasBegun = queue.beginThread() }
@@ -49,7 +49,7 @@ package final class WorkerThread: Sendable {
     }
 }
 
-/// What the thread and its owner share: the thread may outlive the owner.
+/// State shared by the thread and its owner, since the thread may outlive the owner.
 private final class WorkQueue: Sendable {
     private struct State {
         var work: [@Sendable () -> Void] = []
@@ -57,7 +57,7 @@ private final class WorkQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Counts what has been added, and the closing.
+    /// Counts additions, and the closing.
     private let semaphore = Semaphore()
 
     func add(_ work: @escaping @Sendable () -> Void) {
@@ -74,7 +74,7 @@ private final class WorkQueue: Sendable {
         var everySignal = sigset_t()
         var previous = sigset_t()
         sigfillset(&everySignal)
-        // A thread inherits the mask of its maker: signals are for the main thread.
+        // A thread inherits its creator's signal mask; signals are for the main thread.
         pthread_sigmask(SIG_BLOCK, &everySignal, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         var thread = pthread_t()

@@ -19,7 +19,7 @@ extension Verification {
                 if found[index].side == .source {
                     try Verification.restore(found[index].path, in: original, from: mirror)
                     found[index].isRepaired = true
-                } else if let (directory, name) = try mirror.place(of: found[index].path),
+                } else if let (directory, name) = try mirror.location(of: found[index].path),
                     let status = try directory.status(of: name)
                 {
                     inodes[status.inode, default: []].append(index)
@@ -59,7 +59,8 @@ extension Verification {
 
     /// Replaces the content of a file; everything else stays as it is.
     private static func restore(_ path: RelativePath, in tree: PathResolver, from good: PathResolver) throws {
-        guard let (origin, name) = try good.place(of: path), let (directory, _) = try tree.place(of: path)
+        guard let (origin, name) = try good.location(of: path),
+            let (directory, _) = try tree.location(of: path)
         else {
             return
         }

@@ -187,7 +187,7 @@ public struct Synchronizer: Sendable {
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
-        let location = options.exchanges ? try directory.place(.read) : nil
+        let location = options.exchanges ? try directory.location(.read) : nil
         guard !options.exchanges || location != nil else {
             throw SyncError(.failed, path: target, "it was moved meanwhile")
         }
@@ -210,7 +210,7 @@ public struct Synchronizer: Sendable {
         var options = options
         options.attributes = planned.attributes
         let previous = try PreviousStage(
-            state, for: graph.arrivals.map(\.file), options.settableAttributes)
+            state, for: graph.stagedEntries.map(\.file), options.settableAttributes)
         let stage = try Stage(
             name, in: state, graph: graph, source: planned.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
@@ -251,7 +251,7 @@ public struct Synchronizer: Sendable {
         ).run(in: &root, clones: history.clones) { plan, originals in
             try HistoryRecord(
                 id: id, created: planned.scanned.time, previous: history.snapshots().first,
-                manifest: planned.header, plan: plan, layout: graph, originals: originals,
+                manifest: planned.header, plan: plan, graph: graph, originals: originals,
                 opened: planned.opened
             ).write(to: stage.directory, durably: false)
         }

@@ -138,13 +138,13 @@ extension Target {
                 break
             }
             let own = ReverseDelta(record.actions)
-            let walker = PathResolver(directory)
+            let resolver = PathResolver(directory)
             let contents = DigestReader(directory, monitor: monitor)
-            for entry in own.entries.values where entry.place.isInState {
-                let place = newer.place(of: entry.place)
-                guard place.isInState, !place.isLost,
-                    let fault = try walker.fault(of: entry.file, at: place)
-                        ?? contents.fault(of: entry.file, at: place)
+            for entry in own.entries.values where entry.location.isInState {
+                let location = newer.location(of: entry.location)
+                guard location.isInState, !location.isLost,
+                    let fault = try resolver.fault(of: entry.file, at: location)
+                        ?? contents.fault(of: entry.file, at: location)
                 else { continue }
                 faults.append((snapshots[index + 1].id, fault))
             }

@@ -58,6 +58,6 @@ struct SourceMapTests {
         #expect(try file.text().contains("keep_last"))
         let settings = try #require(try SettingsFile<Preferences>.readIfPresent(in: temporary.file))
         #expect(settings.content == Preferences())
-        #expect(settings.place(of: ["by_name", "Photos"]).hasPrefix("\(file):"))
+        #expect(settings.location(of: ["by_name", "Photos"]).hasPrefix("\(file):"))
     }
 }

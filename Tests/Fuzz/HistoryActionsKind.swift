@@ -33,7 +33,7 @@ extension DocumentKind {
             // Whatever they say, following them ends.
             let changes = ReverseDelta(content.actions)
             let twice = changes.followed(by: ReverseDelta(content.drift)).followed(by: changes)
-            for path in changes.entries.keys { _ = (twice.place(of: path), twice.pathBefore(of: path)) }
+            for path in changes.entries.keys { _ = (twice.location(of: path), twice.pathBefore(of: path)) }
         }, text: { text($0) })
 
     private struct Content: Equatable {

@@ -39,7 +39,8 @@ struct JournalContent: Equatable {
                 case .exchange(let object, let other): .exchange(object, with: other)
                 case .link(let link):
                     .link(
-                        link.object, Place(parent: link.place.parent, name: Array(link.place.name.bytes)))
+                        link.object,
+                        Place(parent: link.location.parent, name: Array(link.location.name.bytes)))
                 }
         }
     }
@@ -58,18 +59,18 @@ struct JournalContent: Equatable {
     var attributes: [Step] = []
 
     init(_ desk: Desk) throws {
-        guard let (_, transaction) = try desk.state.pendingJournal() else {
+        guard let (_, journal) = try desk.state.pendingJournal() else {
             throw Violation("the journal is not there")
         }
-        func place(_ place: OperationGraph.Place?) -> Place? {
+        func place(_ place: OperationGraph.Location?) -> Place? {
             place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
         }
-        (id, began, root) = (transaction.id, transaction.began, transaction.root)
-        objects = transaction.objects.map {
+        (id, began, root) = (journal.id, journal.began, journal.root)
+        objects = journal.objects.map {
             Object(old: place($0.old), slot: place($0.slot), new: place($0.new), identity: $0.identity)
         }
-        operations = transaction.operations.map(Operation.init)
-        attributes = transaction.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
+        operations = journal.operations.map(Operation.init)
+        attributes = journal.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
     }
 
     func text() -> [UInt8] {

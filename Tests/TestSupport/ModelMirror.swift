@@ -106,7 +106,7 @@ package struct ModelMirror {
         for match in difference.matches where !match.replacesContent {
             entries[match.source.path] = entry(match.source, match.target.status)
         }
-        for arrival in layout.arrivals {
+        for arrival in layout.stagedEntries {
             guard let object = achieved.object(at: arrival.file.path) else { continue }
             entries[arrival.file.path] = entry(arrival.file, object.status)
         }

@@ -35,7 +35,7 @@ package struct OperationGraphRun {
         for number in layout.slotDirectories.indices {
             _ = directory(Place(transaction, FileName(number: number)))
         }
-        try stageArrivals(source, transaction)
+        try stageEntries(source, transaction)
         try resolve()
         for step in layout.attributes {
             found.append(Attributes(tree[ids[step.object]].status))
@@ -54,45 +54,45 @@ package struct OperationGraphRun {
         return id
     }
 
-    private mutating func stageArrivals(_ source: ModelTree, _ transaction: ModelTree.ID) throws {
+    private mutating func stageEntries(_ source: ModelTree, _ transaction: ModelTree.ID) throws {
         var staged: [RelativePath: ModelTree.ID] = [:]
-        for arrival in layout.arrivals {
+        for entry in layout.stagedEntries {
             let place: Place
-            if let object = arrival.object {
+            if let object = entry.object {
                 guard let slot = layout.objects[object].slot,
                     let holder = layout.objects[slot.parent].new.flatMap({
                         tree.id(at: Place(transaction, $0.name))
                     })
-                else { throw Failure(description: "\(arrival.file.path) has no slot") }
+                else { throw Failure(description: "\(entry.file.path) has no slot") }
                 place = Place(holder, slot.name)
             } else {
-                guard let parent = arrival.file.path.parent.flatMap({ staged[$0] }),
-                    let name = arrival.file.path.fileName
-                else { throw Failure(description: "\(arrival.file.path) is in no new directory") }
+                guard let parent = entry.file.path.parent.flatMap({ staged[$0] }),
+                    let name = entry.file.path.fileName
+                else { throw Failure(description: "\(entry.file.path) is in no new directory") }
                 place = Place(parent, name)
             }
-            guard let original = source.object(at: arrival.file.path), tree.id(at: place) == nil else {
-                throw Failure(description: "\(arrival.file.path) cannot be staged")
+            guard let original = source.object(at: entry.file.path), tree.id(at: place) == nil else {
+                throw Failure(description: "\(entry.file.path) cannot be staged")
             }
-            if let leader = arrival.leader {
-                guard let id = staged[leader] else {
-                    throw Failure(description: "\(arrival.file.path) is staged before \(leader)")
+            if let primary = entry.primary {
+                guard let id = staged[primary] else {
+                    throw Failure(description: "\(entry.file.path) is staged before \(primary)")
                 }
                 tree.link(id, place)
-                staged[arrival.file.path] = id
+                staged[entry.file.path] = id
                 continue
             }
-            let id = tree.make(arrival.file.status.type, reusingInode: true)
+            let id = tree.make(entry.file.status.type, reusingInode: true)
             tree.link(id, place)
             tree.change(id) {
                 $0.content = original.content
                 $0.destination = original.destination
                 $0.status.size = original.status.size
             }
-            staged[arrival.file.path] = id
+            staged[entry.file.path] = id
         }
-        for arrival in layout.arrivals {
-            if let id = staged[arrival.file.path] { set(id, Attributes(arrival.file.status)) }
+        for entry in layout.stagedEntries {
+            if let id = staged[entry.file.path] { set(id, Attributes(entry.file.status)) }
         }
         let manifest = tree.make(.file)
         tree.change(manifest) { $0.content = Int($0.status.inode) }
@@ -141,7 +141,7 @@ package struct OperationGraphRun {
         }
     }
 
-    private func expect(_ place: OperationGraph.Place) throws -> ModelTree.ID {
+    private func expect(_ place: OperationGraph.Location) throws -> ModelTree.ID {
         guard let id = tree.id(at: Place(ids[place.parent], place.name)) else {
             throw Failure(description: "nothing at \(place)")
         }
@@ -203,7 +203,7 @@ package struct OperationGraphRun {
             case .exchange(let object, let other):
                 try exchange(object, other, isBackward)
             case .link(let link):
-                let place = Place(ids[link.place.parent], link.place.name)
+                let place = Place(ids[link.location.parent], link.location.name)
                 guard isBackward != (tree.id(at: place) == nil) else {
                     throw Failure(description: "the name is \(isBackward ? "gone" : "taken")")
                 }
@@ -215,7 +215,7 @@ package struct OperationGraphRun {
     }
 
     private mutating func move(
-        _ object: Int, _ from: OperationGraph.Place?, _ to: OperationGraph.Place?, _ isBackward: Bool
+        _ object: Int, _ from: OperationGraph.Location?, _ to: OperationGraph.Location?, _ isBackward: Bool
     )
         throws
     {

@@ -1,11 +1,11 @@
 import FileStorage
 import FileSystem
 
-/// Carries a transaction out, or back: the same code for the first run, for a recovery after a crash, and
-/// for undoing.
+/// Carries out a transaction, or reverts it: the same code for the first run, for recovery after a crash, and for
+/// undoing.
 ///
-/// No order on disk is assumed: after a power cut each rename may have lasted or not, one by one. So each operation
-/// asks where its object is and does what is left to do; done twice is done once.
+/// No order on disk is assumed: after a power cut, each rename may be durable or not, independently. So each operation
+/// finds its object first and does only what is left; all operations are idempotent.
 package final class Commit {
     package typealias Direction = Journal.Direction
 
@@ -15,12 +15,11 @@ package final class Commit {
     private let isRecovery: Bool
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
-    /// What was moved out of the way, for the report.
+    /// The objects that were moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
-    /// What has gone missing.
     package let lost: [SyncError]
 
-    /// A transaction whose objects are where the plan saw and the stage put them.
+    /// A transaction whose objects are where the plan and the stage have them.
     package init(_ journal: Journal, root: Directory, state: StateDirectory) {
         self.journal = journal
         self.state = state
@@ -30,10 +29,10 @@ package final class Commit {
         lost = []
     }
 
-    /// A transaction that was cut short: looks for every object first.
+    /// An interrupted transaction: finds every object first.
     ///
-    /// - Throws: `SyncError` with code `pending` when one is at none of its places and conflicts are not to
-    ///   be displaced. Nothing has been touched then.
+    /// - Throws: `SyncError` with code `pending` if one is at none of its locations and conflicts are not to be
+    ///   displaced. Nothing has been changed then.
     package init(
         recovering journal: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
         displacingConflicts: Bool
@@ -55,7 +54,7 @@ package final class Commit {
 
     // MARK: Running
 
-    /// Does what is left of the transaction in one direction. The tree is whole, not yet durable, after.
+    /// Does what is left of the transaction in one direction. The tree is then complete, but not yet durable.
     package func run(_ direction: Direction) throws {
         try unlockDirectories()
         switch direction {
@@ -70,14 +69,14 @@ package final class Commit {
         }
     }
 
-    /// Does all of it on a copy of the target that has no name of its own yet, without a way back.
+    /// Does the whole transaction on a copy of the target that has no public name yet. It cannot be reverted.
     func runOnCopy() throws {
         try unlockDirectories()
         for operation in journal.operations { try perform(operation) }
         try setAttributes(.forward)
     }
 
-    /// Locks the tree of an exchange that does not stand at the target's name, and might before this is over.
+    /// Locks the tree of an exchange that is not at the target's name now but may be before this ends.
     func lockOtherTree() throws {
         for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
             try objects.handle(tree).lock()
@@ -104,82 +103,84 @@ package final class Commit {
         }
     }
 
-    private func move(_ object: Int, from: JournalObjects.Location, to: JournalObjects.Location) throws {
-        guard objects[object] == from, let place = objects.place(of: object, at: from),
-            let goal = objects.place(of: object, at: to)
+    private func move(_ object: Int, from: JournalObjects.Position, to: JournalObjects.Position) throws {
+        guard objects[object] == from, let location = objects.location(of: object, at: from),
+            let goal = objects.location(of: object, at: to)
         else { return }
-        let directory = try objects.handle(place.parent)
+        let directory = try objects.handle(location.parent)
         let goalDirectory = try objects.handle(goal.parent)
-        try expect(object, at: place, in: directory)
+        try expect(object, at: location, in: directory)
         try withRoom {
             do {
-                try directory.rename(place.name, to: goalDirectory, goal.name, .noReplace)
+                try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
             } catch let error as SystemError where error.errno == .exists {
                 try displace(goal.name, in: goalDirectory)
-                try directory.rename(place.name, to: goalDirectory, goal.name, .noReplace)
+                try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
             }
         }
         objects[object] = to
     }
 
     private func exchange(
-        _ object: Int, _ from: JournalObjects.Location, _ to: JournalObjects.Location,
-        _ other: Int, _ otherFrom: JournalObjects.Location, _ otherTo: JournalObjects.Location
+        _ object: Int, _ from: JournalObjects.Position, _ to: JournalObjects.Position,
+        _ other: Int, _ otherFrom: JournalObjects.Position, _ otherTo: JournalObjects.Position
     ) throws {
         guard objects[object] == from else { return }
         guard objects[other] == otherFrom else {
-            // Its partner has gone missing: the name is free, or a foreign object has it, which is displaced.
+            // Its partner is missing: the name is free, or has a foreign object, which is displaced.
             return try move(object, from: from, to: to)
         }
-        guard let place = objects.place(of: object, at: from),
-            let otherPlace = objects.place(of: other, at: otherFrom)
+        guard let location = objects.location(of: object, at: from),
+            let otherLocation = objects.location(of: other, at: otherFrom)
         else { return }
-        let directory = try objects.handle(place.parent)
-        let otherDirectory = try objects.handle(otherPlace.parent)
-        try expect(object, at: place, in: directory)
-        try expect(other, at: otherPlace, in: otherDirectory)
-        try withRoom { try directory.rename(place.name, to: otherDirectory, otherPlace.name, .exchange) }
+        let directory = try objects.handle(location.parent)
+        let otherDirectory = try objects.handle(otherLocation.parent)
+        try expect(object, at: location, in: directory)
+        try expect(other, at: otherLocation, in: otherDirectory)
+        try withRoom {
+            try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange)
+        }
         objects[object] = to
         objects[other] = otherTo
     }
 
     private func link(_ link: OperationGraph.Link) throws {
-        let directory = try objects.handle(link.place.parent)
-        if let status = try directory.status(of: link.place.name) {
+        let directory = try objects.handle(link.location.parent)
+        if let status = try directory.status(of: link.location.name) {
             if objects.isObject(link.object, status) { return }
-            try displace(link.place.name, in: directory)
+            try displace(link.location.name, in: directory)
         }
-        guard let place = objects.place(of: link.object) else { return }
-        let holder = try objects.handle(place.parent)
-        try expect(link.object, at: place, in: holder)
-        try withRoom { try holder.link(place.name, to: directory, link.place.name) }
+        guard let location = objects.location(of: link.object) else { return }
+        let holder = try objects.handle(location.parent)
+        try expect(link.object, at: location, in: holder)
+        try withRoom { try holder.link(location.name, to: directory, link.location.name) }
     }
 
-    /// Takes a name away that `link` made. What others put there since is theirs.
+    /// Removes a name that `link` made. An object that others put there since stays.
     private func unlink(_ link: OperationGraph.Link) throws {
-        guard objects.isFound(link.place.parent), let place = objects.place(of: link.object),
-            place != link.place
+        guard objects.isFound(link.location.parent), let location = objects.location(of: link.object),
+            location != link.location
         else { return }
-        let directory = try objects.handle(link.place.parent)
-        guard let status = try directory.status(of: link.place.name), objects.isObject(link.object, status),
+        let directory = try objects.handle(link.location.parent)
+        guard let status = try directory.status(of: link.location.name),
+            objects.isObject(link.object, status),
             status.links > 1
         else { return }
-        try directory.unlink(link.place.name)
+        try directory.unlink(link.location.name)
     }
 
-    /// Right before an object is moved: it is still the one.
+    /// Checks, right before an object is moved, that it is still the same.
     ///
-    /// RACE: an object that replaces it between this look and the rename is moved to the history instead; it is not
+    /// RACE: an object that replaces it between this check and the rename is moved to the history instead; it is not
     /// lost.
-    private func expect(_ object: Int, at place: OperationGraph.Place, in directory: Directory) throws {
-        guard let status = try directory.status(of: place.name), objects.isObject(object, status) else {
+    private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
+        guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: directory.path(of: place.name), "somebody changed this during the commit")
+                .failed, path: directory.path(of: location.name), "it was replaced during the commit")
         }
     }
 
-    /// The names of a commit need room too. The ballast was allocated for that: when room runs out it is
-    /// given up, and the call is tried once more.
+    /// Names also need disk space. If it runs out, the reserved space is released and the call repeated once.
     private func withRoom(_ call: () throws -> Void) throws {
         do {
             try call()
@@ -196,7 +197,7 @@ package final class Commit {
         guard displacesConflicts else {
             throw SyncError(
                 .pending, path: directory.path(of: name),
-                "something that is not ours took this place during the commit")
+                "a foreign object took this name during the commit")
         }
         try displace(name, in: directory, to: objects.handle(OperationGraph.transaction))
     }
@@ -210,19 +211,20 @@ package final class Commit {
     // MARK: Attributes
 
     private func setAttributes(_ direction: Direction) throws {
-        // The deepest first, as they lie now: a directory that is closed to us hides what is below it.
+        // Deepest first, by present locations: a directory without permissions hides what is below it.
         for step in journal.attributes.sorted(by: {
             objects.depth(of: $0.object) > objects.depth(of: $1.object)
         }) {
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                // A kind that neither side has is left alone: it may not have been mirrored.
+                // Kinds of attributes that neither side has stay: they may not have been mirrored.
                 let known = [step.old, step.new].flatMap { $0.extended?.attributes ?? [] }
                 let kinds = ExtendedAttributes.Selection(
                     plain: known.contains { !$0.isACL }, acls: known.contains(where: \.isACL),
                     privileged: Account.isRoot)
                 let refused = try handle.set(wanted, over: status, setsOwner: Account.isRoot, kinds)
-                // The stage has tried: this object differs from what was tried, as by a full block of attributes.
+                // The stage has tried these attributes, so this object differs from the probe, such as by a full
+                // attribute block.
                 if let error = refused.owner { throw error }
                 if let first = refused.extended.attributes.first {
                     throw SyncError(
@@ -233,8 +235,8 @@ package final class Commit {
         }
     }
 
-    /// Only root changes the names in a directory without write permission, or moves one: others give
-    /// themselves the permission, and the attributes that are set last put it right.
+    /// Only root can change names in a directory without write permission, or move one. Other users add the permission;
+    /// the attributes that are set last remove it.
     private func unlockDirectories() throws {
         guard !Account.isRoot else { return }
         for step in journal.attributes.reversed() {
@@ -251,13 +253,13 @@ package final class Commit {
             let handle = try ObjectHandle(of: objects.root)
             return try body(handle, try handle.status())
         }
-        guard let place = objects.place(of: object) else { return }
-        let handle = try ObjectHandle(place.name, in: try objects.handle(place.parent))
+        guard let location = objects.location(of: object) else { return }
+        let handle = try ObjectHandle(location.name, in: try objects.handle(location.parent))
         let status = try handle.status()
         guard objects.isObject(object, status) else {
             throw SyncError(
-                .failed, path: try objects.handle(place.parent).path(of: place.name),
-                "somebody replaced this during the commit")
+                .failed, path: try objects.handle(location.parent).path(of: location.name),
+                "it was replaced during the commit")
         }
         try body(handle, status)
     }

@@ -1,16 +1,16 @@
 import FileSystem
 
 extension Directory {
-    /// Moves into this directory, a transaction's, what others put in the way.
+    /// Moves a foreign object, which is in the way of a commit, into this directory of a transaction.
     ///
-    /// - Returns: where it is kept.
+    /// - Returns: its new path.
     func takeConflict(_ name: FileName, from other: Directory) throws -> [UInt8] {
         let holder = TransactionEntry.conflicts
         let isNew = try status(of: holder) == nil
         if isNew { try makeDirectory(holder) }
         let conflicts = try directory(holder)
         if isNew, try FileSystemInfo(of: conflicts).hasDomains { try conflicts.openToAll() }
-        // A recovery that was cut short may have put some there already.
+        // An interrupted recovery may have put some there already.
         var number = 1
         while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }
         try other.rename(name, to: conflicts, FileName(number: number), .noReplace)
@@ -19,11 +19,11 @@ extension Directory {
 }
 
 extension Commit {
-    /// Moves to its conflicts what others have put into new directories since the transaction began, and new files
-    /// that they wrote to: taken back, they lie in the stage, which will be emptied.
+    /// Moves late changes to the conflicts: what others have put into new directories since the transaction began, and
+    /// new files that they wrote to. In an undone commit these lie in the stage, which will be emptied.
     ///
-    /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the very tick in which
-    /// the transaction began is taken for part of it.
+    /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the same tick in which the
+    /// transaction began counts as part of it.
     func keepLateChanges(in stage: Directory) throws {
         let own = Set(journal.objects.compactMap(\.identity))
         func isLate(_ status: FileStatus) -> Bool {
@@ -43,9 +43,9 @@ extension Commit {
                 if let last = late.last, scan.path.isBelow(last) { continue }
                 if isLate(scan.status) { late.append(scan.path) }
             }
-            let walker = PathResolver(directory)
+            let resolver = PathResolver(directory)
             for path in late {
-                guard let (parent, name) = try walker.place(of: path) else { continue }
+                guard let (parent, name) = try resolver.location(of: path) else { continue }
                 try displace(name, in: parent, to: stage)
             }
         }

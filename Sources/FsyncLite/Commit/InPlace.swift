@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Carries the operations out on the target itself: while they last, a reader sees some of the old tree and some of the
-/// new one.
+/// Carries out the operations on the target itself. Meanwhile a reader sees parts of the old tree and of the new one.
 struct InPlace: CommitStrategy {
     private let staged: StagedCommit
 
@@ -15,7 +14,7 @@ struct InPlace: CommitStrategy {
     }
 
     /// - Parameters:
-    ///   - tree: the target, or what has the objects of the target.
+    ///   - tree: the target, or a snapshot with its objects.
     ///   - state: that tree's.
     ///   - stage: in that state.
     static func commit(

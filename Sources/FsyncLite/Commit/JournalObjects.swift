@@ -1,39 +1,39 @@
 import FileStorage
 import FileSystem
 
-/// Where the objects of a journal are. Each is found *by identity* at one of its places, never by absence.
+/// Locates the objects of a journal. Each is found *by identity* at one of its locations, never by absence.
 final class JournalObjects {
-    enum Location {
+    enum Position {
         case old, slot, new
-        /// Not found, or not looked for yet.
+        /// Not found, or not searched yet.
         case unknown
     }
 
     let root: Directory
     let journal: Journal
     private let state: StateDirectory
-    private var locations: [Location]
-    /// Handles of directory objects: they stay right however the directory moves.
+    private var positions: [Position]
+    /// Handles of directories, which stay valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
     private static let openHandles = 128
 
-    /// The objects are where the plan saw and the stage put them.
+    /// The objects are where the plan and the stage have them.
     init(_ journal: Journal, root: Directory, state: StateDirectory) {
         (self.journal, self.root, self.state) = (journal, root, state)
-        locations = journal.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
+        positions = journal.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
     }
 
-    subscript(object: Int) -> Location {
-        get { locations[object] }
-        set { locations[object] = newValue }
+    subscript(object: Int) -> Position {
+        get { positions[object] }
+        set { positions[object] = newValue }
     }
 
-    /// Where an object is now.
-    func place(of object: Int) -> OperationGraph.Place? { place(of: object, at: locations[object]) }
+    /// The present location of an object.
+    func location(of object: Int) -> OperationGraph.Location? { location(of: object, at: positions[object]) }
 
-    func place(of object: Int, at location: Location) -> OperationGraph.Place? {
-        switch location {
+    func location(of object: Int, at position: Position) -> OperationGraph.Location? {
+        switch position {
         case .old: journal.objects[object].old
         case .slot: journal.objects[object].slot
         case .new: journal.objects[object].new
@@ -45,38 +45,38 @@ final class JournalObjects {
         journal.objects[object].identity == status.identity
     }
 
-    /// How many objects lie above one, as they lie now.
+    /// The number of objects above one, at present.
     func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
-        while let place = place(of: current), depth <= journal.objects.count {
+        while let location = location(of: current), depth <= journal.objects.count {
             depth += 1
-            current = place.parent
+            current = location.parent
         }
         return depth
     }
 
-    /// The handle of a directory object, wherever it is.
+    /// The handle of a directory at its present location.
     func handle(_ object: Int) throws -> Directory {
-        // Up to a handle that is open, then down again: no recursion, trees are deep.
-        var missing: [(object: Int, place: OperationGraph.Place)] = []
+        // Up to the nearest open handle, then down again. Not recursive, because trees can be deep.
+        var missing: [(object: Int, location: OperationGraph.Location)] = []
         var current = object
         var found = try openHandle(current)
         while found == nil {
-            guard let place = place(of: current), missing.count < journal.objects.count else {
+            guard let location = location(of: current), missing.count < journal.objects.count else {
                 throw SyncError(
                     .pending, path: root.path, "object \(current) of the journal is nowhere to be found")
             }
-            missing.append((current, place))
-            current = place.parent
+            missing.append((current, location))
+            current = location.parent
             found = try openHandle(current)
         }
         guard var directory = found else { return root }
-        while let (next, place) = missing.popLast() {
-            directory = try directory.directory(place.name)
+        while let (next, location) = missing.popLast() {
+            directory = try directory.directory(location.name)
             guard try journal.objects[next].identity == nil || isObject(next, directory.status()) else {
                 throw SyncError(
-                    .failed, path: directory.path, "somebody replaced this directory during the commit")
+                    .failed, path: directory.path, "this directory was replaced during the commit")
             }
             keep(directory, next)
         }
@@ -99,14 +99,14 @@ final class JournalObjects {
         handleOrder.append(object)
     }
 
-    /// Finds every object at one of its places. A place counts once its parent is found, so this goes on
+    /// Finds every object at one of its locations. A location can be checked once its parent is found, so this repeats
     /// until a round finds nothing more.
     ///
-    /// - Returns: those that are at none of their places.
+    /// - Returns: the objects that are at none of their locations.
     func locateAll(_ direction: Commit.Direction) throws -> [Int] {
-        locations = Array(repeating: .unknown, count: journal.objects.count)
-        locations[OperationGraph.root] = .old
-        locations[OperationGraph.state] = .old
+        positions = Array(repeating: .unknown, count: journal.objects.count)
+        positions[OperationGraph.root] = .old
+        positions[OperationGraph.state] = .old
         var missing = Array(journal.objects.indices.dropFirst(2))
         var foundSome = true
         while foundSome, !missing.isEmpty {
@@ -117,46 +117,48 @@ final class JournalObjects {
         return missing
     }
 
-    /// The slot counts before the old place, and that before the new one, so that two names of one object
-    /// are not taken for each other half way; in the other direction the other way round.
+    /// The slot is checked before the old location, and that before the new one, so that two names of one object are
+    /// not confused half way; backward it is slot, new, old.
     private func locate(_ object: Int, _ direction: Commit.Direction) throws -> Bool {
         let item = journal.objects[object]
-        let order: [Location] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
-        for location in order {
-            guard let place = place(of: object, at: location), isFound(place.parent) else { continue }
-            guard let status = try handle(place.parent).status(of: place.name) else { continue }
-            // Only our own directories in the state have no identity in the journal.
+        let order: [Position] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
+        for position in order {
+            guard let location = location(of: object, at: position), isFound(location.parent) else {
+                continue
+            }
+            guard let status = try handle(location.parent).status(of: location.name) else { continue }
+            // Only our directories in the state have no identity in the journal.
             guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
                 continue
             }
-            locations[object] = location
+            positions[object] = position
             return true
         }
         return false
     }
 
     func isFound(_ object: Int) -> Bool {
-        if case .unknown = locations[object] { false } else { true }
+        if case .unknown = positions[object] { false } else { true }
     }
 
-    /// The status of an object where it is now, and its path for messages.
+    /// The present status of an object, and its path for messages.
     func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {
-        guard let place = place(of: object) else {
+        guard let location = location(of: object) else {
             throw SyncError(.failed, path: describe(object), "it is nowhere to be found")
         }
-        let directory = try handle(place.parent)
-        guard let status = try directory.status(of: place.name) else {
-            throw SyncError(.failed, path: directory.path(of: place.name), "somebody removed this meanwhile")
+        let directory = try handle(location.parent)
+        guard let status = try directory.status(of: location.name) else {
+            throw SyncError(.failed, path: directory.path(of: location.name), "it was removed meanwhile")
         }
-        return (status, directory.path(of: place.name))
+        return (status, directory.path(of: location.name))
     }
 
-    /// The path of an object that may be at none of its places, for messages.
+    /// The path of an object that may be at none of its locations, for messages.
     func describe(_ object: Int) -> [UInt8] {
         let item = journal.objects[object]
-        guard let place = item.new ?? item.old ?? item.slot else { return root.path }
-        var names = [Array(place.name.bytes)]
-        var parent = place.parent
+        guard let location = item.new ?? item.old ?? item.slot else { return root.path }
+        var names = [Array(location.name.bytes)]
+        var parent = location.parent
         while parent > OperationGraph.state, names.count < journal.objects.count,
             let above = journal.objects[parent].new ?? journal.objects[parent].old
         {

@@ -1,10 +1,11 @@
 import FileStorage
 import FileSystem
 
-/// The complete new tree beside the target, swapped in with one rename: a reader sees one tree.
+/// Builds the complete new tree beside the target and swaps it in with one rename, so that a reader always sees one
+/// whole tree.
 ///
-/// It is a copy of the old one, made of links, on which the ordinary operations of a commit are carried out; so what
-/// they displace lies in the stage's slots as ever. The transaction then has one operation on the target.
+/// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so
+/// displaced objects are in the stage's slots as usual. The transaction then has one operation on the target.
 struct LinkedExchange: CommitStrategy {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
@@ -14,15 +15,15 @@ struct LinkedExchange: CommitStrategy {
     /// When the first file was linked. Later changes of the old tree would be lost.
     private let began: FileTime
 
-    /// Copies the target into the stage, and makes the copy the new tree.
+    /// Copies the target into the stage, and applies the operations to the copy.
     ///
-    /// - Parameter clones: inodes of clones that stand for files with names in the history.
+    /// - Parameter clones: inodes of clones of files with names in the history.
     init(
         _ staged: StagedCommit, at location: (parent: Directory, name: FileName), clones: Set<UInt64>
     ) throws {
         (self.staged, self.location) = (staged, location)
         let (stage, options) = (staged.stage.directory, staged.options)
-        // The last barrier has little left to do: the less time between copy and swap, the better.
+        // Syncs now, so that the last barrier is quick and the time between copy and swap is short.
         try staged.target.syncFileSystem()
         if options.verifiesCopies { try staged.stage.reread() }
         try stage.makeDirectory(TransactionEntry.tree)
@@ -38,7 +39,7 @@ struct LinkedExchange: CommitStrategy {
         try renumber()
     }
 
-    /// The inodes of what takes no part, by the staged manifest.
+    /// The inodes of uncovered entries, by the staged manifest.
     private static func resting(in stage: Directory) throws -> Set<UInt64> {
         let staged = try stagedManifest(in: stage)
         var inodes: Set<UInt64> = []
@@ -60,7 +61,7 @@ struct LinkedExchange: CommitStrategy {
                 staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
             try Commit(journal, root: tree, state: staged.state).runOnCopy()
         } catch let error as SyncError where error.code == .pending {
-            // No commit has begun.
+            // The error comes from the copy; the commit of the target has not begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
@@ -69,8 +70,8 @@ struct LinkedExchange: CommitStrategy {
 
     var originals: [UInt64: UInt64] { copy.originals }
 
-    /// Of linked files the history tells the inodes that were there: names that are displaced already are names of
-    /// these. Where all files are cloned, what was displaced are the copies.
+    /// Displaced files in the history are recorded with the inodes of the originals, since names displaced earlier are
+    /// names of those. If all files are cloned, the displaced objects are the copies.
     func recorded(_ plan: Plan) -> Plan {
         guard staged.options.clonesUnchanged else { return plan }
         func asCopied(_ file: File) -> File {
@@ -89,8 +90,8 @@ struct LinkedExchange: CommitStrategy {
         return Plan(difference, root: plan.root)
     }
 
-    /// Writes the staged manifest anew, with the inodes of the new tree. What takes no part may be another object than
-    /// the recorded one, and is known as a copy of that.
+    /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may be another object than
+    /// the recorded one; it is identified as the copy of that.
     private func renumber() throws {
         let stage = staged.stage.directory
         let manifest = try LinkedExchange.stagedManifest(in: stage)
@@ -123,7 +124,7 @@ struct LinkedExchange: CommitStrategy {
 
     /// Swaps the trees.
     ///
-    /// - Throws: `SyncError` when names came or went in the old tree since it was copied.
+    /// - Throws: `SyncError` if names were added to or removed from the old tree since it was copied.
     func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let target = staged.target
         try LinkedExchange.checkUnchanged(
@@ -141,8 +142,8 @@ struct LinkedExchange: CommitStrategy {
         return state
     }
 
-    /// RACE: what comes into the old tree between this and the swap is not in the new one; it is found in the old one
-    /// and kept in the history. See `RetiredTree`.
+    /// RACE: what is added to the old tree between this check and the swap is missing from the new one; it is found in
+    /// the old one later and kept in the history. See `RetiredTree`.
     static func checkUnchanged(
         _ root: Directory, since began: FileTime, comparesFiles: Bool, _ monitor: any Monitor
     ) throws {
@@ -154,7 +155,7 @@ struct LinkedExchange: CommitStrategy {
             }
             throw SyncError(
                 .failed, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
-                "somebody changed this in the target while the new tree was made; run again")
+                "it was changed in the target while the new tree was made; run again")
         }
         if let mount = scan.findings.mounts.first {
             throw SyncError(

@@ -2,25 +2,25 @@ import FileStorage
 import FileSystem
 
 extension Commit {
-    /// Makes the journal of an operation graph: every object is looked at once more, right before the commit, and
-    /// must still be what the plan saw. Its identity goes to the journal.
+    /// Creates the journal of an operation graph. Right before the commit, each object is checked once more to be as
+    /// the plan saw it, and its identity is recorded.
     ///
     /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is to be changed.
-    /// - Throws: `SyncError` when the target was changed meanwhile. Nothing has been touched then.
+    /// - Throws: `SyncError` if the target was changed meanwhile. Nothing has been changed by the run then.
     package static func prepare(
         _ graph: OperationGraph, id: String, root: Directory, state: StateDirectory, isCopy: Bool = false
     ) throws -> Journal {
         var journal = Journal(
             id: id, root: try root.status().identity, began: .now, objects: graph.objects,
             operations: isCopy ? graph.treeOperations : graph.operations, attributes: [])
-        // The directories of a copy are others.
+        // The directories of a copy have other identities.
         if isCopy { for index in graph.objects.indices { journal.objects[index].identity = nil } }
         let objects = JournalObjects(journal, root: root, state: state)
         for index in graph.objects.indices where index > OperationGraph.state {
             let (status, path) = try objects.look(index)
             if let seen = graph.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
                 throw SyncError(
-                    .failed, path: path, "somebody changed this in the target since it was looked at")
+                    .failed, path: path, "it was changed in the target since the scan; run again")
             }
             journal.objects[index].identity = status.identity
         }
@@ -37,7 +37,7 @@ extension Commit {
             }
             let old = change.old ?? Attributes(current)
             var new = change.new ?? old
-            // A new directory has the owner that it could be given.
+            // A new directory has the owner that could be set.
             if change.old == nil { (new.owner, new.group) = (old.owner, old.group) }
             journal.attributes.append(.init(object: change.object, old: old, new: new))
         }
@@ -45,8 +45,8 @@ extension Commit {
         return journal
     }
 
-    /// Users other than root need write permission on a directory to move it: its attributes are part of the
-    /// transaction then, so that they are put right at the end.
+    /// Users other than root need write permission on a directory to move it. Its attributes then become part of the
+    /// transaction, which restores them at its end.
     private static func addMovedDirectories(to journal: inout Journal) {
         let known = Set(journal.attributes.map(\.object))
         for (index, object) in journal.objects.enumerated()

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension JournalObjects {
-    /// Every object that moves can be renamed to each of its places, so that there is a way forth and a way back.
+    /// Checks that every object can be renamed to each of its locations, so that the commit can be finished and undone.
     func checkDomains() throws {
         var domains: [Int: Domain] = [:]
         func domain(_ directory: Int) throws -> Domain {
@@ -11,12 +11,12 @@ extension JournalObjects {
             domains[directory] = domain
             return domain
         }
-        func check(_ object: Int, into goals: [OperationGraph.Place]) throws {
+        func check(_ object: Int, into goals: [OperationGraph.Location]) throws {
             for goal in goals {
                 let demand = try domain(goal.parent)
-                guard demand.isExclusive, let place = place(of: object) else { continue }
-                let found = try handle(place.parent).domain(of: place.name, in: domain(place.parent))
-                if try demand.admits(found) ?? admits(demand, place) { continue }
+                guard demand.isExclusive, let location = location(of: object) else { continue }
+                let found = try handle(location.parent).domain(of: location.name, in: domain(location.parent))
+                if try demand.admits(found) ?? admits(demand, location) { continue }
                 throw SyncError(
                     .refused, path: try look(object).path,
                     Domain.reason(demand, found, directory: escapedText(try handle(goal.parent).path)))
@@ -25,19 +25,19 @@ extension JournalObjects {
         for (index, object) in journal.objects.enumerated() where object.old != object.new {
             try check(index, into: [object.old, object.slot, object.new].compactMap(\.self))
         }
-        for case .link(let link) in journal.operations { try check(link.object, into: [link.place]) }
+        for case .link(let link) in journal.operations { try check(link.object, into: [link.location]) }
     }
 
-    /// Asks the kernel itself, by one more name in a directory of that project.
-    private func admits(_ demand: Domain, _ place: OperationGraph.Place) throws -> Bool {
+    /// Asks the kernel, by linking an object of that project.
+    private func admits(_ demand: Domain, _ location: OperationGraph.Location) throws -> Bool {
         let (stage, name) = (try handle(OperationGraph.transaction), FileName("probe-project"))
         try stage.makeDirectory(name)
         let trial = try stage.directory(name)
         try trial.setProject(demand.project ?? 0, handsDown: true)
-        let holder = try handle(place.parent)
+        let holder = try handle(location.parent)
         var isAdmitted = true
         do throws(SystemError) {
-            try holder.link(place.name, to: trial, name)
+            try holder.link(location.name, to: trial, name)
         } catch {
             guard [.crossDevice, .notPermitted, .accessDenied, .manyLinks].contains(error.errno) else {
                 throw error

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Ends a commit that was begun: forward or back, until the journal's removal is durable. `Tidying` comes after.
+/// Ends an unfinished commit, forward or backward, until the removal of its journal is durable. `Tidying` follows.
 struct Recovery {
     /// The target's root; of an exchange, the directory that holds it.
     let root: Directory
@@ -13,13 +13,13 @@ struct Recovery {
         self.state = state
     }
 
-    /// Finishes or takes back what a crash left; does nothing without a journal.
+    /// Finishes or undoes a commit after a crash; does nothing without a journal.
     ///
     /// - Parameters:
-    ///   - undo: take the transaction back instead of finishing it.
+    ///   - undo: undo the transaction instead of finishing it.
     ///   - displacingConflicts: move foreign objects out of the way, to the history.
-    /// - Returns: the direction in which it went, and the commit; nil without a journal.
-    /// - Throws: `SyncError` with code `pending` when objects of others are in the way.
+    /// - Returns: the direction, and the commit; nil without a journal.
+    /// - Throws: `SyncError` with code `pending` if foreign objects are in the way.
     func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
         if !isExchange { try state.putBackTime(of: root) }
         guard case (var direction, let journal)? = try state.pendingJournal() else { return nil }
@@ -32,7 +32,7 @@ struct Recovery {
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
                 .pending, path: path,
-                "a sync failed, which the kernel tells only once: mount the file system anew, then run recover",
+                "a sync failed, which the kernel reports only once: mount the file system anew, then run recover",
                 errno: Errno.inputOutput.rawValue)
         }
         guard journal.root == (try root.status().identity) else {
@@ -56,8 +56,8 @@ struct Recovery {
         return (direction, commit)
     }
 
-    /// What was moved out of the way, by this recovery or one that was cut short, lies in the stage, and so does what
-    /// others did to what is new; going back, that will be emptied.
+    /// Objects that this or an interrupted recovery moved out of the way are in the stage, and so are changes by others
+    /// to new objects; backward, the stage will be emptied.
     private func keepConflicts(of commit: Commit) throws {
         let conflicts = TransactionEntry.conflicts
         guard let name = FileName(commit.journal.id.utf8) else { return }
@@ -78,7 +78,7 @@ struct Recovery {
         try stage.rename(conflicts, to: kept, free, .noReplace)
     }
 
-    /// Barrier 2, then the journal goes. A sync that fails leaves the journal: the tree is not known to be
+    /// Barrier 2, then the journal is removed. If the sync fails the journal stays, because the tree may not be
     /// durable.
     func finish(_ direction: Commit.Direction) throws {
         try root.syncFileSystem()
@@ -87,14 +87,14 @@ struct Recovery {
 
     /// Commits a transaction that has no journal yet.
     ///
-    /// - Throws: `SyncError` with code `failed` when it was taken back and the old tree stands, with code
-    ///   `pending` when not even that worked.
+    /// - Throws: `SyncError` with code `failed` if it was undone and the old tree is back, with code `pending` if the
+    ///   undo failed too.
     func commit(_ journal: Journal) throws {
         let commit = Commit(journal, root: root, state: state)
         do {
             try journal.write(to: state)
         } catch {
-            // Whether the journal has its name decides, not whether its directory could be synced.
+            // What counts is whether the journal has its name, not whether its directory could be synced.
             guard try state.hasForwardJournal() else { throw error }
             throw pending(error)
         }
@@ -134,14 +134,14 @@ struct Recovery {
 }
 
 extension TargetRoot {
-    /// Ends what an earlier run left. True where there was something: another directory may have the target's name
-    /// after.
+    /// Ends the commit of an earlier run. True if there was one: another directory may have the target's name
+    /// afterwards.
     func recover() throws -> Bool {
         guard let directory, let state else { return false }
         return try Recovery(root: directory, state: state).run() != nil
     }
 
-    /// Takes back what this run made before its commit: the old target stands as it was.
+    /// Removes what this run created before its commit: the old target is unchanged.
     mutating func withdraw() throws {
         guard let directory else { return }
         try SubvolumeTrees(of: directory)?.removeUnfinished()

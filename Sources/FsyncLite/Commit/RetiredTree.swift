@@ -1,13 +1,13 @@
 import FileSystem
 
-/// The old tree after an exchange, `trees/TX` in the state: it stays whole for a while, for processes that still read it.
-/// Everything in it has another name, in the new tree or in the slots of the history, but for what others put there at
-/// the last moment.
+/// The old tree after an exchange, `trees/TX` in the state. It stays complete for a grace period, for processes that
+/// still read it. All its objects have other names, in the new tree or in the slots of the history, except what others
+/// put there at the last moment.
 enum RetiredTree {
-    /// Seconds that it stays.
+    /// The grace period, in seconds.
     static let gracePeriod: Int64 = 60
 
-    /// Takes the old trees out of the history, which is then what every other commit leaves.
+    /// Moves the old trees out of the history, which then looks as after any other commit.
     static func collect(in state: StateDirectory) throws {
         for name in try state.transactions() {
             guard let history = try state.history(), try history.status(of: name)?.type == .directory else {
@@ -23,12 +23,12 @@ enum RetiredTree {
         }
     }
 
-    /// Takes away the trees whose time is over.
+    /// Removes the trees whose grace period is over.
     ///
     /// - Parameters:
-    ///   - displaced: those that were displaced before.
-    ///   - looked: when this run began to look at the whole target; nil where it did not.
-    /// - Returns: where is kept what has no other name.
+    ///   - displaced: only trees displaced before this.
+    ///   - looked: when this run began to examine the whole target; nil if it did not.
+    /// - Returns: the new paths of objects that have no other name.
     static func reduce(
         in state: StateDirectory, displaced: FileTime, looked: FileTime?
     ) throws -> [[UInt8]] {
@@ -52,12 +52,13 @@ enum RetiredTree {
             }
         }
         try state.markLinked(began: began)
-        // What others changed loses its name only after the mark: the next run finds a change time that no exchange
-        // accounts for, and compares it.
+        // Files changed by others lose their name only after the mark, so the next run finds a change time that no
+        // exchange accounts for, and compares them.
         return try names.compactMap { try removeRest($0, in: trees, state) }
     }
 
-    /// What has one name is the original of a copy, or came after everything was linked: it may be the only one.
+    /// An object with one name is the original of a copy, or was added after everything was linked: it may be the only
+    /// one.
     private static func removeRest(
         _ name: FileName, in trees: Directory, _ state: StateDirectory
     ) throws -> [UInt8]? {
@@ -69,7 +70,7 @@ enum RetiredTree {
         return try keep(name, from: trees, in: state)
     }
 
-    /// Moves a tree, reduced to what came late, into the history.
+    /// Moves a tree, reduced to late additions, into the history.
     static func keep(_ name: FileName, from holder: Directory, in state: StateDirectory) throws -> [UInt8] {
         let history = try state.makeHistory()
         if try history.status(of: name) == nil { try history.makeDirectory(name) }

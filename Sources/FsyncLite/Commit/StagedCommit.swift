@@ -1,21 +1,20 @@
 import FileSystem
 
-/// A complete stage on its way to become the target, by one of three strategies.
+/// Commits a complete stage to the target by one of three strategies.
 struct StagedCommit {
     let id: String
     let stage: Stage
     /// The target's state, which holds the stage.
     let state: StateDirectory
-    /// The target's root.
     let target: Directory
-    /// The directory that holds the target, opened before anything was staged, and the target's name in it; nil where
-    /// the commit changes the target itself.
+    /// The parent directory of the target, opened before anything was staged, and the target's name in it; nil if the
+    /// commit changes the target in place.
     let location: (parent: Directory, name: FileName)?
     let plan: Plan
     let graph: OperationGraph
-    /// What the target's root has and what it shall have.
+    /// The present and the wanted attributes of the target's root.
     let rootAttributes: (old: Attributes, new: Attributes)
-    /// Of the staged manifest.
+    /// The header of the staged manifest.
     let header: ManifestHeader
     let replacesManifest: Bool
     /// When the scan began.
@@ -23,15 +22,15 @@ struct StagedCommit {
     let options: SyncOptions
     let monitor: any Monitor
 
-    /// Carries the commit out.
+    /// Carries out the commit.
     ///
     /// - Parameters:
-    ///   - root: becomes what has the target's name after.
-    ///   - clones: inodes of clones that stand for files with names in the history.
-    ///   - record: adds to the stage what the history tells of the commit.
-    /// - Returns: the state of what has the target's name after.
-    /// - Throws: `SyncError` with code `pending` where a commit was begun and not ended; after any other error the old
-    ///   tree stands.
+    ///   - root: becomes the directory that has the target's name afterwards.
+    ///   - clones: inodes of clones of files with names in the history.
+    ///   - record: adds the history's record of the commit to the stage.
+    /// - Returns: the state of the directory that has the target's name afterwards.
+    /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended; after any other error the old
+    ///   tree is in place.
     func run(
         in root: inout TargetRoot, clones: Set<UInt64>,
         record: (_ plan: Plan, _ originals: [UInt64: UInt64]) throws -> Void
@@ -53,16 +52,16 @@ struct StagedCommit {
     }
 }
 
-/// How what is staged becomes the target. What a strategy needs beside the stage is made before there is one, and is
-/// synced with the stage.
+/// How a stage becomes the target. What a strategy needs in addition is created before the value, and synced with the
+/// stage.
 protocol CommitStrategy {
-    /// The stage has been synced and read again already.
+    /// Whether the stage was already synced and read again.
     var hasReread: Bool { get }
-    /// By the inode of a copy that the strategy has made, that of the file whose other names are in the history.
+    /// From the inode of a copy that the strategy made to that of the original whose other names are in the history.
     var originals: [UInt64: UInt64] { get }
-    /// The plan as the history tells it.
+    /// The plan as recorded in the history.
     func recorded(_ plan: Plan) -> Plan
-    /// Writes the journal and carries it out, when everything is durable that it names.
+    /// Writes the journal and carries it out, once everything that it names is durable.
     func commit(in root: inout TargetRoot) throws -> StateDirectory
 }
 

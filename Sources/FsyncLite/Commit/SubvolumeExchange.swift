@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// The complete new tree as a snapshot of a target that is a subvolume, swapped in with one rename.
+/// Builds the complete new tree as a snapshot of a target that is a subvolume, and swaps it in with one rename.
 ///
-/// A snapshot has the objects and the state of the target, inodes and all. So the ordinary commit is carried out in it,
-/// with its own journal, and the swap needs none: before it the target is the old tree, after it the new one.
+/// A snapshot has the target's objects and state with the same inodes. So the ordinary commit runs in it, with its own
+/// journal, and the swap needs none: before it the target is the old tree, after it the new one.
 struct SubvolumeExchange: CommitStrategy {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
@@ -13,12 +13,12 @@ struct SubvolumeExchange: CommitStrategy {
         (self.staged, self.location) = (staged, location)
     }
 
-    /// Takes the snapshot, with what is staged, makes it the new tree, and swaps the two.
+    /// Takes the snapshot with the stage, commits in it, and swaps the two.
     func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let target = staged.target
         if !Account.isRoot { try SubvolumeExchange.checkOwners(target) }
         let trees = try SubvolumeTrees(for: target, at: location)
-        // Before the snapshot is taken. Later changes of the old tree would be lost.
+        // Taken before the snapshot: later changes of the old tree would be lost.
         let began = FileTime.now
         guard let name = FileName(TransactionID.next(now: Timestamp(began)).utf8) else {
             throw SyncError(.failed, path: target.path, "the clock shows no time")
@@ -35,7 +35,7 @@ struct SubvolumeExchange: CommitStrategy {
         return state
     }
 
-    /// Only root empties directories of others, which a snapshot has like all else.
+    /// Only root can empty directories of other users, which a snapshot includes.
     private static func checkOwners(_ root: Directory) throws {
         let scan = try TreeScan(root, .target)
         while try scan.advance() {
@@ -53,33 +53,34 @@ struct SubvolumeExchange: CommitStrategy {
                 staged, on: tree, state,
                 state.makeStage().directory(staged.stage.name))
         } catch let error as SyncError where error.code == .pending {
-            // The target's has not begun.
+            // The error comes from the snapshot; the commit of the target has not begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
     /// Gives the snapshot the target's name, durably.
     ///
-    /// RACE: what comes into the old tree between the last look and the swap is found there later. See `SubvolumeTrees`.
+    /// RACE: what is added to the old tree between the last check and the swap is found there later. See
+    /// `SubvolumeTrees`.
     private func swap(_ name: FileName, in trees: Directory, _ began: FileTime) throws {
         let (target, parent) = (staged.target, location.parent)
         try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: true, staged.monitor)
-        // People write their settings in the old tree's state.
+        // Users edit settings in the old tree's state.
         if let path = try staged.state.settingsChanged(since: began) {
-            throw SyncError(.failed, path: path, "somebody changed this meanwhile; run again")
+            throw SyncError(.failed, path: path, "it was changed meanwhile; run again")
         }
         try parent.rename(location.name, to: trees, name, .exchange)
-        // RACE: another object may have got the target's name right before.
+        // RACE: another object may have got the target's name just before the swap.
         guard try trees.status(of: name)?.isSameObject(as: target.status()) == true else {
             try parent.rename(location.name, to: trees, name, .exchange)
-            throw SyncError(.failed, path: target.path, "somebody put something else here")
+            throw SyncError(.failed, path: target.path, "it was replaced meanwhile; run again")
         }
         do {
             try parent.syncFileSystem()
         } catch {
             throw SyncError(
                 .pending, path: target.path,
-                "the new tree is in place, and whether it stays there after a crash is not known: \(error)")
+                "the new tree is in place, but may not be after a crash: \(error)")
         }
     }
 }

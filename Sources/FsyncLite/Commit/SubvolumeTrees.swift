@@ -1,18 +1,18 @@
 import FileStorage
 import FileSystem
 
-/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that are to get its name and, for a while
-/// after, the trees that had it before. Each has the time when the snapshot was taken for its name.
+/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that will get its name and, for a grace
+/// period, the trees that had it before. Each is named after the time of its snapshot.
 struct SubvolumeTrees {
     let directory: Directory
     private let target: Directory
     private let location: (parent: Directory, name: FileName)
 
-    /// nil where there are none.
+    /// nil if there are none.
     init?(of target: Directory) throws {
-        guard try target.isSubvolume(), let (parent, name) = try target.place(),
+        guard try target.isSubvolume(), let (parent, name) = try target.location(),
             let own = StateDirectory.treesName(beside: name),
-            // The same rules hold as for a state: ours, and closed to others.
+            // The same rules as for a state: ours, and not writable for others.
             let found = try StateDirectory(own, in: parent, isBeside: true)
         else { return nil }
         directory = found.directory
@@ -20,7 +20,7 @@ struct SubvolumeTrees {
         location = (parent, own)
     }
 
-    /// Makes the directory, and removes what runs that were cut short left.
+    /// Creates the directory, and removes the remains of interrupted runs.
     init(for target: Directory, at location: (parent: Directory, name: FileName)) throws {
         try SubvolumeTrees(of: target)?.removeUnfinished()
         if let own = StateDirectory.treesName(beside: location.name),
@@ -29,12 +29,12 @@ struct SubvolumeTrees {
             try location.parent.makeDirectory(own)
         }
         guard let made = try SubvolumeTrees(of: target) else {
-            throw SyncError(.failed, path: target.path, "somebody is moving the target")
+            throw SyncError(.failed, path: target.path, "the target is being moved; run again")
         }
         self = made
     }
 
-    /// Removes the snapshots of the target as it is: only runs that were cut short were working on them.
+    /// Removes the snapshots of the present target: only interrupted runs have worked on them.
     func removeUnfinished() throws {
         let own = try target.subvolumeID().own
         for name in try DirectoryListing.names(in: directory) {
@@ -44,10 +44,10 @@ struct SubvolumeTrees {
         try removeIfEmpty()
     }
 
-    /// Takes away the trees whose time is over.
+    /// Removes the trees whose grace period is over.
     ///
-    /// - Parameter displaced: those whose snapshots were taken before.
-    /// - Returns: where is kept what came into one after its snapshot was taken.
+    /// - Parameter displaced: only trees whose snapshots were taken before this.
+    /// - Returns: the new paths of objects added to a tree after its snapshot was taken.
     func reduce(in state: StateDirectory, displaced: FileTime) throws -> [[UInt8]] {
         try removeUnfinished()
         var kept: [[UInt8]] = []
@@ -73,10 +73,10 @@ struct SubvolumeTrees {
         guard let mount = scan.findings.mounts.first else { return isLate }
         throw SyncError(
             .failed, path: tree.path + [UInt8(ascii: "/")] + mount.path.bytes,
-            "somebody mounted this, or made a subvolume, in an old tree; move it away")
+            "this is a mount or a subvolume in an old tree; unmount it or move it away")
     }
 
-    /// Copies a tree into the history, which no rename leads to.
+    /// Copies a tree into the history; no rename crosses the subvolume's boundary.
     private func keep(_ name: FileName, _ tree: Directory, in state: StateDirectory) throws -> [UInt8] {
         let trash = try state.makeTrash()
         try TreeRemoval.remove(name, in: trash)
@@ -100,7 +100,7 @@ struct SubvolumeTrees {
             try directory.removeSubvolume(name)
         } catch {
             guard [.notPermitted, .accessDenied].contains(error.errno) else { throw error }
-            // Its owner may empty it.
+            // The owner of a subvolume may empty it, if not remove it.
             try TreeRemoval.remove(name, in: directory)
         }
     }

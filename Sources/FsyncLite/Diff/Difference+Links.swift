@@ -23,37 +23,37 @@ extension Difference {
             + matches.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
         // A target name without a match stays as it is, and so does its file.
         let paired = arriving.isEmpty ? [] : Set(matches.lazy.map(\.target.path))
-        var leaders: [LinkedFile: Leader] = [:]
+        var primaries: [LinkedFile: Primary] = [:]
         for match in matches where !match.replacesContent && match.source.isMultiplyLinked {
             let file = LinkedFile(match.source.status)
-            if leaders[file] == nil { leaders[file] = Leader(kept: match.target) }
+            if primaries[file] == nil { primaries[file] = Primary(kept: match.target) }
         }
         var split: Set<RelativePath> = []
         for file in arriving.sorted() {
             let source = LinkedFile(file.status)
-            if leaders[source] == nil, let counterpart = linkIndex.counterpart(of: file.status),
+            if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: file.status),
                 !paired.contains(counterpart.path)
             {
-                leaders[source] = Leader(kept: counterpart)
+                primaries[source] = Primary(kept: counterpart)
             }
-            guard var leader = leaders[source] else {
-                leaders[source] = Leader(link: .staged(file.path))
+            guard var primary = primaries[source] else {
+                primaries[source] = Primary(link: .staged(file.path))
                 continue
             }
-            if let linkLimit, leader.names >= linkLimit {
-                leader = Leader(link: .staged(file.path), isSplit: true)
+            if let linkLimit, primary.names >= linkLimit {
+                primary = Primary(link: .staged(file.path), isSplit: true)
             } else {
-                links[file.path] = leader.link
-                leader.names += 1
+                links[file.path] = primary.link
+                primary.names += 1
             }
-            leaders[source] = leader
-            if leader.isSplit { split.insert(file.path) }
+            primaries[source] = primary
+            if primary.isSplit { split.insert(file.path) }
         }
         note(split)
     }
 
     /// The file that others are names of.
-    private struct Leader {
+    private struct Primary {
         var link: Link
         var names: UInt32 = 1
         /// The previous file has reached the link limit.

@@ -9,7 +9,7 @@ package struct ReverseDelta: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package var file: File
         /// The present location of its object, below the target's root.
-        package var place: RelativePath
+        package var location: RelativePath
         /// The earlier tree's manifest covers it.
         package var isCovered = true
     }
@@ -38,8 +38,9 @@ package struct ReverseDelta: Hashable, Sendable {
             case .delete:
                 gone[path] = action.file
             case .create, .update:
-                let place = action.slot.map { RelativePath.history.appending($0) } ?? placeByParent(of: path)
-                set(Entry(file: action.file, place: place, isCovered: !action.wasUncovered))
+                let location =
+                    action.slot.map { RelativePath.history.appending($0) } ?? locationByParent(of: path)
+                set(Entry(file: action.file, location: location, isCovered: !action.wasUncovered))
                 if action.verb == .update {
                     let present = action.from ?? path
                     gone[present] = action.file.moved(to: present)
@@ -47,7 +48,7 @@ package struct ReverseDelta: Hashable, Sendable {
             case .move, .attributes, .cover, .uncover:
                 set(
                     Entry(
-                        file: action.file, place: action.from ?? path, isCovered: !action.wasUncovered))
+                        file: action.file, location: action.from ?? path, isCovered: !action.wasUncovered))
             }
         }
     }
@@ -67,24 +68,24 @@ package struct ReverseDelta: Hashable, Sendable {
 
     private mutating func set(_ entry: Entry) {
         entries[entry.file.path] = entry
-        pathsBefore[entry.place] = entry.file.path
+        pathsBefore[entry.location] = entry.file.path
     }
 
     // MARK: Locations
 
     /// The present location of the object that had this path in the earlier tree.
-    package func place(of path: RelativePath) -> RelativePath {
-        entries[path]?.place ?? placeByParent(of: path)
+    package func location(of path: RelativePath) -> RelativePath {
+        entries[path]?.location ?? locationByParent(of: path)
     }
 
-    private func placeByParent(of path: RelativePath) -> RelativePath {
+    private func locationByParent(of path: RelativePath) -> RelativePath {
         guard let parent = path.parent else { return path }
-        return RelativePath.followed(parent, path) { entries[$0].map { .some($0.place) } } ?? path
+        return RelativePath.followed(parent, path) { entries[$0].map { .some($0.location) } } ?? path
     }
 
     /// The path in the earlier tree of the object now at this location; nil if the tree lacked it.
-    package func pathBefore(of place: RelativePath) -> RelativePath? {
-        RelativePath.followed(place, place) { above in
+    package func pathBefore(of location: RelativePath) -> RelativePath? {
+        RelativePath.followed(location, location) { above in
             if let before = pathsBefore[above] { return .some(before) }
             return gone[above] == nil ? nil : .some(nil)
         }
@@ -110,21 +111,21 @@ package struct ReverseDelta: Hashable, Sendable {
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
         func leave(_ path: RelativePath, _ file: File) {
-            let place = place(of: path)
+            let location = location(of: path)
             // An entry inside a displaced directory comes back with that directory, and needs no line.
-            guard !place.isInState || place == placeByParent(of: path) else { return }
-            result.gone[place] = file.moved(to: place)
+            guard !location.isInState || location == locationByParent(of: path) else { return }
+            result.gone[location] = file.moved(to: location)
         }
         for (path, file) in older.gone { leave(path, file) }
         for (_, entry) in older.entries {
             var file = entry.file
             // An exchange may have copied the object in between: its identity is the last one seen.
-            if let known = entries[entry.place]?.file {
+            if let known = entries[entry.location]?.file {
                 if known.status.inode != 0 { file = file.with(known.identity) }
                 // The content was not vouched for when the object was last seen.
                 if known.digest != file.digest { file.digest = nil }
             }
-            result.set(Entry(file: file, place: place(of: entry.place), isCovered: entry.isCovered))
+            result.set(Entry(file: file, location: location(of: entry.location), isCovered: entry.isCovered))
         }
         var unnamed: [RelativePath: Entry] = [:]
         // Uncovered entries that the wanted tree lacks, with everything below them.
@@ -135,20 +136,20 @@ package struct ReverseDelta: Hashable, Sendable {
             guard let before, known == nil else {
                 // There is no record of an uncovered entry that came to the path of another entry, or that came along
                 // with a directory and may have left it since.
-                if known?.place != entry.place {
+                if known?.location != entry.location {
                     leave(path, entry.file)
                     if let before { absent.insert(before) }
                 }
                 continue
             }
             let entry = Entry(
-                file: entry.file.moved(to: before), place: entry.place, isCovered: entry.isCovered)
+                file: entry.file.moved(to: before), location: entry.location, isCovered: entry.isCovered)
             if entry.isCovered || before.isInState { result.set(entry) } else { unnamed[before] = entry }
         }
         absent.formUnion(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
         for (path, entry) in unnamed {
             if absent.contains(path) || path.isBelow(anyOf: absent) {
-                result.gone[entry.place] = entry.file.moved(to: entry.place)
+                result.gone[entry.location] = entry.file.moved(to: entry.location)
             } else {
                 result.set(entry)
             }
@@ -163,14 +164,14 @@ package struct ReverseDelta: Hashable, Sendable {
         for (path, entry) in entries {
             if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
                 // The wanted trees lack it, but it still has to leave its location or its displaced directory.
-                result.gone[entry.place] = entry.file.moved(to: entry.place)
+                result.gone[entry.location] = entry.file.moved(to: entry.location)
             } else {
                 result.set(entry)
             }
         }
         // The content of displaced directories that are not wanted does not matter.
-        let places = Set(result.pathsBefore.keys)
-        result.gone = result.gone.filter { !$0.key.isInState || $0.key.isBelow(anyOf: places) }
+        let locations = Set(result.pathsBefore.keys)
+        result.gone = result.gone.filter { !$0.key.isInState || $0.key.isBelow(anyOf: locations) }
         return result
     }
 
@@ -179,8 +180,8 @@ package struct ReverseDelta: Hashable, Sendable {
         var actions: [UndoEntry] = []
         var updated: Set<RelativePath> = []
         for (path, entry) in entries {
-            let isImplied = entry.place == placeByParent(of: path)
-            if let slot = entry.place.relative(to: .history) {
+            let isImplied = entry.location == locationByParent(of: path)
+            if let slot = entry.location.relative(to: .history) {
                 let isUpdate = gone[path] != nil
                 if isUpdate { updated.insert(path) }
                 actions.append(
@@ -188,7 +189,7 @@ package struct ReverseDelta: Hashable, Sendable {
                         isUpdate ? .update : .create, entry.file, slot: isImplied ? nil : slot,
                         wasUncovered: !entry.isCovered))
             } else {
-                let from = entry.place == path ? nil : entry.place
+                let from = entry.location == path ? nil : entry.location
                 actions.append(
                     UndoEntry(
                         isImplied || from == nil ? .attributes : .move, entry.file, from: from,

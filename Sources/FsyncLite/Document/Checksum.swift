@@ -1,8 +1,8 @@
-/// XXH64 with seed 0, fed piece by piece: the checksum of our documents, which tells truncation and bit rot
-/// at several GB/s. It is no protection against somebody who wants to deceive.
+/// Incremental XXH64 with seed 0: the checksum of the documents, which detects truncation and bit rot at several GB/s.
+/// It does not detect deliberate changes.
 ///
-/// The algorithm is Yann Collet's, `doc/xxhash_spec.md` of the xxHash project, so
-/// `head -c N FILE | xxhsum -H64` gives the same digits.
+/// The algorithm is Yann Collet's, `doc/xxhash_spec.md` of the xxHash project, so `head -c N FILE | xxhsum -H64` gives
+/// the same digits.
 package struct Checksum: Sendable {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (prime1 &+ prime2, prime2, 0, 0 &- prime1)
     private var pending: [UInt8] = []

@@ -1,7 +1,7 @@
 import FileSystem
 import FoundationEssentials
 
-/// The tokens of JSON, each within a line.
+/// JSON tokens; none spans lines.
 extension DocumentReader {
     /// Reads an array within a line; `body` reads one element.
     package mutating func array(_ body: (inout DocumentReader) throws -> Void) throws {
@@ -11,7 +11,7 @@ extension DocumentReader {
         try expect("]")
     }
 
-    /// Steps over the given key when it is next.
+    /// Skips the given key if it is next.
     package mutating func key(_ name: StaticString) throws -> Bool {
         let start = position
         guard isAtString else { return false }
@@ -24,7 +24,7 @@ extension DocumentReader {
         key.count == name.utf8CodeUnitCount && name.withUTF8Buffer { $0.elementsEqual(key) }
     }
 
-    /// A key is ours: without escapes.
+    /// Our own keys have no escapes.
     package mutating func rawKey() throws -> ArraySlice<UInt8> {
         try expect("\"")
         guard let end = buffer[position..<lineEnd].firstIndex(of: UInt8(ascii: "\"")) else {
@@ -43,7 +43,7 @@ extension DocumentReader {
         return try stringWithEscapes()
     }
 
-    /// A string of ASCII without escapes, where it lies; nil for any other, with the cursor after its quote.
+    /// An ASCII string without escapes, not copied; nil for any other, with the cursor after its opening quote.
     private mutating func plainString() throws -> ArraySlice<UInt8>? {
         try expect("\"")
         var end = position
@@ -58,7 +58,7 @@ extension DocumentReader {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// One of a few words, which need no escapes.
+    /// One of a fixed set of words, which need no escapes.
     package mutating func word() throws -> ArraySlice<UInt8> {
         guard let text = try plainString() else { throw error("an unknown word") }
         return text
@@ -102,7 +102,7 @@ extension DocumentReader {
     private func unicodeEscape(_ index: inout Int) throws -> Unicode.Scalar {
         let first = try hexadecimal(&index)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // A surrogate: its other half must follow.
+        // A high surrogate: the low one must follow.
         guard first < 0xDC00, index + 1 < lineEnd, buffer[index] == UInt8(ascii: "\\"),
             buffer[index + 1] == UInt8(ascii: "u")
         else { throw error("half a surrogate pair in a string") }
@@ -123,7 +123,7 @@ extension DocumentReader {
         return value
     }
 
-    /// A string in base 64, of bytes that have no other text.
+    /// A base64 string, for bytes that are not UTF-8.
     package mutating func base64() throws -> [UInt8] {
         let text = try string()
         guard let data = Data(base64Encoded: Data(text)), data.base64EncodedData().elementsEqual(text) else {
@@ -133,7 +133,7 @@ extension DocumentReader {
         return Array(data)
     }
 
-    /// A whole number that fits: no fraction, no exponent, no leading zero.
+    /// An integer that fits the type: no fraction, no exponent, no leading zero.
     package mutating func integer<Number: FixedWidthInteger>() throws -> Number {
         var index = position
         let isNegative = index < lineEnd && buffer[index] == UInt8(ascii: "-")
@@ -193,11 +193,10 @@ extension DocumentReader {
         guard take(character) else { throw error("expected \(character)") }
     }
 
-    /// The value of a flag, which is left out where it does not hold.
+    /// The value of a flag, which is written only if true.
     package mutating func flag() throws {
         for character in "true".unicodeScalars { try expect(character) }
     }
 
-    /// Whether a string comes next.
     package var isAtString: Bool { peek == UInt8(ascii: "\"") }
 }

@@ -2,19 +2,19 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// Reads a document of ours line by line, strictly: what `DocumentWriter` would not write is an error that
-/// names the file and the line. Memory holds one line.
+/// Reads a document line by line, strictly: what `DocumentWriter` would not write is an error with file and line.
+/// Memory holds one line.
 package struct DocumentReader: ~Copyable {
-    /// nil for text that is in memory, whole.
+    /// nil if the whole text is in memory.
     private let descriptor: FileDescriptor?
-    /// nil where whoever asked knows it, and adds it to the errors.
+    /// nil if the caller adds the path to errors.
     private let path: [UInt8]?
-    /// What has been read and not yet parsed lies in `position..<filled`; the line ends at `lineEnd`.
+    /// Unparsed bytes are in `position..<filled`; the line ends at `lineEnd`.
     private(set) var buffer: [UInt8] = []
     private var filled = 0
     var position = 0
     private(set) var lineEnd = 0
-    /// How many bytes before `position` `takeLine` has taken, of the present line.
+    /// The number of bytes of the present line, just before `position`, that `takeLine` has consumed.
     private var taken = 0
     /// Covers all bytes before `buffer[hashed]`.
     private var checksum = Checksum()
@@ -23,11 +23,11 @@ package struct DocumentReader: ~Copyable {
     /// The number of the current line, from 1.
     package private(set) var line = 0
 
-    /// No path of ours comes near, and a hostile document cannot make us hold more.
+    /// Far longer than any line with a path, and a limit on the memory that a hostile document can take.
     private static let longestLine = 64 << 20
     private static let chunk = 256 * 1024
 
-    /// Cannot fail: see `ObjectHandle`.
+    /// Cannot fail; see `ObjectHandle`.
     private init(_ descriptor: consuming FileDescriptor?, path: [UInt8]?) {
         self.descriptor = descriptor
         self.path = path
@@ -52,7 +52,6 @@ package struct DocumentReader: ~Copyable {
         try expect(",")
     }
 
-    /// Reads a text that is in memory.
     package init(text: [UInt8]) throws {
         self.init(nil, path: nil)
         buffer = text
@@ -69,7 +68,7 @@ package struct DocumentReader: ~Copyable {
 
     // MARK: Lines
 
-    /// Steps to the next line; false at the end of the file. The present line must have been parsed whole.
+    /// Advances to the next line; false at the end of the file. The present line must have been parsed completely.
     package mutating func nextLine() throws -> Bool {
         guard position == lineEnd else { throw error("unexpected text after the element") }
         if line > 0 { position += 1 }
@@ -105,7 +104,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Hands over what is left of the line; `body` returns how many bytes of it it has read, nil for none.
+    /// Passes the rest of the line to `body`, which returns the number of bytes it has read, nil for none.
     package mutating func takeLine(_ body: (UnsafeBufferPointer<UInt8>) -> Int?) -> Bool {
         let count = buffer.withUnsafeBufferPointer { bytes in
             body(UnsafeBufferPointer(rebasing: bytes[position..<lineEnd]))
@@ -115,7 +114,7 @@ package struct DocumentReader: ~Copyable {
         return count != nil
     }
 
-    /// What `takeLine` has taken of the present line; nothing where it took nothing.
+    /// The bytes that `takeLine` has consumed of the present line; not called if there are none.
     package func withTaken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         guard taken > 0 else { return }
         buffer.withUnsafeBufferPointer { bytes in
@@ -123,8 +122,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Reads more, in place of what has been parsed. The buffer grows with a document, up to a point, and with its
-    /// longest line.
+    /// Reads more, over the parsed bytes. The buffer grows with the document, up to a limit, and with its longest line.
     private mutating func fill() throws {
         let (parsed, rest) = (position, filled - position)
         (position, hashed, filled) = (0, 0, rest)
@@ -140,7 +138,7 @@ package struct DocumentReader: ~Copyable {
         isAtEndOfFile = filled == rest
     }
 
-    /// Begins an array with one element per line, on a line of its own. What stands before it ends in a comma.
+    /// Reads the start of an array with one element per line, on a line of its own. The line before ends in a comma.
     package mutating func beginArray(_ name: StaticString) throws {
         guard try nextLine() else { throw error("the document ends early") }
         guard try key(name) else { throw error("\"\(name)\" is missing") }
@@ -157,7 +155,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// True with the cursor on the next element; false after the array and the comma behind it.
+    /// True with the cursor on the next element; false after the array and its comma.
     package mutating func nextElement(isFirst: Bool) throws -> Bool {
         if !isFirst {
             let more = take(",")
@@ -172,12 +170,12 @@ package struct DocumentReader: ~Copyable {
         return false
     }
 
-    /// Steps to the closing fields after the last array.
+    /// Advances to the closing fields after the last array.
     package mutating func beginTrailer() throws {
         guard try nextLine() else { throw error("the document ends early") }
     }
 
-    /// Reads the checksum and the end of the document; both must be right.
+    /// Reads and checks the checksum and the end of the document.
     package mutating func end() throws {
         guard try key("checksum") else { throw error("the checksum is missing") }
         checksum.update(buffer[hashed..<position])

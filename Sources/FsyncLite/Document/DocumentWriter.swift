@@ -1,12 +1,12 @@
 import FileSystem
 
-/// Where the bytes of a document go.
+/// The output of a document.
 package protocol ByteSink: ~Copyable {
     mutating func write(_ bytes: [UInt8]) throws
 }
 
 extension ByteSink where Self: ~Copyable {
-    /// Writes what has been gathered so far.
+    /// Writes the bytes gathered so far, and clears them.
     mutating func take(_ bytes: inout [UInt8]) throws {
         try write(bytes)
         bytes.removeAll(keepingCapacity: true)
@@ -21,29 +21,29 @@ extension [UInt8]: ByteSink {
     }
 }
 
-/// Writes a document of ours: one JSON value whose arrays have one element per line.
+/// Writes a document: one JSON value whose arrays have one element per line.
 ///
 ///     document = "{" format "," version *("," field) "," LF *(array "," LF) field *("," field) "}" LF
 ///     array    = DQUOTE name DQUOTE ":[" [ LF line *("," LF line) LF ] "]"
 ///     line     = one JSON object without line breaks
 ///
-/// With `checksum` the last field is the checksum of every byte before it.
+/// With `checksum` the last field is the checksum of all bytes before it.
 package struct DocumentWriter: Sendable {
-    /// What has not been handed over.
+    /// Bytes that are not written out yet.
     package var text = JSONText()
-    /// Covers all that was handed over, and so many bytes of what was not.
+    /// Covers all bytes that are written out, and the first bytes of those that are not.
     private var checksum = Checksum()
     private var hashed = 0
     private var isFirstElement = true
 
-    /// Opens the document; fields of the header follow by `text.field`.
+    /// Starts the document; the header's fields follow through `text.field`.
     package init(format: String, version: Int = 1) {
         text.beginObject()
         text.field("format", format)
         text.field("version", version)
     }
 
-    /// Ends the header, or the array before, and begins an array.
+    /// Ends the header or the previous array, and starts an array.
     package mutating func beginArray(_ name: StaticString) {
         text.raw(",\n")
         text.key(name)
@@ -51,7 +51,7 @@ package struct DocumentWriter: Sendable {
         isFirstElement = true
     }
 
-    /// Begins an element: an object on a line of its own.
+    /// Starts an element: an object on a line of its own.
     package mutating func beginElement() {
         text.raw(isFirstElement ? "\n" : ",\n")
         isFirstElement = false
@@ -62,7 +62,7 @@ package struct DocumentWriter: Sendable {
         text.endObject()
     }
 
-    /// An element that is JSON already.
+    /// Appends an element that is already JSON.
     package mutating func append(element: UnsafeBufferPointer<UInt8>) {
         text.raw(isFirstElement ? "\n" : ",\n")
         isFirstElement = false
@@ -74,7 +74,7 @@ package struct DocumentWriter: Sendable {
         text.raw(isFirstElement ? "]" : "\n]")
     }
 
-    /// Writes a whole array, of one object for each value.
+    /// Writes a whole array with one object per value.
     package mutating func array<Values: Sequence>(
         _ name: StaticString, of values: Values, to sink: inout some ByteSink & ~Copyable,
         _ fields: (inout JSONText, Values.Element) throws -> Void
@@ -89,12 +89,12 @@ package struct DocumentWriter: Sendable {
         endArray()
     }
 
-    /// Begins the closing fields after the last array.
+    /// Starts the closing fields after the last array.
     package mutating func beginTrailer() {
         text.raw(",\n")
     }
 
-    /// Closes the document. Everything is in `drain` then.
+    /// Ends the document. `drain` writes out the rest.
     package mutating func end(withChecksum: Bool) {
         if withChecksum {
             text.key("checksum")
@@ -105,7 +105,7 @@ package struct DocumentWriter: Sendable {
         text.raw("\n")
     }
 
-    /// Closes the document and hands over the rest.
+    /// Ends the document and writes out the rest.
     package mutating func end(
         withChecksum: Bool = false, to sink: inout some ByteSink & ~Copyable
     ) throws {
@@ -113,7 +113,7 @@ package struct DocumentWriter: Sendable {
         try drain(to: &sink, all: true)
     }
 
-    /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
+    /// Writes out the gathered bytes if there are enough of them, or `all`.
     package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
         guard all || text.bytes.count >= 128 * 1024 else { return }
         updateChecksum()

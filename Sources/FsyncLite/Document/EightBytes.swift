@@ -1,14 +1,14 @@
-/// Eight bytes of text as one word, the first of them the lowest.
+/// Eight bytes of text as one word, the first of them lowest.
 ///
-/// What is found in a word are the highest bits of its bytes. See S. E. Anderson, Bit Twiddling Hacks, "Determine if a
-/// word has a zero byte": a borrow from a byte that is found can only be wrong about those above it.
+/// Matches are the highest bits of the bytes. See S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a zero
+/// byte": a borrow out of a matching byte can only falsify the bytes above it.
 extension UInt64 {
     @inline(__always)
     init(eightBytesAt start: UnsafeRawPointer) {
         self = start.loadUnaligned(as: UInt64.self).littleEndian
     }
 
-    /// The byte in all eight places.
+    /// The byte repeated eight times.
     @inline(__always)
     init(eightTimes byte: UInt8) {
         self = 0x0101_0101_0101_0101 &* UInt64(byte)
@@ -17,30 +17,30 @@ extension UInt64 {
     /// The highest bits of the bytes.
     static let highs = UInt64(eightTimes: 0x80)
 
-    /// Where a byte is found for the first time; above that nothing is told.
+    /// Marks the first occurrence of a byte; the bits above it are undefined.
     @inline(__always)
     func finding(_ byte: UInt8) -> UInt64 {
         let zeros = self ^ UInt64(eightTimes: byte)
         return (zeros &- UInt64(eightTimes: 1)) & ~zeros & .highs
     }
 
-    /// How often a byte is there. No sum carries from one byte into the next.
+    /// The number of occurrences of a byte. No sum carries into the next byte.
     @inline(__always)
     func count(_ byte: UInt8) -> Int {
         let zeros = self ^ UInt64(eightTimes: byte)
         let others = ((zeros & ~.highs) &+ UInt64(eightTimes: 0x7F)) | zeros
-        // One in each byte that is another, summed up in the highest one.
+        // One for each differing byte, summed in the highest byte.
         return 8 - Int(((others & .highs) >> 7 &* UInt64(eightTimes: 1)) >> 56)
     }
 
-    /// Where a byte below another, which is one of ASCII, is found for the first time; above that nothing is told.
+    /// Marks the first byte below another, which is ASCII; the bits above it are undefined.
     @inline(__always)
     func finding(below limit: UInt8) -> UInt64 {
         (self &- UInt64(eightTimes: limit)) & ~self & .highs
     }
 }
 
-/// Where one of two bytes first stands, from an index on; the count where neither does.
+/// The index of the first of two bytes, from an index on; the count if neither occurs.
 func firstByte(_ byte: UInt8, or other: UInt8, in text: UnsafeRawBufferPointer, from start: Int) -> Int {
     guard let base = text.baseAddress else { return text.count }
     var index = start
@@ -54,7 +54,7 @@ func firstByte(_ byte: UInt8, or other: UInt8, in text: UnsafeRawBufferPointer, 
     return index
 }
 
-/// How often a byte is in a text, from an index on.
+/// The number of occurrences of a byte, from an index on.
 func count(_ byte: UInt8, in text: UnsafeRawBufferPointer, from start: Int) -> Int {
     guard let base = text.baseAddress else { return 0 }
     var (index, count) = (start, 0)

@@ -1,15 +1,15 @@
 import FileSystem
 
-/// Whether entries follow one another as those of a manifest must: in order, each once, and each after the directory
-/// that holds it. Reader and writer ask the same, so that nothing is committed that cannot be read.
+/// The order of a manifest's entries: sorted, without duplicates, and each after its directory. Reader and writer share
+/// this check, so that no unreadable manifest is committed.
 enum EntryOrder {
-    /// What is wrong with a path; nil when it fits.
+    /// The fault of a path; nil if it is valid.
     ///
-    /// What a path has in common with the one before it was checked with that one.
+    /// The part that it shares with the previous path was checked with that one.
     ///
     /// - Parameters:
     ///   - previous: the path before it, `.root` before the first.
-    ///   - previousType: that one's type.
+    ///   - previousType: the type of that entry.
     static func fault(
         _ path: RelativePath, after previous: RelativePath, _ previousType: FileType
     ) -> String? {
@@ -24,8 +24,7 @@ enum EntryOrder {
             return path.bytes.elementsEqual(FileName.state.bytes)
                 ? "\"\(path)\" is reserved at the root" : nil
         }
-        // The directory of an entry is the one before it, or one that holds the one before it; that one was checked in
-        // its turn.
+        // The directory of an entry is the previous entry, or one of that entry's ancestors, which were checked before.
         let isThere =
             shared >= slash
             && (previous.bytes.count == slash

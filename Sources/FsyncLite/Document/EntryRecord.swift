@@ -1,15 +1,15 @@
 import FileSystem
 
-/// One entry of a manifest, between its line and its values.
+/// One entry of a manifest, as parsed from its line.
 struct EntryRecord {
     var path: [UInt8] = []
     var status: FileStatus
     var destination: [UInt8] = []
     var extended = ExtendedAttributes()
     var omitted: Omissions = []
-    /// The inode in the tree that the manifest lies in, where the entry came from another.
+    /// The inode in the tree that the manifest belongs to, if the entry describes another object.
     var targetInode: UInt64?
-    /// The change time of that object, where it is known.
+    /// The change time of that object, if known.
     var targetChanged: FileTime?
     var marks: EntryMarks = []
     var digest: Digest?
@@ -18,8 +18,8 @@ struct EntryRecord {
         status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
     }
 
-    /// The fields of an entry as they are read; earlier versions wrote them in another order. `JSONText.entry` writes
-    /// them, by hand: by the table, a manifest took 2.5 times as long.
+    /// The fields of an entry, for reading; earlier versions wrote them in another order. `JSONText.entry` writes them
+    /// without this table, with which writing a manifest took 2.5 times as long.
     static let fields: [Field<EntryRecord>] = [
         Field("path", base64: "path_base64", .bytes, \.path),
         Field("type", .entryType, \.status.type),
@@ -75,7 +75,7 @@ struct EntryRecord {
 
     private var hasOtherNames: Bool { status.type != .directory && status.links > 1 }
 
-    /// Before it is read into again.
+    /// Resets the record, to be read into again.
     fileprivate mutating func clear() {
         (status.created, status.links, status.size) = (nil, 1, 0)
         status.represents = DeviceNumber(major: 0, minor: 0)
@@ -93,7 +93,7 @@ extension FieldFormat<FileType> {
 }
 
 extension JSONText {
-    /// Writes the fields of an entry in their one order.
+    /// Writes the fields of an entry in order.
     mutating func entry(
         path: RelativePath, status: FileStatus, destination: [UInt8], extended: ExtendedAttributes,
         omitted: Omissions, targetInode: UInt64?, targetChanged: FileTime? = nil, marks: EntryMarks = [],
@@ -129,14 +129,14 @@ extension JSONText {
         format.write(&self, FieldKey(text: key, base64: nil), value)
     }
 
-    /// A file as an object, as it stands in a manifest.
+    /// A file as a JSON object, in the form of a manifest's entry.
     package mutating func object(_ file: File) {
         beginObject()
         fields(of: file)
         endObject()
     }
 
-    /// Writes the fields of an entry in their one order.
+    /// Writes the fields of an entry in order.
     package mutating func fields(of file: File) {
         entry(
             path: file.path, status: file.status, destination: file.destination, extended: file.extended,
@@ -145,17 +145,17 @@ extension JSONText {
 }
 
 extension DocumentReader {
-    /// Reads an entry's fields up to the end of its object, into a record that is used again.
+    /// Reads an entry up to the end of its object, into a reused record.
     mutating func entry(into record: inout EntryRecord) throws {
         try expect("{")
         try fields(of: &record)
     }
 
-    /// Reads them from where the object's other fields end.
+    /// Reads the entry's fields after the object's other fields.
     mutating func fields(of record: inout EntryRecord) throws {
         record.clear()
         try fields(EntryRecord.fields, into: &record)
-        // Earlier versions recorded them.
+        // Earlier versions recorded derived attributes.
         if !record.extended.isEmpty {
             record.extended = record.extended.filter { !ExtendedAttributes.derived.contains($0.name) }
         }

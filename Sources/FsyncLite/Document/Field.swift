@@ -1,27 +1,27 @@
 import FileSystem
 
-/// One field of a document or of an element in it: its key, and how its value is written and read.
+/// One field of a document or element: its key, and how its value is written and read.
 ///
-/// A list of fields, in the order in which they are written, is the grammar of an object; `JSONText.fields` writes by
-/// it, and `DocumentReader.leadingFields`, for a header, and `DocumentReader.object`, for an element, read by it.
+/// A list of fields in writing order is the grammar of an object. `JSONText.fields` writes it;
+/// `DocumentReader.leadingFields` reads a header, `DocumentReader.object` an element.
 struct Field<Owner>: Sendable {
     typealias Rule = @Sendable (Owner) -> Bool
 
     let key: FieldKey
     fileprivate private(set) var isRequired: Bool
-    /// A field is there only where the nearest one before it of a smaller depth is.
+    /// A field requires the nearest earlier field of smaller depth.
     fileprivate private(set) var depth = 0
-    /// The field is there where this holds, and only there.
+    /// The field is present if and only if this holds.
     fileprivate private(set) var condition: (rule: Rule, fault: StaticString)?
-    /// What holds of the owner where the field is there.
+    /// A condition on the owner if the field is present.
     fileprivate private(set) var rule: (rule: Rule, fault: StaticString)?
-    /// False where the owner has no value for the field, and nothing is written.
+    /// Returns false, and writes nothing, if the owner has no value for the field.
     fileprivate let write: @Sendable (Owner, inout JSONText) -> Bool
     fileprivate let read: @Sendable (inout DocumentReader, inout Owner, _ isBase64: Bool) throws -> Void
 
     /// - Parameters:
-    ///   - base64: the key of bytes that are no UTF-8.
-    ///   - get: nil where the owner has no such field.
+    ///   - base64: the key for bytes that are not UTF-8.
+    ///   - get: returns nil if the owner lacks the field.
     @inline(__always)
     init<Value>(
         _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
@@ -39,7 +39,7 @@ struct Field<Owner>: Sendable {
         read = { reader, owner, isBase64 in set(&owner, try format.read(&reader, isBase64)) }
     }
 
-    /// A field that is always there.
+    /// A required field.
     @inline(__always)
     init<Value>(
         _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
@@ -50,7 +50,7 @@ struct Field<Owner>: Sendable {
             set: { $0[keyPath: path] = $1 })
     }
 
-    /// A field that is there where the value is.
+    /// An optional field.
     @inline(__always)
     init<Value>(
         _ key: StaticString, base64: StaticString? = nil, _ format: FieldFormat<Value>,
@@ -66,16 +66,16 @@ struct Field<Owner>: Sendable {
         (self.key, self.isRequired, self.write, self.read) = (key, isRequired, write, read)
     }
 
-    /// The same field of something that holds its owner.
+    /// The same field, of a type that contains its owner.
     init<Part>(_ field: Field<Part>, of path: WritableKeyPath<Owner, Part> & Sendable) {
         self.init(
             key: field.key, isRequired: field.isRequired, write: { field.write($0[keyPath: path], &$1) },
             read: { try field.read(&$0, &$1[keyPath: path], $2) })
     }
 
-    /// The fields of a part that the owner may lack: it has one where the first is there.
+    /// The fields of an optional part, which is present if the first field is.
     ///
-    /// - Parameter blank: what the part is read into.
+    /// - Parameter blank: the value that the fields are read into.
     static func part<Part: Sendable>(
         _ path: WritableKeyPath<Owner, Part?> & Sendable, blank: Part, _ fields: [Field<Part>]
     ) -> [Field] {
@@ -92,21 +92,21 @@ struct Field<Owner>: Sendable {
         return group(fields)
     }
 
-    /// The field is there where this holds of its owner, and only there.
+    /// Makes the field present if and only if a condition holds.
     func exactly(_ fault: StaticString, when rule: @escaping Rule) -> Field {
         var field = self
         field.condition = (rule, fault)
         return field
     }
 
-    /// What holds of the owner where the field is there.
+    /// Adds a condition on the owner if the field is present.
     func requiring(_ fault: StaticString, _ rule: @escaping Rule) -> Field {
         var field = self
         field.rule = (rule, fault)
         return field
     }
 
-    /// Fields that are there only where the first is, which may be left out.
+    /// An optional group: the other fields are present only if the first is.
     static func group(_ fields: [Field]) -> [Field] {
         var fields = fields
         for index in fields.indices.dropFirst() { fields[index].depth += 1 }
@@ -114,7 +114,7 @@ struct Field<Owner>: Sendable {
         return fields
     }
 
-    /// What is wrong with the owner as it was read; nil where all is well.
+    /// The fault of an owner that was read; nil if it is valid.
     fileprivate func fault(_ owner: Owner, isThere: Bool, incomplete: StaticString?) -> String? {
         if isRequired, !isThere { return incomplete?.description ?? "\"\(key.text)\" is missing" }
         if let condition, condition.rule(owner) != isThere { return condition.fault.description }
@@ -123,14 +123,14 @@ struct Field<Owner>: Sendable {
     }
 }
 
-/// The spellings of a key, of which a field has one.
+/// The keys of a field, of which exactly one is used.
 struct FieldKey: Sendable {
     let text: StaticString
     let base64: StaticString?
 }
 
 extension JSONText {
-    /// Writes the fields that the owner has, in their order.
+    /// Writes the fields that the owner has, in order.
     mutating func fields<Owner>(_ fields: [Field<Owner>], of owner: Owner) {
         var depth = Int.max
         for index in fields.indices where fields[index].depth <= depth {
@@ -141,7 +141,7 @@ extension JSONText {
 }
 
 extension DocumentReader {
-    /// Reads fields in their order, each with the comma after it; what follows them is another field, or an array.
+    /// Reads fields in order, each with its comma; another field or an array follows.
     mutating func leadingFields<Owner>(_ fields: [Field<Owner>], into owner: inout Owner) throws {
         var depth = Int.max
         for field in fields where field.depth <= depth {
@@ -156,8 +156,8 @@ extension DocumentReader {
 
     /// Reads an object of these fields, each at most once, in any order.
     ///
-    /// - Parameter incomplete: the fault of an object without a field that is always there; nil for one that names it.
-    /// - Returns: how many fields there were.
+    /// - Parameter incomplete: the message for a missing required field; nil for one that names the field.
+    /// - Returns: the number of fields read.
     @discardableResult
     mutating func object<Owner>(
         _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
@@ -166,7 +166,7 @@ extension DocumentReader {
         return try self.fields(fields, into: &owner, incomplete: incomplete)
     }
 
-    /// Reads the fields that are left of an object, and its end.
+    /// Reads the remaining fields of an object, and its end.
     @discardableResult
     mutating func fields<Owner>(
         _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
@@ -201,9 +201,9 @@ extension DocumentReader {
         return seen.nonzeroBitCount
     }
 
-    /// Steps over a key.
+    /// Reads a key.
     ///
-    /// - Parameter next: the field that is looked at first: the one after that of the key before.
+    /// - Parameter next: the field to try first: the one after the previous key's.
     private mutating func takeKey<Owner>(
         of fields: [Field<Owner>], from next: Int
     ) throws -> (index: Int, isBase64: Bool) {

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// How a value stands in a document: its writer, and the strict reader of the same.
+/// The format of a value in a document: its writer and the matching strict reader.
 struct FieldFormat<Value>: Sendable {
     let write: @Sendable (inout JSONText, FieldKey, Value) -> Void
     let read: @Sendable (inout DocumentReader, _ isBase64: Bool) throws -> Value
@@ -14,7 +14,7 @@ struct FieldFormat<Value>: Sendable {
         self.read = { reader, _ in try read(&reader) }
     }
 
-    /// Bytes, which have a second key for what is no UTF-8.
+    /// Bytes, with a second key for bytes that are not UTF-8.
     @inline(__always)
     init(
         bytes: @escaping @Sendable (Value) -> ArraySlice<UInt8>,
@@ -38,7 +38,7 @@ extension FieldFormat<UInt16> {
 }
 
 extension FieldFormat<Bool> {
-    /// A fact that is left out where it does not hold.
+    /// A flag that is written only if true.
     static var flag: FieldFormat {
         FieldFormat(
             write: { text, key, _ in text.flag(key) },
@@ -93,7 +93,7 @@ extension FieldFormat<FileName> {
 }
 
 extension FieldFormat<RelativePath> {
-    /// A path in a tree; the root is `.`, as `find` says it.
+    /// A path in a tree; the root is `.`, as in `find`.
     static var path: FieldFormat {
         FieldFormat(
             bytes: { $0.isRoot ? [UInt8(ascii: ".")] : $0.bytes[...] },
@@ -189,7 +189,7 @@ extension ExtendedAttributes.Attribute {
 }
 
 extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
-    /// A list of words, each once and in the order of `names`; one without words is left out.
+    /// A list of words, without duplicates and in the order of `names`; an empty list is omitted.
     static func words(_ names: [(Value, String)]) -> FieldFormat {
         FieldFormat(
             write: { text, key, set in text.field(key, names.filter { set.contains($0.0) }.map(\.1)) },
@@ -213,9 +213,9 @@ extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value 
 }
 
 extension FieldFormat where Value: Sendable {
-    /// One of a few words.
+    /// One of a fixed set of words.
     ///
-    /// - Parameter fault: of another one.
+    /// - Parameter fault: the message for any other word.
     static func word(
         _ values: [Value], _ name: @escaping @Sendable (Value) -> String,
         fault: @escaping @Sendable (String) -> String
@@ -233,7 +233,7 @@ extension FieldFormat where Value: Sendable {
 
     /// An object with fields of its own.
     ///
-    /// - Parameter blank: what they are read into.
+    /// - Parameter blank: the value that the fields are read into.
     static func object(
         _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
     ) -> FieldFormat {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Writes JSON into bytes, with commas where they belong. Keys are ours and need no escapes.
+/// Writes JSON into bytes, with separating commas. Our own keys need no escapes.
 package struct JSONText: Sendable {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -41,7 +41,7 @@ package struct JSONText: Sendable {
 
     package mutating func key(_ key: StaticString) {
         let text = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
-        // In one piece: a manifest has twelve keys for each entry.
+        // One append for the whole key: a manifest has twelve per entry.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 4) { room in
             let start = needsComma ? 1 : 0
             if needsComma { room[0] = UInt8(ascii: ",") }
@@ -54,7 +54,7 @@ package struct JSONText: Sendable {
         needsComma = false
     }
 
-    /// The same, an element that needs a comma after it.
+    /// The same for an element that is followed by a comma.
     package mutating func append(_ json: UnsafeBufferPointer<UInt8>) {
         bytes.append(contentsOf: json)
         needsComma = true
@@ -79,7 +79,7 @@ package struct JSONText: Sendable {
         value(text)
     }
 
-    /// A fact that is left out where it does not hold.
+    /// A flag that is written only if true.
     package mutating func flag(_ key: StaticString) {
         self.key(key)
         raw("true")
@@ -115,7 +115,7 @@ package struct JSONText: Sendable {
         }
     }
 
-    /// - Parameter value: appends what needs no escapes.
+    /// - Parameter value: appends text that needs no escapes.
     @inline(__always)
     private mutating func quotedField(_ key: StaticString, _ value: (inout [UInt8]) -> Void) {
         self.key(key)
@@ -125,8 +125,8 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// A byte string: as text under `key` when it is UTF-8, else in base 64 under `base64Key`, so that no two
-    /// names ever look the same.
+    /// A byte string: as text under `key` if it is UTF-8, else in base 64 under `base64Key`, so that distinct names
+    /// stay distinct.
     package mutating func field(_ key: StaticString, _ base64Key: StaticString, _ value: ArraySlice<UInt8>) {
         value.withUnsafeBufferPointer { text in
             if isPlain(text) || String(validating: text, as: UTF8.self) != nil {
@@ -139,7 +139,7 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// A path in a tree; the root is `.`, as `find` says it.
+    /// A path in a tree; the root is `.`, as in `find`.
     package mutating func path(_ path: RelativePath) {
         field("path", "path_base64", path.isRoot ? [UInt8(ascii: ".")] : path.bytes[...])
     }

@@ -1,34 +1,34 @@
 import FileSystem
 
-/// What a manifest says before its entries.
+/// The header of a manifest.
 public struct ManifestHeader: Hashable, Sendable {
-    /// Names this manifest and nothing else; also the name of the transaction that wrote it.
+    /// A unique name, also of the transaction that wrote the manifest.
     public var id: String
-    /// The tree's root as it was given, for people.
+    /// The tree's root as the user gave it, for display.
     public var root: [UInt8]
-    /// When the scan behind the manifest began. A change at or after this time may not be in it.
+    /// When the scan behind the manifest began. Changes at or after this time may be missing.
     public var created: Timestamp
-    /// How often the manifest was written anew for what only it tells, such as change times; the tree is the same.
+    /// How often the manifest was rewritten for metadata such as change times; the tree is the same.
     public var revision = 0
-    /// When the last scan began, by the clock that files are stamped with and by the kernel's.
+    /// When the last scan began, on the clock that stamps files and on the kernel's.
     package var scanned: Scan?
-    /// When earlier commits were under way, of which there may be entries without a change time in the target.
+    /// The time spans of earlier commits, from which entries may lack a change time in the target.
     package var commits: [Range<Timestamp>] = []
-    /// The directory that inodes and times of creation belong to: what the tree is a mirror of, or, where it was
-    /// only looked at, itself.
+    /// The directory that inodes and birth times belong to: the source of a mirror, or the tree itself if it was only
+    /// scanned.
     public var source: Source?
-    /// What is mirrored.
+    /// The mirrored attributes.
     public var attributes = MirroredAttributes.all
-    /// What takes part.
+    /// The filters in force.
     public var filters = FilterSummary(lines: [])
-    /// The root itself, as the run left it.
+    /// The root's entry, as the run left it.
     package var rootEntry: File?
-    /// What of the source's root the mirror's could not hold.
+    /// Attributes of the source's root that the target could not hold.
     package var rootOmitted: Omissions = []
-    /// The change time of the source's root then, where that is so.
+    /// The change time of the source's root at that time, if attributes were omitted.
     package var rootChanged: Timestamp?
 
-    /// An older commit is forgotten: what has no change time since is compared.
+    /// Beyond this number, old commits are dropped: entries without a change time since then are compared.
     static let mostCommits = 64
 
     package struct Scan: Hashable, Sendable {
@@ -40,19 +40,19 @@ public struct ManifestHeader: Hashable, Sendable {
         }
     }
 
-    /// Which directory the mirror's root is, where the state stands beside it.
+    /// The identity of the mirror's root, if the state is beside it.
     package var rootIdentity: FileIdentity?
 
-    /// The rules of retention that an apply was given last.
+    /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
     /// The source of a mirror.
     public struct Source: Hashable, Sendable {
-        /// Its root as it was given, for people.
+        /// The root as the user gave it, for display.
         public var path: [UInt8]
-        /// Which directory that was.
+        /// The identity of the root directory.
         public var identity: FileIdentity
-        /// The file system's own number, in hexadecimal. Some number themselves anew at each mount.
+        /// The file system's number in hexadecimal. Some file systems get a new one at each mount.
         public var fileSystem: String
 
         public init(path: [UInt8], identity: FileIdentity, fileSystem: String) {
@@ -90,7 +90,7 @@ extension ManifestHeader {
             Field("source_file_system", .text, \.fileSystem),
         ])
 
-    /// Those of what is a mirror.
+    /// The header fields of a mirror only.
     private static let mirrorFields: [Field<ManifestHeader>] =
         [
             Field(
@@ -106,7 +106,7 @@ extension ManifestHeader {
         + Field.part(
             \.rootIdentity, blank: .unknown,
             [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
-        // Of version 1.
+        // Of version 1; ignored.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
         + Field.part(
             \.scanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
@@ -141,12 +141,12 @@ extension Timestamp {
 }
 
 extension Array {
-    /// nil for none, which a document leaves out.
+    /// nil if empty, since a document omits it.
     var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 
 extension FieldFormat<[Range<Timestamp>]> {
-    /// Each as two times with a slash between them, as ISO 8601 writes an interval.
+    /// Two times separated by a slash, as in ISO 8601 intervals.
     fileprivate static var spans: FieldFormat {
         FieldFormat(
             write: { $0.field($1, $2.map { "\($0.lowerBound)/\($0.upperBound)" }) },

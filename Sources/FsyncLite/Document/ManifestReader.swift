@@ -1,17 +1,16 @@
 import FileSystem
 
-/// Reads a manifest as a stream of entries, strictly: a duplicate, unsorted or impossible path, an entry
-/// without its directory, a wrong type or total, and any damage is an error that names file and line.
+/// Reads a manifest as a stream of entries, strictly: a duplicate, unsorted or invalid path, an entry without its
+/// directory, a wrong type or total, and any damage is an error with file and line.
 ///
-/// An error can come as late as the last line, so nothing may be done on the strength of a manifest before
-/// `advance` has returned false.
+/// An error can come as late as the last line, so a manifest must not be acted on before `advance` has returned false.
 package final class ManifestReader: EntryStream {
     private var cursor: ManifestCursor
     private let readsUncovered: Bool
 
     /// - Parameters:
     ///   - path: the manifest's own, for messages.
-    ///   - withUncovered: reads also what filters leave out; it counts in no total.
+    ///   - withUncovered: also yields uncovered entries, which are in no total.
     package init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], withUncovered: Bool = false
     ) throws {
@@ -33,9 +32,9 @@ package final class ManifestReader: EntryStream {
     }
 
     package var header: ManifestHeader { cursor.header }
-    /// The totals so far; after the end, of the whole tree.
+    /// The totals so far; after the end, those of the whole tree.
     package var summary: ManifestSummary { cursor.summary }
-    /// How many of the files so far have a digest.
+    /// The number of files so far that have a digest.
     package var digests: Int { cursor.digests }
     package var path: RelativePath { cursor.path }
     package var status: FileStatus { cursor.record.status }
@@ -47,12 +46,12 @@ package final class ManifestReader: EntryStream {
     package var marks: EntryMarks { cursor.record.marks }
     package var digest: Digest? { cursor.record.digest }
 
-    /// Appends the line as it stands, where that is as short a way as there is: a plain one.
+    /// Appends the line unchanged, if it is in the plain form, which is also the shortest.
     package func append(to writer: inout ManifestWriter) -> Bool { cursor.append(to: &writer) }
 }
 
-/// Where reading a manifest has got to: what `ManifestReader` does, as a value, so that one thread works on it without
-/// a check at every step that nobody else does.
+/// The state of reading a manifest. A noncopyable value inside `ManifestReader`, because one thread then uses it
+/// without an exclusivity check at each step.
 private struct ManifestCursor: ~Copyable {
     let header: ManifestHeader
     private(set) var summary = ManifestSummary()
@@ -74,7 +73,7 @@ private struct ManifestCursor: ~Copyable {
             return false
         }
         let previousType = record.status.type
-        // The two take turns, so that neither is made anew for each entry.
+        // Swapped, so that no array is allocated per entry.
         swap(&path, &previous)
         if !document.takeLine({ PlainEntry.read($0, into: &record) }) { try document.entry(into: &record) }
         swap(&path.bytes, &record.path)

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// What a tree holds in all.
+/// The totals of a tree.
 public struct ManifestSummary: Hashable, Sendable {
     public internal(set) var files = 0
     public internal(set) var directories = 0
@@ -25,7 +25,7 @@ public struct ManifestSummary: Hashable, Sendable {
         }
     }
 
-    /// The totals in their one order; all are there.
+    /// The totals in order; all are required.
     static let fields: [Field<ManifestSummary>] = [
         Field("files", .integer, \.files), Field("directories", .integer, \.directories),
         Field("symlinks", .integer, \.symlinks), Field("others", .integer, \.others),
@@ -34,7 +34,6 @@ public struct ManifestSummary: Hashable, Sendable {
 }
 
 extension JSONText {
-    /// The totals as an object.
     package mutating func summary(_ summary: ManifestSummary) {
         beginObject()
         fields(ManifestSummary.fields, of: summary)

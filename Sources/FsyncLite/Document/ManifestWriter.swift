@@ -10,16 +10,16 @@ import FileSystem
 ///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
-    /// 2 since entries have marks and the target's change times; 1 is still read.
+    /// Version 2 added marks and the target's change times; version 1 is still read.
     package static let version = 2
 
     private var document: DocumentWriter
     package private(set) var summary = ManifestSummary()
     private var previous = RelativePath.root
     private var previousType = FileType.directory
-    /// The entry before among those that take part; nil as long as that is the one before.
+    /// The previous covered entry; nil if that is the previous entry.
     private var covered: (path: RelativePath, type: FileType)?
-    /// What no reader would take.
+    /// Why no reader would accept the document.
     private var fault: String?
 
     package init(_ header: ManifestHeader) {
@@ -29,9 +29,9 @@ package struct ManifestWriter: Sendable {
         document.beginArray("entries")
     }
 
-    /// Appends an entry; the caller keeps the order, or `drain` throws.
+    /// Appends an entry. Entries out of order make `drain` throw.
     ///
-    /// - Parameter targetInode: the inode in the tree that the manifest lies in, for a mirror.
+    /// - Parameter targetInode: for a mirror, the inode in the tree that the manifest belongs to.
     package mutating func append(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
@@ -46,14 +46,14 @@ package struct ManifestWriter: Sendable {
         document.endElement()
     }
 
-    /// Appends an entry as another manifest has it.
+    /// Appends a line of another manifest.
     mutating func append(line: UnsafeBufferPointer<UInt8>, at path: RelativePath, of status: FileStatus) {
         check(path, status.type)
         summary.count(status)
         document.append(element: line)
     }
 
-    /// What takes part has to make a tree without the rest.
+    /// The covered entries must form a tree without the others.
     private mutating func check(_ path: RelativePath, _ type: FileType, isCovered: Bool = true) {
         if fault == nil { fault = EntryOrder.fault(path, after: previous, previousType) }
         if !isCovered, covered == nil { covered = (previous, previousType) }
@@ -66,7 +66,7 @@ package struct ManifestWriter: Sendable {
         previousType = type
     }
 
-    /// Ends the document; `drain` hands over the rest.
+    /// Ends the document; `drain` writes out the rest.
     package mutating func end() {
         document.endArray()
         document.beginTrailer()
@@ -75,9 +75,9 @@ package struct ManifestWriter: Sendable {
         document.end(withChecksum: true)
     }
 
-    /// Hands over what has been written, when it is worth a call or `all` of it is wanted.
+    /// Writes out the gathered bytes if there are enough of them, or `all`.
     ///
-    /// - Throws: `SyncError` with code `failed` for a manifest that no reader would take.
+    /// - Throws: `SyncError` with code `failed` if no reader would accept the manifest.
     package mutating func drain(to sink: inout some ByteSink & ~Copyable, all: Bool = false) throws {
         if let fault { throw SyncError(.failed, "the new manifest could not be read again: \(fault)") }
         try document.drain(to: &sink, all: all)

@@ -1,27 +1,27 @@
 import FileSystem
 
-/// Reads an entry as the writer lays nearly all of them out: keys in their one order, plain ASCII text, no extended
-/// attributes. Whatever is otherwise, wrong or not, is left to the reader of any entry, which knows what to say.
+/// Reads an entry in the form that nearly all lines have: keys in order, plain ASCII text, no extended attributes. All
+/// other lines, valid or not, are left to the general reader, which reports errors.
 ///
-/// This is where the time of reading a manifest goes; hence the pointers.
+/// Reading a manifest spends most of its time here, therefore the pointers.
 struct PlainEntry {
     private var next: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
     private init(_ line: UnsafeBufferPointer<UInt8>) {
-        // A line that is empty has no address, and no entry either.
+        // An empty line has no address, and is not an entry.
         next = line.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
         end = next + line.count
     }
 
-    /// The number of bytes that were read; nil where the entry is none of the plain ones.
+    /// The number of bytes read; nil if the entry is not in the plain form.
     static func read(_ line: UnsafeBufferPointer<UInt8>, into record: inout EntryRecord) -> Int? {
         guard let start = line.baseAddress else { return nil }
         var entry = PlainEntry(line)
         return entry.read(into: &record) ? entry.next - start : nil
     }
 
-    /// What the entry is not sets the record's fields nevertheless: the reader of any entry sets them all.
+    /// Also sets fields of the record when it fails; the general reader sets them all again.
     private mutating func read(into record: inout EntryRecord) -> Bool {
         guard take("{\"path\":\""), let path = text(), take(",\"type\":\"") else { return false }
         var destination: UnsafeBufferPointer<UInt8>?
@@ -94,7 +94,7 @@ struct PlainEntry {
 
     // MARK: Pieces
 
-    /// Eight bytes at a time, then what is left: the literals are constants, so nothing of this is a loop.
+    /// Eight bytes at a time, then the rest: the literals are constants, so this compiles without a loop.
     @inline(__always)
     private mutating func take(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
@@ -123,7 +123,7 @@ struct PlainEntry {
         return true
     }
 
-    /// Up to the next quote, which is stepped over; nil where there is anything but printable ASCII, or a backslash.
+    /// Text up to the next quote, which is consumed; nil for a backslash or anything but printable ASCII.
     private mutating func text() -> UnsafeBufferPointer<UInt8>? {
         let (start, quote, backslash) = (next, UInt8(ascii: "\""), UInt8(ascii: "\\"))
         while end - next >= 8 {
@@ -145,7 +145,7 @@ struct PlainEntry {
         return nil
     }
 
-    /// A number of at most eighteen digits, so that it cannot overflow.
+    /// A number of at most eighteen digits, which cannot overflow.
     private mutating func number() -> Int64? {
         let start = next
         var number: Int64 = 0
@@ -163,7 +163,7 @@ struct PlainEntry {
         return number
     }
 
-    /// Four octal digits and the quote.
+    /// Four octal digits and the closing quote.
     private mutating func octal() -> UInt16? {
         guard end - next >= 5, next[4] == UInt8(ascii: "\"") else { return nil }
         var mode: UInt16 = 0
@@ -176,16 +176,16 @@ struct PlainEntry {
         return mode
     }
 
-    /// A time of four-digit years, with the quote after it.
+    /// A time with a four-digit year, and the closing quote.
     private mutating func time() -> FileTime? {
         guard end - next >= 21 else { return nil }
         let date = DecimalWord(next, between: "0000-00-")
         let day = DecimalWord(next + 3, between: "0-00-00T")
         let clock = DecimalWord(next + 11, between: "00:00:00")
         guard date.isDecimal, day.isDecimal, clock.isDecimal else { return nil }
-        let (year, month) = (date.match(at: 0) &* 100 &+ date.match(at: 2), date.match(at: 5))
-        guard 1...12 ~= month, day.match(at: 5) >= 1, day.match(at: 5) <= daysInMonth(month, year: year),
-            clock.match(at: 0) < 24, clock.match(at: 3) < 60, clock.match(at: 6) < 60
+        let (year, month) = (date.pair(at: 0) &* 100 &+ date.pair(at: 2), date.pair(at: 5))
+        guard 1...12 ~= month, day.pair(at: 5) >= 1, day.pair(at: 5) <= daysInMonth(month, year: year),
+            clock.pair(at: 0) < 24, clock.pair(at: 3) < 60, clock.pair(at: 6) < 60
         else { return nil }
         var nanoseconds: Int64 = 0
         var length = 19
@@ -199,8 +199,8 @@ struct PlainEntry {
         }
         guard next[length] == UInt8(ascii: "Z"), next[length + 1] == UInt8(ascii: "\"") else { return nil }
         next += length + 2
-        let days = daysSince1970(year: year, month: month, day: day.match(at: 5))
-        let seconds = (clock.match(at: 0) &* 60 &+ clock.match(at: 3)) &* 60 &+ clock.match(at: 6)
+        let days = daysSince1970(year: year, month: month, day: day.pair(at: 5))
+        let seconds = (clock.pair(at: 0) &* 60 &+ clock.pair(at: 3)) &* 60 &+ clock.pair(at: 6)
         return FileTime(
             seconds: days &* 86_400 &+ seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
     }

@@ -1,5 +1,5 @@
 extension RetentionPolicy {
-    /// The rules in a manifest's header, by the keys that settings have for them.
+    /// The rules in a manifest's header, with the same keys as in settings.
     ///
     ///     "retention":{"keep_last":3,"keep_within":"30d","keep_label":["before-upgrade"]}
     static let fields: [Field<RetentionPolicy>] = [

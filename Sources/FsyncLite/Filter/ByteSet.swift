@@ -1,4 +1,4 @@
-/// A set of bytes, as a bracket expression of a pattern names one.
+/// A set of bytes: a bracket expression of a pattern.
 struct ByteSet: Hashable, Sendable {
     private var words = SIMD4<UInt64>(repeating: 0)
 
@@ -18,20 +18,20 @@ struct ByteSet: Hashable, Sendable {
         words[Int(byte >> 6)] &= ~(1 << UInt64(byte & 63))
     }
 
-    /// Reads a bracket expression; `/` is never in it, whatever it says.
+    /// Parses a bracket expression; it never contains `/`.
     ///
     ///     "[" ["!" | "^"] item+ "]"      item: byte | "\" byte | byte "-" byte | "[:" class ":]"
     ///
-    /// A `]` that comes first stands for itself, and so does a `-` at either end and after a range or class.
+    /// A `]` in first position is literal, and so is a `-` at either end and after a range or class.
     ///
-    /// - Parameter index: past the opening bracket; afterwards past the closing one.
-    /// - Returns: nil when the bracket is not closed or names an unknown class: such a pattern matches nothing.
+    /// - Parameter index: after the opening bracket; on return after the closing one.
+    /// - Returns: nil if the bracket is not closed or names an unknown class: such a pattern matches nothing.
     init?(_ pattern: ArraySlice<UInt8>, at index: inout Int) {
         func byte(_ index: Int) -> UInt8? { index < pattern.endIndex ? pattern[index] : nil }
         let isNegated = byte(index) == UInt8(ascii: "!") || byte(index) == UInt8(ascii: "^")
         if isNegated { index += 1 }
         let first = index
-        // Where a range that the next `-` makes would begin.
+        // The start of the range, if a `-` follows.
         var low: UInt8?
         while byte(index) != UInt8(ascii: "]") || index == first {
             guard let next = byte(index) else { return nil }
@@ -75,7 +75,7 @@ struct ByteSet: Hashable, Sendable {
         remove(UInt8(ascii: "/"))
     }
 
-    /// The ASCII characters of a POSIX class as git sees them: vertical tab and form feed are no space.
+    /// The ASCII characters of a POSIX class as in git: vertical tab and form feed are not space.
     private static func ranges(ofClass name: ArraySlice<UInt8>) -> [ClosedRange<UInt8>]? {
         switch String(decoding: name, as: UTF8.self) {
         case "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A]

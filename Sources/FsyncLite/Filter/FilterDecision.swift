@@ -1,6 +1,6 @@
-/// Whether an entry takes part, and why.
+/// Whether an entry is excluded, and why.
 public struct FilterDecision: Hashable, Sendable {
-    /// What decided.
+    /// The cause of a decision.
     public enum Cause: Hashable, Sendable {
         case rule(FilterRule)
         /// It is in a directory with a valid CACHEDIR.TAG.
@@ -13,9 +13,9 @@ public struct FilterDecision: Hashable, Sendable {
 
     /// Neither copied nor deleted.
     public let isExcluded: Bool
-    /// nil where nothing matched, and the entry is included for that.
+    /// nil if nothing matched; the entry is then included.
     public let cause: Cause?
-    /// The directory for which it was decided, with all that is in it; nil when it was for the entry itself.
+    /// The excluded directory that contains the entry; nil if the decision is about the entry itself.
     public let directory: RelativePath?
 
     init(isExcluded: Bool, cause: Cause?, directory: RelativePath? = nil) {
@@ -28,14 +28,14 @@ public struct FilterDecision: Hashable, Sendable {
 }
 
 extension FilterDecision: CustomStringConvertible {
-    /// For people: `excluded by *.o (src/.gitignore:3)`.
+    /// For display: `excluded by *.o (src/.gitignore:3)`.
     public var description: String {
         let verdict = isExcluded ? "excluded" : "included"
-        let place = directory.map(\.description) ?? "its directory"
+        let location = directory.map(\.description) ?? "its directory"
         return switch cause {
         case .rule(let rule): "\(verdict) by \(rule)\(directory.map { " with the directory \($0)" } ?? "")"
-        case .cacheDirectory: "\(verdict): \(place) is a cache directory"
-        case .otherFileSystem: "\(verdict): \(place) is on another file system"
+        case .cacheDirectory: "\(verdict): \(location) is a cache directory"
+        case .otherFileSystem: "\(verdict): \(location) is on another file system"
         case .belowMinimumSize(let limit): "\(verdict): smaller than \(limit) bytes"
         case .aboveMaximumSize(let limit): "\(verdict): larger than \(limit) bytes"
         case nil: "\(verdict): no rule matches"

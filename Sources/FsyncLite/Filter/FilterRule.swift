@@ -1,16 +1,16 @@
 import FileSystem
 
-/// A pattern, and where somebody wrote it down.
+/// A pattern and its origin.
 public struct FilterRule: Hashable, Sendable {
-    /// Where a rule comes from.
+    /// The origin of a rule.
     public enum Source: Hashable, Sendable {
-        /// The so-manieth option that gives patterns, from 1.
+        /// The number, from 1, of the option that gives patterns.
         case argument(Int)
-        /// A line, from 1, of a file: as it was named, or below the root of the source for a directory's own.
+        /// A line, from 1, of a file: the path as given, or below the source's root for an ignore file.
         case file(path: [UInt8], line: Int)
     }
 
-    /// The pattern as gitignore has it, with `!` in front where it includes.
+    /// The pattern in gitignore syntax, with a leading `!` if it includes.
     public let text: [UInt8]
     public let source: Source
     let pattern: IgnorePattern
@@ -21,14 +21,14 @@ public struct FilterRule: Hashable, Sendable {
         pattern = IgnorePattern(text)
     }
 
-    /// What matches is included, though an earlier rule excludes it.
+    /// Matches are included even if an earlier rule excludes them.
     public var isInclude: Bool { pattern.isNegated }
-    /// False for a pattern that nothing can match, such as one with an open bracket: worth a warning.
+    /// False for a pattern that cannot match, such as one with an open bracket: worth a warning.
     public var canMatch: Bool { pattern.canMatch }
 }
 
 extension FilterRule: CustomStringConvertible {
-    /// For people: `*.o (src/.gitignore:3)`, `!keep.o (argument 2)`.
+    /// For display: `*.o (src/.gitignore:3)`, `!keep.o (argument 2)`.
     public var description: String {
         switch source {
         case .argument(let number): "\(escapedText(text)) (argument \(number))"

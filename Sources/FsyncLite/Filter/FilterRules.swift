@@ -1,17 +1,17 @@
-/// Rules in order: of those that match, the last one decides.
+/// Rules in order; the last match decides.
 package struct FilterRules: Hashable, Sendable {
     private(set) var rules: [FilterRule] = []
 
-    /// Of a file of patterns, in bytes.
+    /// The maximum size of a file of patterns, in bytes.
     package static let sizeLimit = 16 << 20
 
     mutating func append(_ rule: FilterRule) {
         rules.append(rule)
     }
 
-    /// The rules of a file, read as git reads one: a byte order mark at its start, carriage returns before line
-    /// feeds, trailing spaces without a backslash, empty lines and lines that begin with `#` are left out, and a
-    /// line ends at its first NUL.
+    /// Adds the rules of a file, parsed as in git: a leading byte order mark, carriage returns before line feeds,
+    /// trailing spaces without a backslash, empty lines and lines that begin with `#` are ignored, and a line ends at
+    /// its first NUL.
     mutating func append(contentsOf file: [UInt8], path: [UInt8]) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = file.starts(with: mark) ? file[mark.count...] : file[...]
@@ -37,7 +37,7 @@ package struct FilterRules: Hashable, Sendable {
         return line[..<end]
     }
 
-    /// The index of the last rule that matches. See `IgnorePattern` for the parameters.
+    /// The index of the last matching rule. See `IgnorePattern` for the parameters.
     func lastMatch(_ path: Span<UInt8>, base: Int, name: Int, isDirectory: Bool) -> Int? {
         let rules = rules.span
         var index = rules.count

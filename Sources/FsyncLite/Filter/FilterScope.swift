@@ -1,10 +1,10 @@
-/// What a directory of the source says about its entries: read once, when it is entered.
+/// Filter data of a directory in the source, read once when the directory is entered.
 package struct FilterDirectory: Sendable {
-    /// The content of its file of patterns; nil where there is none, or no name for such files is given.
+    /// The content of its ignore file; nil if there is none, or ignore files are off.
     package var ignoreFile: [UInt8]?
-    /// It has a valid `CacheTag`; asked only with `Filters.excludesCaches`.
+    /// It has a valid `CacheTag`; read only with `Filters.excludesCaches`.
     package var isCache: Bool
-    /// Something else is mounted here; asked only with `Filters.staysOnFileSystem`.
+    /// It is a mount point; determined only with `Filters.staysOnFileSystem`.
     package var isOtherFileSystem: Bool
 
     package init(ignoreFile: [UInt8]? = nil, isCache: Bool = false, isOtherFileSystem: Bool = false) {
@@ -14,41 +14,40 @@ package struct FilterDirectory: Sendable {
     }
 }
 
-/// The rules in force in one directory: follows a walk from directory to directory and decides about each entry.
+/// The rules in force in one directory. It follows a walk from directory to directory and decides about each entry.
 ///
-/// A walk of the source calls `enter` and `leave` as it goes, asks `excludes` for each name, and enters no
-/// directory that is excluded:
+/// A walk of the source calls `enter` and `leave`, asks `excludes` for each name, and does not enter excluded
+/// directories:
 ///
 ///     var scope = FilterScope(filters, root: …)
 ///     if scope.excludes(path, isDirectory: true) { … } else { scope.enter(path, FilterDirectory(ignoreFile: …)) }
 ///
-/// **The target and the manifest.** The decision about a path is the same for all three trees, and what a
-/// directory says comes from the *source*: an edited or deleted ignore file of the target has no say, and one that
-/// is new in the source counts at once. So a scan of the target enters each directory with what the directory at
-/// that path *in the source* says; and a stream that does not tell where a directory ends, such as a manifest's,
-/// calls `move(toParentOf:)` before each question, with a closure that reads the source. Paths that come in the
-/// order of a scan cost one reading per directory. A directory that the source lacks, or that is none there, says
-/// nothing: `FilterDirectory()`. Only the kind is the tree's own: where `x/` is excluded, and the source has a file
-/// x but the target a directory, the file is not excluded and the directory is. Then the change of type is refused,
-/// since it would delete what is excluded.
+/// **Target and manifest.** The decision about a path is the same for source, target and manifest, and filter data
+/// comes from the *source*: an edited or deleted ignore file in the target has no effect, and a new one in the source
+/// has effect at once. So a scan of the target enters each directory with the filter data of that path *in the source*.
+/// A stream that does not tell where directories end, such as a manifest's, calls `move(toParentOf:)` before each
+/// question, with a closure that reads the source. Paths in scan order cost one reading per directory. A path that is
+/// not a directory in the source has no filter data: `FilterDirectory()`. Only the type is the tree's own: if `x/` is
+/// excluded, and the source has a file x but the target a directory, the file is not excluded and the directory is.
+/// Then the change of type is refused, since it would delete excluded content.
 ///
-/// Sizes are not asked here: see `SizeLimits`. With no filters there should be no scope at all: `Filters.isEmpty`.
+/// Sizes are not checked here; see `SizeLimits`. If `Filters.isEmpty`, no scope is needed.
 package struct FilterScope: Sendable {
     private let filters: Filters
     /// The directory whose entries are decided.
     private var directory: [UInt8] = []
-    /// For each open directory below the root, how long its parent's path is.
+    /// For each open directory below the root, the length of its parent's path.
     private var parentLengths: [Int] = []
-    /// The patterns of open directories that have any, the shallowest first.
+    /// The patterns of open directories that have any, shallowest first.
     private var layers: [Layer] = []
-    /// Why nothing here and below takes part, and since which depth.
+    /// Why everything here and below is excluded, and since which depth.
     private var closing: (decision: FilterDecision, depth: Int)?
 
     private struct Layer {
         let rules: FilterRules
-        /// How many directories below the root its directory lies.
+        /// The depth of its directory below the root.
         let depth: Int
-        /// Where paths that are relative to it begin.
+        /// The start of relative paths in a full path.
         let base: Int
     }
 
@@ -57,7 +56,7 @@ package struct FilterScope: Sendable {
         open(root)
     }
 
-    /// Goes into a directory that the present one holds and that is not excluded.
+    /// Enters a directory of the present one that is not excluded.
     package mutating func enter(_ path: RelativePath, _ contents: FilterDirectory) {
         assert(nameStart <= path.bytes.count && path.bytes.starts(with: directory))
         parentLengths.append(directory.count)
@@ -65,7 +64,6 @@ package struct FilterScope: Sendable {
         open(contents)
     }
 
-    /// Goes back to the directory that holds the present one.
     package mutating func leave() {
         guard let length = parentLengths.popLast() else { preconditionFailure("left the root") }
         directory.removeSubrange(length...)
@@ -73,10 +71,10 @@ package struct FilterScope: Sendable {
         if let closing, closing.depth > parentLengths.count { self.closing = nil }
     }
 
-    /// Goes to the directory that holds a path, wherever that is.
+    /// Moves to the directory that contains a path, from any directory.
     ///
-    /// - Parameter reading: what a directory of the source says; asked for each that is entered, from the top, and
-    ///   for none that is excluded.
+    /// - Parameter reading: reads the filter data of a directory in the source; called for each directory that is
+    ///   entered, from the top, and not for excluded ones.
     package mutating func move<Failure: Error>(
         toParentOf path: RelativePath, reading: (RelativePath) throws(Failure) -> FilterDirectory
     ) throws(Failure) {
@@ -99,14 +97,14 @@ package struct FilterScope: Sendable {
         }
     }
 
-    /// Whether an entry of the present directory takes no part.
+    /// Whether an entry of the present directory is excluded.
     package func excludes(_ path: RelativePath, isDirectory: Bool) -> Bool {
         if isClosed(for: path) { return true }
         guard let (layer, rule) = lastMatch(path, isDirectory: isDirectory) else { return false }
         return !rules(of: layer).span[rule].isInclude
     }
 
-    /// The same, and which rule says so.
+    /// The same, with the rule that decides.
     package func decision(_ path: RelativePath, isDirectory: Bool) -> FilterDecision {
         if let closing, isClosed(for: path) { return closing.decision }
         guard let (layer, index) = lastMatch(path, isDirectory: isDirectory) else {
@@ -137,7 +135,7 @@ package struct FilterScope: Sendable {
         closing = (FilterDecision(isExcluded: true, cause: cause, directory: path), parentLengths.count)
     }
 
-    /// A cache directory's tag takes part; rules may still exclude it.
+    /// A cache directory's tag is included unless rules exclude it.
     private func isClosed(for path: RelativePath) -> Bool {
         guard let closing else { return false }
         return closing.decision.cause != .cacheDirectory || closing.depth != parentLengths.count
@@ -146,7 +144,7 @@ package struct FilterScope: Sendable {
 
     // MARK: Rules
 
-    /// The command line's rules count as the deepest layer of all.
+    /// The command line's rules act as the deepest layer.
     private func lastMatch(_ path: RelativePath, isDirectory: Bool) -> (layer: Int, rule: Int)? {
         assert(nameStart < path.bytes.count && path.bytes.starts(with: directory))
         let (path, name) = (path.bytes.span, nameStart)

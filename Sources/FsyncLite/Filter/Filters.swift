@@ -1,20 +1,19 @@
 import FileSystem
 
-/// What takes part in a mirror: everything that no filter excludes. What is excluded is neither copied nor
-/// deleted.
+/// The entries that are mirrored: all that no filter excludes. Excluded entries are neither copied nor deleted.
 ///
-/// - The patterns of `--exclude`, `--include` and `--exclude-from` form one list in the order given, relative to
-///   the root of the tree; the last that matches decides. `--include P` is the pattern `!P`.
-/// - A directory's own file of patterns, where a name for such files is given, is asked when none of that list
-///   matches, as git asks `.gitignore` after its command line; the deepest directory first.
-/// - A directory that is excluded is not entered: nothing below can be included again.
-/// - `excludesCaches` leaves out what is in a directory with a valid CACHEDIR.TAG, and `staysOnFileSystem` what is
-///   in a directory where something is mounted; the directory itself stays, and so does the tag, as with tar.
-/// - The limits of size hold for regular files, and no rule lifts them.
+/// - The patterns of `--exclude`, `--include` and `--exclude-from` form one list in the order given, relative to the
+///   root of the tree; the last match decides. `--include P` is the pattern `!P`.
+/// - If none of the list matches, the directories' own ignore files are used, if their name is set: the deepest
+///   directory first, like git's `.gitignore` after its command line.
+/// - An excluded directory is not entered: nothing below it can be included again.
+/// - `excludesCaches` excludes the content of directories with a valid CACHEDIR.TAG, `staysOnFileSystem` that of mount
+///   points; the directory itself stays, and so does the tag, as in tar.
+/// - Size limits apply to regular files, and no rule overrides them.
 public struct Filters: Hashable, Sendable {
     /// The patterns of the command line.
     private(set) var list = FilterRules()
-    /// What the file of patterns is called that counts in each directory; nil for none.
+    /// The name of the ignore files; nil for none.
     package private(set) var ignoreFileName: FileName?
     public var excludesCaches = false
     public var staysOnFileSystem = false
@@ -23,49 +22,49 @@ public struct Filters: Hashable, Sendable {
 
     public init() {}
 
-    /// The rules of the list, in order.
+    /// The rules of the command line, in order.
     public var rules: [FilterRule] { list.rules }
 
-    /// With no filter there is nothing to ask.
+    /// Whether nothing is excluded.
     public var isEmpty: Bool {
         list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !staysOnFileSystem && sizes.isEmpty
     }
 
-    /// The same filters may take in another path tomorrow: they ask for more than paths.
+    /// The filters depend on more than paths, so they may decide otherwise about the same path later.
     var dependOnTree: Bool {
         ignoreFileName != nil || excludesCaches || staysOnFileSystem || !sizes.isEmpty
     }
 
-    /// Adds a pattern as it is: `#` and spaces at the end stand for themselves, as on git's command line.
+    /// Adds a pattern literally: `#` and trailing spaces have no special meaning, as on git's command line.
     public mutating func exclude(_ pattern: some Collection<UInt8>) {
         argumentCount += 1
         list.append(FilterRule(Array(pattern), from: .argument(argumentCount)))
     }
 
-    /// Adds a pattern whose matches are included, though an earlier rule excludes them.
+    /// Adds a pattern whose matches are included even if an earlier rule excludes them.
     public mutating func include(_ pattern: some Collection<UInt8>) {
         exclude([UInt8(ascii: "!")] + pattern)
     }
 
-    /// Adds the patterns of a file, written as in a `.gitignore`.
+    /// Adds the patterns of a file in the syntax of `.gitignore`.
     ///
-    /// - Parameter path: what the file is called in explanations.
+    /// - Parameter path: the name of the file in explanations.
     public mutating func exclude(from file: [UInt8], path: [UInt8]) {
         argumentCount += 1
         list.append(contentsOf: file, path: path)
     }
 
-    /// Makes the file of this name, in each directory, a list of patterns for what is in it.
+    /// Sets the name of the ignore files.
     ///
-    /// - Returns: false when no file can have the name; then nothing has changed.
+    /// - Returns: false for an invalid file name; then nothing is changed.
     public mutating func setIgnoreFile(named name: some Collection<UInt8>) -> Bool {
         guard let name = FileName(name) else { return false }
         ignoreFileName = name
         return true
     }
 
-    /// What the filters say, whoever wrote it down where: equal for filters that always decide alike because they
-    /// have the same patterns in the same order and the same limits.
+    /// The filters without their origins: equal for filters with the same patterns in the same order and the same
+    /// limits, which decide alike.
     public var summary: FilterSummary {
         var lines = rules.map { rule in
             rule.isInclude
@@ -79,10 +78,10 @@ public struct Filters: Hashable, Sendable {
         return FilterSummary(lines: lines)
     }
 
-    /// Decides about one path, whether or not there is such an entry.
+    /// The decision for one path, which need not exist.
     ///
-    /// - Parameter reading: what the directory at a path says, asked from the root down and not below one that is
-    ///   excluded.
+    /// - Parameter reading: reads the filter data of a directory; called from the root down, and not below an excluded
+    ///   one.
     package func explain<Failure: Error>(
         _ path: RelativePath, type: FileType, size: Int64,
         reading: (RelativePath) throws(Failure) -> FilterDirectory
@@ -99,7 +98,7 @@ public struct Filters: Hashable, Sendable {
 }
 
 extension Filters {
-    /// The filters that a summary is of; nil where they ask for more than paths.
+    /// The filters of a summary; nil if they depend on more than paths.
     init?(_ summary: FilterSummary) {
         self.init()
         for line in summary.lines {

@@ -1,11 +1,11 @@
-/// One pattern with gitignore's meaning, to the letter of `git check-ignore`:
+/// One pattern with the exact semantics of gitignore, as in `git check-ignore`:
 ///
-/// - `!` in front: what matches is included.
-/// - `/` at the end: only directories match.
-/// - `/` anywhere else: the pattern stands for a path below the directory it was written in; without one, for a
-///   name at any depth.
+/// - A leading `!`: matches are included.
+/// - A trailing `/`: matches only directories.
+/// - A `/` anywhere else: the pattern is relative to the directory of its file; without one, it matches a name at any
+///   depth.
 ///
-/// What has no wildcard, and `*.ext`, is compared without a look at any token.
+/// Patterns without wildcards, and `*.ext`, are compared without tokens.
 struct IgnorePattern: Hashable, Sendable {
     private enum Shape: Hashable, Sendable {
         case literal
@@ -18,14 +18,13 @@ struct IgnorePattern: Hashable, Sendable {
     private let isDirectoryOnly: Bool
     private let isAnchored: Bool
     private let shape: Shape
-    /// What comes before the first wildcard.
+    /// The text before the first wildcard.
     private let prefix: [UInt8]
-    /// What follows the star where that is all that comes after the prefix.
+    /// The text after the star, if the rest is a single star and text.
     private let suffix: [UInt8]
-    /// What comes after the prefix.
     private let wildcard: Wildcard
 
-    /// - Parameter text: the pattern as git has it once comment, line end and trailing spaces are gone.
+    /// - Parameter text: the pattern without comment, line end and trailing spaces.
     init(_ text: [UInt8]) {
         let slash = UInt8(ascii: "/")
         var pattern = text[...]
@@ -35,7 +34,7 @@ struct IgnorePattern: Hashable, Sendable {
         if isDirectoryOnly { pattern.removeLast() }
         let hasSlash = pattern.contains(slash)
         if pattern.first == slash { pattern.removeFirst() }
-        // `**/name` is a name at any depth, and quicker to match as one.
+        // `**/name` is a name at any depth, which is faster to match.
         let below = pattern.starts(with: "**/".utf8) ? pattern.dropFirst(3) : []
         isAnchored = hasSlash && (below.isEmpty || below.contains(slash))
         if hasSlash, !isAnchored { pattern = below }
@@ -56,13 +55,13 @@ struct IgnorePattern: Hashable, Sendable {
         }
     }
 
-    /// False for what matches nothing: an empty pattern, an open bracket, a backslash at the end.
+    /// False for a pattern that matches nothing: empty, with an open bracket, or with a trailing backslash.
     var canMatch: Bool { shape != .unmatchable }
 
     /// - Parameters:
     ///   - path: from the root of the tree.
-    ///   - base: where in it the part begins that is relative to the pattern's own directory.
-    ///   - name: where the last component begins.
+    ///   - base: the offset of the part that is relative to the pattern's directory.
+    ///   - name: the offset of the last component.
     func matches(_ path: Span<UInt8>, base: Int, name: Int, isDirectory: Bool) -> Bool {
         if shape == .unmatchable || isDirectoryOnly && !isDirectory { return false }
         let start = isAnchored ? base : name
@@ -74,7 +73,7 @@ struct IgnorePattern: Hashable, Sendable {
         case .suffix:
             let end = path.count - suffix.count
             guard end >= rest, IgnorePattern.has(suffix.span, path, at: end) else { return false }
-            // A star takes no slash; the last one is right before the name.
+            // A star matches no slash, and the last slash is right before the name.
             return rest >= name
         case .wildcard:
             return wildcard.matches(path, from: rest)

@@ -1,13 +1,13 @@
 import FileSystem
 
-/// How large a regular file may be to take part; anything else has no size that counts.
+/// Size limits of regular files; other types have none.
 ///
-/// These go by the size that a file has *in the source*: when that file is excluded, the target's file of the
-/// same name stays as it is, however large. What only the target has goes by its own size.
+/// The size *in the source* counts: if that file is excluded, the target's file of the same name stays, regardless of
+/// its size. For a file that only the target has, its own size counts.
 public struct SizeLimits: Hashable, Sendable {
-    /// In bytes; a file of just this size takes part.
+    /// In bytes, inclusive.
     public var minimum: Int64?
-    /// In bytes; a file of just this size takes part.
+    /// In bytes, inclusive.
     public var maximum: Int64?
 
     public init(minimum: Int64? = nil, maximum: Int64? = nil) {
@@ -17,7 +17,7 @@ public struct SizeLimits: Hashable, Sendable {
 
     public var isEmpty: Bool { minimum == nil && maximum == nil }
 
-    /// Why a file of this size takes no part; nil when it does.
+    /// Why a file of this size is excluded; nil if it is not.
     package func exclusion(of type: FileType, size: Int64) -> FilterDecision.Cause? {
         guard type == .file else { return nil }
         if let minimum, size < minimum { return .belowMinimumSize(minimum) }
@@ -27,10 +27,10 @@ public struct SizeLimits: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Reads a number of bytes as rsync takes it: digits and a unit in letters of either case. `K`, `M`, `G` and
-    /// `T`, also `KiB` and so on, are powers of 1024, `KB` and so on powers of 1000; `B` or nothing are bytes.
+    /// Parses a number of bytes as in rsync: digits and a case-insensitive unit. `K`, `M`, `G` and `T`, also `KiB` and
+    /// so on, are powers of 1024, `KB` and so on powers of 1000; `B` or nothing are bytes.
     ///
-    /// nil for anything else, and for more than fits.
+    /// nil for anything else, and on overflow.
     public init?(byteCount text: some StringProtocol) {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         var unit = text.utf8.dropFirst(digits.count).map { $0 | 0x20 }

@@ -1,4 +1,4 @@
-/// A pattern with wildcards, made ready to be matched against paths by bytes, with the meaning that git gives it:
+/// A compiled wildcard pattern, matched against the bytes of paths with git's semantics:
 ///
 ///     ?       one byte but `/`            *       any bytes but `/`
 ///     [...]   one of a set, never `/`     \x      the byte x itself
@@ -6,9 +6,9 @@
 ///     **      after `/` or alone, at the end: everything
 ///     **      anywhere else: `*`
 ///
-/// Matching takes at most pattern × text × directories steps, whatever the pattern: of all stars only the last one
-/// within a directory's name, and of all `**/` only the last one, is ever tried again. That is enough, for the
-/// first place where a part fits leaves the most to the parts after it.
+/// Matching takes at most pattern × text × directories steps: only the last star within a directory's name, and only
+/// the last `**/`, is ever retried. That is enough, because the first match of a part leaves the most text to the parts
+/// after it.
 struct Wildcard: Hashable, Sendable {
     private enum Token: Hashable, Sendable {
         case byte(UInt8)
@@ -26,9 +26,9 @@ struct Wildcard: Hashable, Sendable {
     /// Matches the empty text only.
     init() {}
 
-    /// nil when nothing can match it: an open bracket, an unknown class, a backslash at the end.
+    /// nil if it cannot match: an open bracket, an unknown class, a trailing backslash.
     ///
-    /// - Parameter previous: the byte before the pattern, where it is the rest of a longer one.
+    /// - Parameter previous: the byte before, if this is the rest of a longer pattern.
     init?(_ pattern: ArraySlice<UInt8>, after previous: UInt8? = nil) {
         var index = pattern.startIndex
         func byte(_ index: Int) -> UInt8? { index < pattern.endIndex ? pattern[index] : nil }
@@ -57,7 +57,7 @@ struct Wildcard: Hashable, Sendable {
                     tokens.append(.directories)
                     index += 1
                 case (true, UInt8(ascii: "\\")) where byte(index + 1) == UInt8(ascii: "/"):
-                    // Git takes this slash for one that has to be there: at least one directory.
+                    // Git requires this slash: at least one directory.
                     tokens += [.star, .byte(UInt8(ascii: "/")), .directories]
                     index += 2
                 default:
@@ -69,17 +69,17 @@ struct Wildcard: Hashable, Sendable {
         }
     }
 
-    /// Whether all of the text from an offset on is what the pattern says.
+    /// Whether the pattern matches all of the text from an offset on.
     func matches(_ text: Span<UInt8>, from start: Int) -> Bool {
         var steps = 0
         return matches(text, from: start, steps: &steps)
     }
 
-    /// The same, counting what it cost.
+    /// The same, counting steps.
     func matches(_ text: Span<UInt8>, from start: Int, steps: inout Int) -> Bool {
         let slash = UInt8(ascii: "/")
         let tokens = tokens.span
-        // Most texts end with another byte than the pattern does.
+        // Fast path: most texts end in another byte than the pattern.
         if tokens.count > 0, case .byte(let last) = tokens[tokens.count - 1],
             start == text.count || text[text.count - 1] != last
         {
@@ -87,7 +87,7 @@ struct Wildcard: Hashable, Sendable {
         }
         var token = 0
         var position = start
-        // Where the last star and the last `**/` are tried again: the token after, and the end of what they took.
+        // Where to retry the last star and the last `**/`: the token after it, and the end of its match.
         var star = (token: -1, end: 0)
         var directories = (token: -1, end: 0)
         while true {

@@ -125,7 +125,7 @@ package struct HistoryRecord: Sendable {
     ///   - opened: directories that the apply made accessible, with their previous permissions.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        layout: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
+        graph: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
     ) {
         let difference = plan.difference
         let displaced =
@@ -139,7 +139,7 @@ package struct HistoryRecord: Sendable {
             move: summary.move, delete: summary.delete,
             bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
         header.clones = Header.clones(originals)
-        actions = HistoryRecord.inverses(plan, layout, opened, transaction: id)
+        actions = HistoryRecord.inverses(plan, graph, opened, transaction: id)
         drift =
             HistoryRecord.inverses(of: difference.drift + difference.driftOfDisplaced, transaction: id)
             + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
@@ -164,13 +164,13 @@ package struct HistoryRecord: Sendable {
     }
 
     private static func inverses(
-        _ plan: Plan, _ layout: OperationGraph, _ opened: [RelativePath: UInt16], transaction: String
+        _ plan: Plan, _ graph: OperationGraph, _ opened: [RelativePath: UInt16], transaction: String
     ) -> [UndoEntry] {
         let difference = plan.difference
         let slots: [RelativePath: RelativePath] = Dictionary(
-            uniqueKeysWithValues: layout.displaced.compactMap { path, object in
-                guard let slot = layout.objects[object].slot,
-                    let directory = layout.objects[slot.parent].old
+            uniqueKeysWithValues: graph.displaced.compactMap { path, object in
+                guard let slot = graph.objects[object].slot,
+                    let directory = graph.objects[slot.parent].old
                 else { return nil }
                 return RelativePath("\(transaction)/\(directory.name)/\(slot.name)").map { (path, $0) }
             })
@@ -216,8 +216,8 @@ package struct HistoryRecord: Sendable {
             }
         }
         for (file, _, _) in difference.uncovered {
-            let place = moves.carriedPath(of: file.path)
-            add(.uncover, file, from: place == file.path ? nil : place, [])
+            let location = moves.carriedPath(of: file.path)
+            add(.uncover, file, from: location == file.path ? nil : location, [])
         }
         for (file, isDrift) in difference.deleted {
             add(.create, file, slot: slots[file.path], [isDrift ? .drift : .removed])

@@ -123,9 +123,9 @@ struct Retention {
 
     /// Removes objects that a joined record does not restore.
     private func sweep(_ step: History.Step, _ history: History) throws {
-        let places = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.place))
+        let locations = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.location))
         guard let root = try state.history() else { return }
-        let needed = places.union(places.flatMap(\.ancestors))
+        let needed = locations.union(locations.flatMap(\.ancestors))
         for name in step.directories where try root.status(of: name) != nil {
             let directory = try root.directory(name)
             let own = RelativePath.history.appending(name)

@@ -71,10 +71,10 @@ struct Room {
     }
 
     /// Free bytes plus those staged by interrupted runs, which are used again or removed.
-    static func facts(_ root: TargetRoot) throws -> FileSystemInfo {
-        var facts = try FileSystemInfo(of: root.anchor())
-        facts.availableBytes += try root.state?.stagedBytes() ?? 0
-        return facts
+    static func info(_ root: TargetRoot) throws -> FileSystemInfo {
+        var info = try FileSystemInfo(of: root.anchor())
+        info.availableBytes += try root.state?.stagedBytes() ?? 0
+        return info
     }
 
     // MARK: Removing
@@ -111,7 +111,7 @@ private struct ReleasedSpace {
 
     mutating func count(_ directory: Directory, into part: inout Room.Part) throws {
         let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
-        let walker = PathResolver(directory)
+        let resolver = PathResolver(directory)
         part.inodes += 1
         while try scan.advance() {
             let status = scan.status
@@ -123,13 +123,14 @@ private struct ReleasedSpace {
                 guard names == status.links else { continue }
             }
             part.inodes += 1
-            part.bytes += try bytes(of: scan.path, status, walker)
+            part.bytes += try bytes(of: scan.path, status, resolver)
         }
     }
 
-    private func bytes(of path: RelativePath, _ status: FileStatus, _ walker: PathResolver) throws -> Int64 {
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws -> Int64
+    {
         guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
-        guard status.type == .file, let (directory, name) = try walker.place(of: path) else { return 0 }
+        guard status.type == .file, let (directory, name) = try resolver.location(of: path) else { return 0 }
         do {
             return try directory.open(name, [.read, .noFollow, .nonBlocking]).exclusiveBytes()
         } catch is Errno {

@@ -18,14 +18,14 @@ struct RoomMaker {
     mutating func make(in root: TargetRoot) throws {
         guard let need, let room = Room(root) else { return }
         while true {
-            let facts = try Room.facts(root)
-            guard !need.shortage(facts).isOver else { return }
+            let info = try Room.info(root)
+            guard !need.shortage(info).isOver else { return }
             let names = try room.give(allowed)
             gone += names
             guard !names.isEmpty else {
                 throw SyncError(
                     .failed, path: root.path,
-                    "\(need.bytes) bytes are needed and \(facts.availableBytes) are free, "
+                    "\(need.bytes) bytes are needed and \(info.availableBytes) are free, "
                         + "and nothing more of the history gives way", errno: Errno.noSpace.rawValue)
             }
         }

@@ -9,7 +9,7 @@ package struct SnapshotTree: Sendable {
     /// The root as it was; nil if unchanged.
     let root: File?
     private let touched: [(path: RelativePath, withAllBelow: Bool)]
-    private let places: [RelativePath: RelativePath]
+    private let locations: [RelativePath: RelativePath]
     /// Files with names among the changed entries: by the source's inode, how many names they had.
     private let linked: [UInt64: UInt32]
     private let changes: ReverseDelta
@@ -71,11 +71,11 @@ package struct SnapshotTree: Sendable {
 
         // Uncovered entries edited since are not restored, except directories of restored entries.
         let needed = Set(
-            changes.entries.lazy.filter { !$1.isCovered && $1.place.isInState && !$1.place.isLost }
+            changes.entries.lazy.filter { !$1.isCovered && $1.location.isInState && !$1.location.isLost }
                 .flatMap { $0.key.ancestors })
         var found = changes.entries.filter { path, entry in
             !path.isInState && !path.isRoot
-                && (entry.isCovered || !entry.place.isLost || needed.contains(path))
+                && (entry.isCovered || !entry.location.isLost || needed.contains(path))
         }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
         if !withUncovered { for path in uncovered { found[path] = nil } }
@@ -102,7 +102,7 @@ package struct SnapshotTree: Sendable {
             if held.contains(key) {
                 let before = changes.pathBefore(of: present.path)
                 let entry = before.flatMap { found[$0] }
-                let then = entry?.place == present.path ? entry?.file.status : before.map { _ in status }
+                let then = entry?.location == present.path ? entry?.file.status : before.map { _ in status }
                 let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, isCovered)
                 if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
             }
@@ -120,12 +120,12 @@ package struct SnapshotTree: Sendable {
                 continue
             }
             if !isCovered {
-                guard let entry = found[path], entry.place == present.path else { continue }
+                guard let entry = found[path], entry.location == present.path else { continue }
                 guard entry.isCovered else {
                     // It was uncovered then too, and stays. Entries restored elsewhere in it get a new directory
                     // there.
                     if path != present.path, needed.contains(path) {
-                        found[path]?.place = .lost
+                        found[path]?.location = .lost
                     } else {
                         found[path] = nil
                         uncovered.remove(path)
@@ -137,11 +137,11 @@ package struct SnapshotTree: Sendable {
             missing.remove(path)
             if let entry = found[path] {
                 found[path]?.file = entry.file.asRecorded(of: status)
-                if entry.place == present.path, present.digest != entry.file.digest {
+                if entry.location == present.path, present.digest != entry.file.digest {
                     found[path]?.file.digest = nil
                 }
             } else if path != present.path, !uncovered.contains(path) {
-                found[path] = ReverseDelta.Entry(file: present.file.moved(to: path), place: present.path)
+                found[path] = ReverseDelta.Entry(file: present.file.moved(to: path), location: present.path)
             }
         }
         missing.subtract(found.keys)
@@ -149,7 +149,7 @@ package struct SnapshotTree: Sendable {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         // All names of the file are displaced, some as those of a clone.
-        for entry in found.values where entry.place.isInState {
+        for entry in found.values where entry.location.isInState {
             let inode = inodeNow(entry.file.status.inode)
             if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
                 let status = entry.file.status
@@ -158,9 +158,9 @@ package struct SnapshotTree: Sendable {
         }
         for (path, entry) in found {
             // The inode may have been reused by another file.
-            guard entry.place.isInState || recovered[entry.place] != nil,
+            guard entry.location.isInState || recovered[entry.location] != nil,
                 let sharer = sharers[
-                    entry.place.isInState
+                    entry.location.isInState
                         ? inodeNow(entry.file.status.inode) : changes.original(of: entry.file.status.inode)],
                 sharer.then.isFile(like: entry.file.status)
             else { continue }
@@ -183,15 +183,15 @@ package struct SnapshotTree: Sendable {
             var entry = entry
             var status = entry.file.status.asNameOf(linked)
             // The object holds other content by now.
-            if entry.place.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
+            if entry.location.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
             // What also stays at its present location is copied.
-            if !withoutRest, !entry.place.isInState, !scope.contains(entry.place) {
+            if !withoutRest, !entry.location.isInState, !scope.contains(entry.location) {
                 (status.inode, status.created, status.links) = (0, nil, 1)
             }
             entry.file = entry.file.with(status)
             return entry
         }.sorted { $0.file < $1.file }
-        places = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.place) })
+        locations = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.location) })
     }
 
     /// By the last known inode of a file, the inode of the copy that an exchange has made since.
@@ -199,7 +199,7 @@ package struct SnapshotTree: Sendable {
         of linked: [RelativePath: ReverseDelta.Entry], _ changes: ReverseDelta,
         _ present: some EntryStream
     ) throws -> [UInt64: UInt64] {
-        let paths = Dictionary(linked.lazy.map { ($1.place, $0) }, uniquingKeysWith: { $1 })
+        let paths = Dictionary(linked.lazy.map { ($1.location, $0) }, uniquingKeysWith: { $1 })
         var copies: [UInt64: UInt64] = [:]
         while try present.advance() {
             guard let path = paths[present.path], let entry = linked[path] else { continue }
@@ -211,10 +211,10 @@ package struct SnapshotTree: Sendable {
     }
 
     /// The location of an entry's content, below the target's root.
-    package func place(of path: RelativePath) -> RelativePath { places[path] ?? path }
+    package func location(of path: RelativePath) -> RelativePath { locations[path] ?? path }
 
     /// Whether the entry differs from the manifest's.
-    func isChanged(_ path: RelativePath) -> Bool { places[path] != nil }
+    func isChanged(_ path: RelativePath) -> Bool { locations[path] != nil }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other
     /// content.
@@ -225,13 +225,13 @@ package struct SnapshotTree: Sendable {
     func replaced(
         _ present: some EntryStream, written: FileTime?, in root: Directory
     ) throws -> Set<RelativePath> {
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         var replaced: Set<RelativePath> = []
         while try present.advance() {
             guard present.status.type == .file, let path = changes.pathBefore(of: present.path),
-                scope.contains(path), place(of: path) == present.path,
+                scope.contains(path), location(of: path) == present.path,
                 // Errors are left to the copy, which reports them.
-                let status = try? walker.status(of: present.path), status.inode != present.targetInode,
+                let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
                 status.size == present.status.size, status.modified == present.status.modified
             else { continue }
             if let written, let made = status.created, made > written { continue }

@@ -1,14 +1,14 @@
 import FileSystem
 
-/// A length of time as text: `90m`, `26h`, `30d`, `1y6mo`. Seconds (`s`), minutes (`m`), hours, days, weeks, months
-/// (`mo`) of 30 days and years of 365; `before` goes by the calendar.
+/// A duration as text: `90m`, `26h`, `30d`, `1y6mo`. Seconds (`s`), minutes (`m`), hours, days, weeks, months (`mo`) of
+/// 30 days and years of 365; `before` uses the calendar.
 public struct Age: Hashable, Sendable, CustomStringConvertible {
-    /// The text as it was given.
+    /// The text as the user gave it.
     public let description: String
     public let seconds: Int64
-    /// What of it is told in months and years, and the seconds of the rest.
+    /// The part in months and years, and the rest in seconds.
     private let months, clock: Int64
-    /// It is told in minutes or seconds. Where an age decides what is deleted, that is a mistaken month as a rule.
+    /// It has minutes or seconds. In an age that decides what is deleted, `m` is usually meant as months.
     let countsMinutes: Bool
 
     private static let units: [String: Int64] = [
@@ -18,13 +18,13 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
     /// In months.
     private static let calendarUnits: [String: Int64] = ["mo": 1, "y": 12]
 
-    /// So much before a time, as restic counts: months and years by the calendar of UTC, all else by the clock.
+    /// The time this long before another, as in restic: months and years by the calendar of UTC, the rest by the clock.
     func before(_ time: Timestamp) -> Timestamp {
         let start = time.earlier(months: months)
         return Timestamp(FileTime(seconds: start.seconds - clock, nanoseconds: time.nanoseconds))
     }
 
-    /// nil for a text that is none.
+    /// nil for invalid text.
     public init?(_ text: String) {
         let isDigit: (Character) -> Bool = { ("0"..."9").contains($0) }
         var (total, months, clock, countsMinutes) = (Int64(0), Int64(0), Int64(0), false)
@@ -49,7 +49,6 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
         (self.months, self.clock) = (months, clock)
     }
 
-    /// A million years.
     private static let longest: Int64 = 1_000_000 * 365 * 86_400
 }
 

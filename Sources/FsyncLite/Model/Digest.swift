@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The SHA-256 of a file's content, which tells it from every other: what `sha256sum` prints.
+/// The SHA-256 of a file's content, as printed by `sha256sum`.
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
     private let value: SHA256.Value
 
@@ -8,7 +8,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
-    /// Reads the text of a document; capitals are none of ours.
+    /// Parses the text of a document; capital letters are invalid.
     package init?(_ text: UnsafeBufferPointer<UInt8>) {
         let prefix = Digest.prefix.utf8CodeUnitCount
         guard text.count == Digest.length, Digest.prefix.withUTF8Buffer({ text.starts(with: $0) }) else {
@@ -31,10 +31,10 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let prefix: StaticString = "sha256:"
-    /// Bytes of its text.
+    /// The length of its text in bytes.
     static let length = prefix.utf8CodeUnitCount + 64
 
-    /// As it stands in documents: `sha256:` and 64 hexadecimal digits.
+    /// The text in documents: `sha256:` and 64 hexadecimal digits.
     public var description: String {
         var text: [UInt8] = []
         append(to: &text)
@@ -46,7 +46,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         appendDigits(to: &bytes)
     }
 
-    /// The 64 digits alone.
+    /// Appends only the 64 digits.
     package func appendDigits(to bytes: inout [UInt8]) {
         for word in [value.first, value.second, value.third, value.fourth] {
             for shift in stride(from: 60 as UInt64, through: 0, by: -4) {

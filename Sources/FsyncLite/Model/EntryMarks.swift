@@ -1,4 +1,4 @@
-/// What a manifest tells of an entry beside the object itself.
+/// Facts about a manifest's entry besides the object's status.
 package struct EntryMarks: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -6,20 +6,20 @@ package struct EntryMarks: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// It changed so shortly before it was looked at that a later change may have the same change time (*racy* is
-    /// git's word).
+    /// *Racy*, as in git: it changed so shortly before it was examined that a later change may have the same change
+    /// time.
     package static let racy = EntryMarks(rawValue: 1)
     /// It grew while it was copied: the mirror has its first part.
     package static let growing = EntryMarks(rawValue: 2)
-    /// It took part until filters left it out, and stays in the target: no entry of the mirror, but the record by which
-    /// an earlier tree finds it again.
+    /// It was mirrored until filters excluded it, and stays in the target. It is not part of the mirror, but earlier
+    /// trees find the object by this entry.
     package static let uncovered = EntryMarks(rawValue: 4)
 }
 
-/// Why an entry takes no part.
+/// Why an entry is excluded.
 package enum Exclusion: Sendable {
     case none
     case byRule
-    /// A size counts in the tree that has the file; where both have it, in the source.
+    /// The size is that of the tree that has the file; if both have it, that of the source.
     case bySize
 }

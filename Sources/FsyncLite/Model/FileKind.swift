@@ -1,10 +1,10 @@
 import FileSystem
 
-/// What an entry is, with what only that kind has.
+/// The type of an entry, with its type-specific data.
 public enum FileKind: Hashable, Sendable {
     case file
     case directory
-    /// The destination as bytes, exactly as stored; it is never followed.
+    /// The destination as bytes, exactly as stored; never followed.
     case symlink(destination: [UInt8])
     case fifo
     case characterDevice(major: UInt32, minor: UInt32)
@@ -25,7 +25,7 @@ public enum FileKind: Hashable, Sendable {
 }
 
 extension FileType {
-    /// The name in every JSON document.
+    /// The name in JSON documents.
     package var documentName: String {
         switch self {
         case .file: "file"

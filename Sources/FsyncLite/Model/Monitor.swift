@@ -1,16 +1,16 @@
 import FileStorage
 
-/// How far a run has got.
+/// The progress of a run.
 public struct SyncProgress: Hashable, Sendable {
     public enum Phase: String, Sendable {
         case scanning, comparing, staging, syncing, committing
     }
 
     public var phase: Phase
-    /// Entries done, and of how many where that is known.
+    /// Entries done, and their total if known.
     public var entries = 0
     public var totalEntries: Int?
-    /// Bytes of content done, and of how many where that is known.
+    /// Bytes of content done, and their total if known.
     public var bytes: Int64 = 0
     public var totalBytes: Int64?
 
@@ -19,12 +19,12 @@ public struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// Is told how far a run has got, after each entry, and says whether it shall go on; so answers must be quick.
+/// Receives the progress of a run after each entry, and can cancel the run. Calls must return quickly.
 public protocol Monitor: Sendable {
     func report(_ progress: SyncProgress)
-    /// The run shall stop. It does so at once before its commit; a commit that has begun is finished first.
+    /// Whether to stop the run. It stops at once before its commit; a commit that has begun is finished first.
     var isCancelled: Bool { get }
-    /// Something went wrong that the run can do without.
+    /// Reports an error that does not stop the run.
     func warn(_ message: String)
 }
 
@@ -32,13 +32,13 @@ extension Monitor {
     public var isCancelled: Bool { false }
     public func warn(_ message: String) {}
 
-    /// - Throws: `SyncError` with code `interrupted` when the run shall stop.
+    /// - Throws: `SyncError` with code `interrupted` if the run is cancelled.
     func checkCancellation() throws {
         if isCancelled { throw SyncError(.interrupted, "interrupted; the target is unchanged") }
     }
 }
 
-/// Listens to nothing.
+/// Ignores all calls.
 public struct SilentMonitor: Monitor {
     public init() {}
     public func report(_ progress: SyncProgress) {}

@@ -1,5 +1,5 @@
-/// Attributes of a source's entry that its mirror does not have: the target's file system, or whoever runs
-/// this, cannot set them. They are listed once and are no difference as long as neither side changes.
+/// Attributes of a source's entry that its mirror lacks, because the target's file system or the present user cannot
+/// set them. They are listed once, and are no difference as long as neither side changes.
 package struct Omissions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -12,12 +12,12 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     package static let owner = Omissions(rawValue: 4)
     package static let xattrs = Omissions(rawValue: 8)
     package static let acls = Omissions(rawValue: 16)
-    /// It is a file of its own: the one that it is another name of has as many as it can have.
+    /// It is a separate file, because its primary has the maximum number of names.
     package static let links = Omissions(rawValue: 32)
 
     static let all: Omissions = [.modified, .mode, .owner, .xattrs, .acls, .links]
 
-    /// The names in every JSON document and message.
+    /// The names in JSON documents and messages.
     package static let names: [(Omissions, String)] = [
         (.modified, "modified"), (.mode, "mode"), (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"),
         (.links, "links"),

@@ -1,35 +1,35 @@
 import FileStorage
 import FileSystem
 
-/// Something that could not be mirrored, with its path and cause: nothing is skipped in silence.
+/// Something that could not be mirrored, with its path and cause. Nothing is skipped silently.
 public struct Problem: Hashable, Sendable {
-    /// A closed list, as it stands in reports.
+    /// The code in reports. The list is closed.
     public enum Code: String, Sendable, CaseIterable {
         /// The source's entry cannot be read.
         case unreadable
-        /// The file was changing each time that it was copied.
+        /// The file changed during each attempt to copy it.
         case changing
-        /// The target cannot hold the entry, or something of it.
+        /// The target cannot hold the entry, or a part of it.
         case unsupported
         /// The target holds the entry, but not all of its attributes.
         case attribute
-        /// Somebody changed the target's entry after the last apply: it stays, or what it held before is lost.
+        /// The target's entry was changed after the last apply: it stays, or what it held before is lost.
         case drift
     }
 
-    /// The entry is not mirrored at all, not only something of it.
+    /// The entry is not mirrored at all.
     var isOfWholeEntry: Bool { code != .attribute && code != .drift }
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(
-            path: path, code: .drift, message: "what it held is lost: somebody changed it in the target since"
+            path: path, code: .drift, message: "what it held is lost: it was changed in the target since"
         )
     }
 
     static func replaced(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift,
-            message: "somebody put another file in its place since; it may not hold what it held")
+            message: "another file has replaced it since; its content may differ")
     }
 
     static func changing(_ path: RelativePath) -> Problem {
@@ -48,11 +48,11 @@ public struct Problem: Hashable, Sendable {
 }
 
 extension SyncError.Code {
-    /// There is still something to do.
+    /// Work is left to do.
     public static let pending = SyncError.Code(rawValue: "pending")
-    /// Another process is at work.
+    /// Another process is running.
     public static let locked = SyncError.Code(rawValue: "locked")
-    /// A signal or a cancellation ended the work.
+    /// A signal or a cancellation ended the run.
     public static let interrupted = SyncError.Code(rawValue: "interrupted")
 }
 

@@ -1,15 +1,15 @@
 import FileSystem
 
-/// The place of an entry below the root of a tree: names separated by `/`, kept as bytes.
+/// The path of an entry below the root of a tree: names separated by `/`, as bytes.
 ///
-/// No component is empty, `.` or `..`, and none holds NUL, so a path can never lead out of its tree. The
-/// empty path is the root itself. Equality and order go by bytes: Swift's `String` compares canonically and
-/// takes NFC and NFD forms of one name for the same, which on Linux are two files.
+/// No component is empty, `.` or `..`, and none contains NUL, so a path cannot lead out of its tree. The empty path is
+/// the root. Equality and order go by bytes: Swift's `String` treats the NFC and NFD forms of a name as equal, which on
+/// Linux are two files.
 ///
-/// The order is the order of a scan: depth first, names by their bytes. It is that of the whole path when
-/// `/` sorts before every other byte, so `a`, `a/b`, `a-b` are in order.
+/// The order is that of a scan: depth first, names by their bytes. It equals the order of whole paths in which `/`
+/// sorts before every other byte: `a`, `a/b`, `a-b`.
 public struct RelativePath: Hashable, Sendable {
-    /// The path as the file system has it, without `/` at either end.
+    /// The path as bytes, without `/` at either end.
     public internal(set) var bytes: [UInt8]
 
     /// The root of the tree.
@@ -19,24 +19,24 @@ public struct RelativePath: Hashable, Sendable {
         bytes = []
     }
 
-    /// nil when the bytes are not a relative path: an empty, `.` or `..` component, NUL, or `/` at an end.
+    /// nil for an invalid path: an empty, `.` or `..` component, NUL, or `/` at an end.
     public init?(_ bytes: some Collection<UInt8>) {
         self.init(Array(bytes))
     }
 
-    /// nil when the bytes are not a relative path.
+    /// nil for an invalid path.
     package init?(_ bytes: [UInt8]) {
         guard RelativePath.isValid(bytes) else { return nil }
         self.bytes = bytes
     }
 
-    /// Whether bytes are a relative path; none are the root's.
+    /// Whether bytes are a valid relative path; empty means the root.
     ///
-    /// - Parameter checked: so many bytes at the beginning are those of another path.
+    /// - Parameter checked: this many bytes are the beginning of another valid path.
     package static func isValid(_ bytes: [UInt8], from checked: Int = 0) -> Bool {
         guard !bytes.isEmpty else { return true }
         return bytes.withUnsafeBytes { bytes in
-            // A component may go on differently, so it is looked at from its beginning.
+            // The component at `checked` may continue differently, so it is checked from its start.
             var start = min(checked, bytes.count)
             while start > 0, bytes[start - 1] != separator { start -= 1 }
             while true {
@@ -54,12 +54,12 @@ public struct RelativePath: Hashable, Sendable {
         }
     }
 
-    /// nil when the text is not a relative path.
+    /// nil for an invalid path.
     public init?(_ text: String) {
         self.init(Array(text.utf8))
     }
 
-    /// Bytes that are known to be a path: the caller made them from valid names.
+    /// The caller guarantees a valid path, made from valid names.
     package init(validated bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -72,7 +72,7 @@ public struct RelativePath: Hashable, Sendable {
         return bytes[(slash + 1)...]
     }
 
-    /// The path of the directory that holds this entry; nil at the root.
+    /// The path of the parent directory; nil at the root.
     public var parent: RelativePath? {
         guard !isRoot else { return nil }
         return RelativePath(validated: Array(bytes[..<(bytes.lastIndex(of: separator) ?? 0)]))
@@ -83,7 +83,7 @@ public struct RelativePath: Hashable, Sendable {
         bytes.split(separator: separator)
     }
 
-    /// The path of an entry in this directory; nil when the name is not a single valid component.
+    /// The path of an entry in this directory; nil unless the name is a single valid component.
     public static func + (directory: RelativePath, name: String) -> RelativePath? {
         FileName(name.utf8).map { directory.appending($0) }
     }
@@ -92,10 +92,10 @@ public struct RelativePath: Hashable, Sendable {
         RelativePath(validated: isRoot ? Array(name.bytes) : bytes + [separator] + name.bytes)
     }
 
-    /// The last component as a name for the kernel; nil at the root.
+    /// The last component as a `FileName`; nil at the root.
     package var fileName: FileName? { FileName(lastComponent) }
 
-    /// The length in bytes of the deepest directory that both paths name or lie in, themselves included.
+    /// The length in bytes of the deepest directory that contains or equals both paths.
     package func sharedDirectoryLength(with other: RelativePath) -> Int {
         let index = firstDifference(from: other)
         func isBoundary(_ bytes: [UInt8]) -> Bool { bytes.count == index || bytes[index] == separator }
@@ -103,7 +103,7 @@ public struct RelativePath: Hashable, Sendable {
         return bytes[..<index].lastIndex(of: separator) ?? 0
     }
 
-    /// Where two paths first differ, in bytes; the length of the shorter one where it begins the other.
+    /// The offset of the first difference, in bytes; the length of the shorter path if it is a prefix.
     package func firstDifference(from other: RelativePath) -> Int {
         bytes.withUnsafeBytes { left in
             other.bytes.withUnsafeBytes {
@@ -112,24 +112,24 @@ public struct RelativePath: Hashable, Sendable {
         }
     }
 
-    /// How many components the path has beyond a directory that it lies in, of this length in bytes.
+    /// The number of components after an ancestor of this length in bytes.
     package func depth(after length: Int) -> Int {
         guard bytes.count > length else { return 0 }
         let separators = bytes.withUnsafeBytes { count(separator, in: $0, from: length) }
         return separators + (length == 0 ? 1 : 0)
     }
 
-    /// True when this path lies below `directory`, at whatever depth.
+    /// Whether this path is below `directory`, at any depth.
     public func isBelow(_ directory: RelativePath) -> Bool {
         if directory.isRoot { return !isRoot }
         return bytes.count > directory.bytes.count && bytes[directory.bytes.count] == separator
             && bytes.starts(with: directory.bytes)
     }
 
-    /// The directories that it lies in, the nearest first and the root last.
+    /// The ancestors, nearest first, root last.
     package var ancestors: some Sequence<RelativePath> { sequence(first: self, next: \.parent).dropFirst() }
 
-    /// True when this path lies below one of these directories.
+    /// Whether this path is below one of these directories.
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
         ancestors.contains { directories.contains($0) }
     }
@@ -144,7 +144,7 @@ extension RelativePath {
             && left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { areEqual(left, $0) } }
     }
 
-    /// In one piece: an array hashes byte by byte.
+    /// Hashes the bytes at once: an array hashes byte by byte.
     public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
@@ -155,23 +155,23 @@ extension RelativePath: Comparable {
         left.order(comparedTo: right) < 0
     }
 
-    /// Negative, zero or positive, as `memcmp` says it.
+    /// Negative, zero or positive, like `memcmp`.
     package func order(comparedTo other: RelativePath) -> Int {
         order(comparedTo: other, differingAt: firstDifference(from: other))
     }
 
-    /// - Parameter index: where they first differ.
+    /// - Parameter index: the offset of the first difference.
     package func order(comparedTo other: RelativePath, differingAt index: Int) -> Int {
         let (left, right) = (bytes.span, other.bytes.span)
         guard index < min(left.count, right.count) else { return left.count - right.count }
-        // NUL is no byte of a path, so the separator takes its place before all others.
+        // No path contains NUL, so the separator is mapped to it, to sort first.
         let (first, second) = (left[index], right[index])
         return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
     }
 }
 
 extension RelativePath: CustomStringConvertible {
-    /// For people: `.` for the root, control characters and invalid UTF-8 escaped.
+    /// For display: `.` for the root, control characters and invalid UTF-8 escaped.
     public var description: String {
         isRoot ? "." : escapedText(bytes)
     }
@@ -182,7 +182,7 @@ extension RelativePath {
         path.components.reduce(self) { above, name in FileName(name).map(above.appending) ?? above }
     }
 
-    /// The rest of the path below a directory; nil for what does not lie there.
+    /// The rest of the path below a directory; nil if it is not below it.
     func relative(to directory: RelativePath) -> RelativePath? {
         if directory.isRoot { return self }
         return isBelow(directory) ? RelativePath(Array(bytes.dropFirst(directory.bytes.count + 1))) : nil

@@ -1,38 +1,38 @@
 import FileSystem
 
-/// Which snapshots stay. Rules are joined by *or*: a snapshot that one of them keeps stays.
+/// The snapshots to keep: those that at least one rule keeps.
 ///
-/// The present tree always stays and is the first of each calendar rule; `keepLast` counts those before it, which
-/// is how many applies can be undone. Calendar days are those of UTC, weeks begin on Monday. A calendar rule that
-/// has counts left at the oldest snapshot keeps that one too.
+/// The present tree is always kept and is the first of each calendar rule. `keepLast` counts the snapshots before it,
+/// which is the number of applies that can be undone. Calendar days are those of UTC, weeks begin on Monday. A calendar
+/// rule that has counts left at the oldest snapshot keeps it too.
 public struct RetentionPolicy: Hashable, Sendable {
     public var keepLast: Int?
-    /// The newest of each of so many hours, days and so on that have a snapshot.
+    /// Keeps the newest snapshot of each of the last N hours, days and so on that have one.
     public var keepHourly: Int?
     public var keepDaily: Int?
     public var keepWeekly: Int?
     public var keepMonthly: Int?
     public var keepYearly: Int?
-    /// All that are no older than this, counted from the newest snapshot before the run that asks.
+    /// Keeps all up to this age, counted from the newest snapshot before the present run.
     public var keepWithin: Age?
-    /// Those that have one of these labels.
+    /// Keeps those with one of these labels.
     public var keepLabel: [String]?
-    /// Those that have a label at all.
+    /// Keeps those with any label.
     public var keepsLabelled = false
 
     public init() {}
 
-    /// What `keepWithin` takes: no minutes, for `6m` is six months to users of restic.
+    /// A valid value of `keepWithin`: without minutes, since `6m` is six months to users of restic.
     public static func within(_ text: String) -> Age? { Age(text).flatMap { $0.countsMinutes ? nil : $0 } }
 
-    /// It says of no snapshot that it stays, nor that none does.
+    /// Whether it has no rules: neither to keep snapshots nor to keep none.
     public var isEmpty: Bool {
         var rules = self
         (rules.keepLabel, rules.keepsLabelled) = (keepLabel == [] ? nil : keepLabel, false)
         return rules == RetentionPolicy()
     }
 
-    /// What holds where nobody says anything else.
+    /// The default.
     static let builtIn = {
         var policy = RetentionPolicy()
         (policy.keepWithin, policy.keepLast) = (Age("7d"), 3)
@@ -41,7 +41,7 @@ public struct RetentionPolicy: Hashable, Sendable {
 }
 
 extension RetentionPolicy: CustomStringConvertible {
-    /// The rules as settings have them, such as `keep_last 3, keep_within 7d`.
+    /// The rules in the form of settings, such as `keep_last 3, keep_within 7d`.
     public var description: String {
         let counts = [
             ("keep_last", keepLast), ("keep_hourly", keepHourly), ("keep_daily", keepDaily),
@@ -71,7 +71,7 @@ extension RetentionPolicy: Codable {
             do {
                 count = try values.decodeIfPresent(Int.self, forKey: key)
             } catch  where !(error is DecodingError) {
-                // For a fraction, or a number beyond `Int`, the decoder tells neither key nor cause.
+                // For a fraction, or a number beyond `Int`, the decoder reports neither key nor cause.
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: values, debugDescription: "The number is not whole, or too large.")
             }

@@ -1,30 +1,30 @@
 import FileStorage
 import FileSystem
 
-/// The line that a run adds to a log file.
+/// A line per run in a log file.
 public struct RunLog: FileWritable, Sendable {
     public static let fileName = "fsync-lite.log"
 
-    /// The log, which grows by one line per run.
+    /// The log file.
     public let file: LocalFile
     private let line: String
 
     /// - Parameters:
-    ///   - file: the log as a person named it.
-    ///   - line: what to say of the run. Line breaks and other control characters in it are escaped.
+    ///   - file: the log, as the user named it.
+    ///   - line: the message. Line breaks and other control characters in it are escaped.
     public init(_ file: LocalFile, line: String) {
         self.file = file
         self.line = line
     }
 
-    /// The line in the directory's own log.
+    /// The line in the default log of a directory.
     public init(in directory: LocalFile, line: String) {
         self.init(directory + RunLog.fileName, line: line)
     }
 
     public func fileText() -> String { singleLine(line) + "\n" }
 
-    /// Adds the line, in one write: the lines of runs that end together do not mix.
+    /// Appends the line in one write, so that lines of concurrent runs do not mix.
     public func append() throws(SyncError) {
         try append(to: file)
     }

@@ -1,4 +1,4 @@
-/// A value that its copies have in common: what is passed on is a reference, however large it is.
+/// A value shared by reference, to avoid copies of large values.
 final class Shared<Value: Sendable>: Sendable {
     let value: Value
 

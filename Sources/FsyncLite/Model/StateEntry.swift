@@ -1,10 +1,10 @@
 import FileSystem
 
-/// What a target's state holds, by its names and in the order in which they are checked.
+/// The entries of a target's state, in the order in which they are checked.
 enum StateEntry: String, CaseIterable {
-    /// A directory for each transaction that is not committed yet.
+    /// One directory per uncommitted transaction.
     case stage
-    /// A directory for each transaction that is committed.
+    /// One directory per committed transaction.
     case history
     case trash
     /// The old trees of exchanges.
@@ -39,15 +39,14 @@ enum StateEntry: String, CaseIterable {
     }
 }
 
-/// The names in a transaction's directory, `stage/TX` and then `history/TX`, beside the numbers of slot directories.
+/// The names in a transaction's directory, `stage/TX` and later `history/TX`, besides the numbered slot directories.
 enum TransactionEntry {
     static let manifest = StateEntry.manifest.name
-    /// Of an exchange: the new tree, then the old one.
+    /// In an exchange: the new tree, then the old one.
     static let tree = FileName("tree")
     static let conflicts = FileName("conflicts")
     static let reservedSpace = FileName("ballast")
-    /// Which files are staged.
     static let log = FileName("log")
-    /// The same, of earlier versions.
+    /// The record of an earlier version.
     static let record = FileName("record.json")
 }

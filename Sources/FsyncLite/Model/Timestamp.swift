@@ -2,17 +2,16 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// A point in time to the nanosecond, over the whole range that a file system may hold.
+/// A point in time in nanoseconds, over the whole range of file systems.
 ///
-/// `Date` keeps 53 bits and cannot tell two neighbouring nanoseconds of today apart, so it serves for
-/// display only.
+/// `Date` has 53 bits and cannot distinguish neighbouring nanoseconds of today, so it is for display only.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970-01-01T00:00:00Z, negative before.
     public var seconds: Int64
-    /// What comes on top, 0 to 999,999,999, also before 1970.
+    /// The fraction, 0 to 999,999,999, also before 1970.
     public var nanoseconds: Int32
 
-    /// nil when `nanoseconds` is not below 1,000,000,000 or negative.
+    /// nil unless `nanoseconds` is in 0..<1,000,000,000.
     public init?(seconds: Int64, nanoseconds: Int32) {
         guard (0..<1_000_000_000).contains(nanoseconds) else { return nil }
         self.seconds = seconds
@@ -26,10 +25,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     package var fileTime: FileTime { FileTime(seconds: seconds, nanoseconds: nanoseconds) }
 
-    /// The present, as files are stamped with it.
+    /// The present time of the clock that stamps files.
     public static var now: Timestamp { Timestamp(.now) }
 
-    /// The nearest `Date`, which is a fraction of a microsecond off.
+    /// The nearest `Date`, off by a fraction of a microsecond.
     public var date: Date {
         fileTime.date
     }
@@ -47,8 +46,8 @@ extension Timestamp: CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes the time in ISO 8601: no fraction for whole seconds, else nine digits. A year outside 0...9999
-    /// gets a sign and as many digits as it needs.
+    /// Appends ISO 8601: no fraction for whole seconds, else nine digits. A year outside 0...9999 has a sign and as
+    /// many digits as needed.
     package func appendISO8601(to text: inout [UInt8]) {
         let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
         let (year, month, day) = civilDate(daysSince1970: days)
@@ -85,7 +84,7 @@ extension Timestamp: CustomStringConvertible {
         self.init(iso8601: Array(text.utf8)[...])
     }
 
-    /// Reads what `appendISO8601` writes and nothing else: a time has one text.
+    /// Parses exactly the output of `appendISO8601`, so that each time has one text.
     package init?(iso8601 text: ArraySlice<UInt8>) {
         var rest = text
         guard let year = rest.takeYear(), rest.take("-"),
@@ -104,7 +103,7 @@ extension Timestamp: CustomStringConvertible {
         }
         guard rest.take("Z"), rest.isEmpty else { return nil }
         let days = daysSince1970(year: year, month: month, day: day)
-        // The first second of the range lies within its first day: the day itself begins before the range.
+        // The day of the earliest second starts before the range of `Int64`.
         let (scaled, overflow) = (days + (days < 0 ? 1 : 0)).multipliedReportingOverflow(by: 86_400)
         let rising = hour * 3600 + minute * 60 + second - (days < 0 ? 86_400 : 0)
         let (sum, overflowAgain) = scaled.addingReportingOverflow(rising)
@@ -114,7 +113,7 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// The same day of an earlier month, UTC. Where that month is too short it is as many days into the next.
+    /// The same day of an earlier month, in UTC; if that month is too short, as many days into the next.
     func earlier(months: Int64) -> Timestamp {
         let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
         let (year, month, day) = civilDate(daysSince1970: days)
@@ -124,8 +123,8 @@ extension Timestamp {
     }
 }
 
-// The conversions are `civil_from_days` and `days_from_civil` of Howard Hinnant's
-// "chrono-Compatible Low-Level Date Algorithms": exact for the proleptic Gregorian calendar.
+// The conversions are `civil_from_days` and `days_from_civil` of Howard Hinnant's "chrono-Compatible Low-Level Date
+// Algorithms": exact for the proleptic Gregorian calendar.
 
 private func civilDate(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
@@ -158,7 +157,7 @@ extension Int64 {
 }
 
 extension [UInt8] {
-    /// Appends a number with at least so many digits.
+    /// Appends a number with at least `digits` digits.
     package mutating func appendDecimal(_ number: UInt64, digits: Int = 1) {
         // The longest number has twenty digits.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
@@ -180,7 +179,7 @@ extension ArraySlice<UInt8> {
         return true
     }
 
-    /// Four digits for 0 to 9999; else a sign and as many digits as the year has, four at least.
+    /// Four digits for 0 to 9999; else a sign and at least four digits.
     fileprivate mutating func takeYear() -> Int64? {
         guard first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return takeDecimal(digits: 4) }
         let isNegative = removeFirst() == UInt8(ascii: "-")

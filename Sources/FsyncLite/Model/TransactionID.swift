@@ -1,11 +1,11 @@
 import FileSystem
 
-/// Names of transactions: the time, so that they sort, and something random, so that they differ.
+/// Names of transactions: a time, so that they sort, and a random part, so that they are unique.
 enum TransactionID {
-    /// Such as `20261121T090000.123456Z-3f2a`.
+    /// For example `20261121T090000.123456Z-3f2a`.
     ///
-    /// - Parameter last: the newest name so far. The new one sorts after it, also when somebody has set the
-    ///   clock back: which snapshot is the newest must not depend on that.
+    /// - Parameter last: the newest name so far. The new one sorts after it even if the clock was set back: the newest
+    ///   snapshot must not depend on the clock.
     static func next(after last: String? = nil, now: Timestamp = .now) -> String {
         var microseconds = now.seconds * 1_000_000 + Int64(now.nanoseconds / 1000)
         if let last, let previous = time(of: last), previous >= microseconds { microseconds = previous + 1 }
@@ -15,10 +15,10 @@ enum TransactionID {
         return "\(digits).\(String(1_000_000 + fraction).dropFirst())Z-\(RandomID.hexadecimal(bytes: 2))"
     }
 
-    /// Whether a name has the form of ours.
+    /// Whether a name has the form of a transaction's.
     static func isName(_ name: FileName) -> Bool { time(of: name.description) != nil }
 
-    /// When a transaction got its name, which is before it did anything; nil for another name.
+    /// When a transaction was named, before its first action; nil for any other name.
     static func time(of name: FileName) -> FileTime? {
         time(of: name.description).map {
             let (seconds, fraction) = $0.quotientAndRemainder(dividingBy: 1_000_000)
@@ -26,7 +26,7 @@ enum TransactionID {
         }
     }
 
-    /// Microseconds since 1970 in a name of ours; nil for another name.
+    /// Microseconds since 1970; nil for any other name.
     private static func time(of name: String) -> Int64? {
         var text = Array(name.utf8.prefix { $0 != UInt8(ascii: "-") })
         guard text.count == 23 else { return nil }
@@ -34,7 +34,7 @@ enum TransactionID {
             text.insert(contentsOf: separator.utf8, at: index)
         }
         text.insert(contentsOf: "000".utf8, at: text.count - 1)
-        // Whole seconds have one text, without a fraction.
+        // Whole seconds have only one valid text, without a fraction.
         if text.suffix(11).elementsEqual(".000000000Z".utf8) {
             text.replaceSubrange((text.count - 11)..., with: "Z".utf8)
         }

@@ -1,6 +1,6 @@
 import FileStorage
 
-/// What a person's own settings say.
+/// The settings of a user.
 ///
 ///     {"defaults": {"keep_going": true}, "jobs": {"photos": {"source": "/srv/photos", "target": "/mnt/photos"}}}
 public struct UserSettings: Codable, Hashable, Sendable {

@@ -53,7 +53,7 @@ struct GuardFacts {
     /// The manifest's, if there is one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var source: ManifestHeader.Source
-    var facts: FileSystemInfo
+    var info: FileSystemInfo
     /// Files are linked and need no room.
     var linksFiles = false
     /// Bytes that the target's history holds; computed where room is short.
@@ -178,7 +178,7 @@ struct GuardFacts {
     var neededBytes: Int64 {
         let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
         return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
-            + copiedDirectories * facts.blockSize
+            + copiedDirectories * info.blockSize
     }
 
     /// An exchange makes every directory anew, one block each.
@@ -191,29 +191,29 @@ struct GuardFacts {
     /// What is missing; zero where there is nothing to do.
     var shortage: Shortage {
         guard plan.summary.actions > 0 else { return Shortage(bytes: 0, inodes: 0) }
-        return RoomNeed(bytes: neededBytes, inodes: neededInodes).shortage(facts)
+        return RoomNeed(bytes: neededBytes, inodes: neededInodes).shortage(info)
     }
 
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
         func refuse(_ reason: String) { found.append(Refusal(reason)) }
-        if !GuardFacts.trusted.contains(facts.name), !GuardFacts.probed.contains(facts.name) {
+        if !GuardFacts.trusted.contains(info.name), !GuardFacts.probed.contains(info.name) {
             refuse(
-                "the target's file system, \(facts.name), cannot keep the promise of all or nothing; "
+                "the target's file system, \(info.name), cannot keep the promise of all or nothing; "
                     + "use ext4, xfs, btrfs or tmpfs")
         }
-        if facts.isReadOnly { refuse("the target's file system is mounted read-only") }
+        if info.isReadOnly { refuse("the target's file system is mounted read-only") }
         guard givingWay == nil else { return found }
-        if neededBytes > facts.availableBytes {
+        if neededBytes > info.availableBytes {
             let held =
                 heldBytes > 0
                 ? "; its history holds \(heldBytes), which snapshot prune --keep-last 0 frees" : ""
             refuse(
-                "\(neededBytes) bytes are needed and \(facts.availableBytes) are free in the target\(held)"
+                "\(neededBytes) bytes are needed and \(info.availableBytes) are free in the target\(held)"
             )
         }
-        if let inodes = facts.availableInodes, neededInodes > inodes {
+        if let inodes = info.availableInodes, neededInodes > inodes {
             refuse("\(neededInodes) inodes are needed and \(inodes) are free in the target")
         }
         return found

@@ -7,15 +7,15 @@ import FileSystem
 /// wherever its parents have got to meanwhile, and the order matters only where two objects share a place:
 /// everything leaves before anything arrives, which also makes cycles of names plain.
 package struct OperationGraph: Sendable {
-    package struct Place: Hashable, Sendable {
+    package struct Location: Hashable, Sendable {
         package var parent: Int
         package var name: FileName
     }
 
     package struct Object: Hashable, Sendable {
-        package var old: Place?
-        package var slot: Place?
-        package var new: Place?
+        package var old: Location?
+        package var slot: Location?
+        package var new: Location?
         /// Known from the scan; else found when the journal is made.
         package var identity: FileIdentity?
         /// What the scan saw, checked again before the first operation.
@@ -39,11 +39,11 @@ package struct OperationGraph: Sendable {
     /// A new name of an object that stays.
     package struct Link: Hashable, Sendable {
         package var object: Int
-        package var place: Place
+        package var location: Location
 
-        package init(object: Int, place: Place) {
+        package init(object: Int, location: Location) {
             self.object = object
-            self.place = place
+            self.location = location
         }
     }
 
@@ -56,12 +56,12 @@ package struct OperationGraph: Sendable {
     }
 
     /// A source entry that is staged, in scan order.
-    package struct Arrival: Hashable, Sendable {
+    package struct StagedEntry: Hashable, Sendable {
         package var file: File
         /// The object that goes to a slot; nil for what is staged inside a new directory.
         package var object: Int?
         /// The arrival whose file this is another name of; staged before it.
-        package var leader: RelativePath?
+        package var primary: RelativePath?
     }
 
     package static let root = 0
@@ -80,7 +80,7 @@ package struct OperationGraph: Sendable {
     package private(set) var operations: [Operation] = []
     /// Deepest first.
     package private(set) var attributes: [AttributeChange] = []
-    package private(set) var arrivals: [Arrival] = []
+    package private(set) var stagedEntries: [StagedEntry] = []
     /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
     package private(set) var slotDirectories: [UInt32?] = []
     /// The slot of each object that leaves for good, by its old path: the record of history needs it.
@@ -119,7 +119,7 @@ package struct OperationGraph: Sendable {
         self.projects = projects
         objects = OperationGraph.ownObjects(transaction)
         var moves = MoveMap(difference)
-        place(difference, &moves)
+        addObjects(difference, &moves)
         order(difference)
         addAttributes(difference, root)
         addManifest(replacing: replacesManifest)
@@ -137,10 +137,10 @@ package struct OperationGraph: Sendable {
     ) {
         slotNumbers = [:]
         projects = [:]
-        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.tree)
-        let place = Place(parent: OperationGraph.root, name: target)
+        let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.tree)
+        let location = Location(parent: OperationGraph.root, name: target)
         objects = OperationGraph.ownObjects(transaction)
-        objects += [Object(slot: slot, new: place), Object(old: place, slot: slot, seen: seen)]
+        objects += [Object(slot: slot, new: location), Object(old: location, slot: slot, seen: seen)]
         operations = [.exchange(OperationGraph.newTree, with: OperationGraph.oldTree)]
         attributes = [
             AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new),
@@ -159,14 +159,15 @@ package struct OperationGraph: Sendable {
     static func ownObjects(_ transaction: FileName) -> [Object] {
         [
             Object(), Object(),
-            Object(fixed: Place(parent: state, name: StateEntry.stage.name)),
-            Object(fixed: Place(parent: state, name: StateEntry.history.name)),
+            Object(fixed: Location(parent: state, name: StateEntry.stage.name)),
+            Object(fixed: Location(parent: state, name: StateEntry.history.name)),
             Object(
-                old: Place(parent: stage, name: transaction), new: Place(parent: history, name: transaction)),
+                old: Location(parent: stage, name: transaction),
+                new: Location(parent: history, name: transaction)),
         ]
     }
 
-    private mutating func place(_ difference: Difference, _ moves: inout MoveMap) {
+    private mutating func addObjects(_ difference: Difference, _ moves: inout MoveMap) {
         // First every object that has an operation of its own, so that the places can refer to them.
         for match in difference.matches {
             if match.replacesContent {
@@ -186,31 +187,31 @@ package struct OperationGraph: Sendable {
         for file in arriving {
             switch difference.links[file.path] {
             case .kept(let kept): linked.append((file.path, kept))
-            case .staged(let leader): arrivals.append(Arrival(file: file, leader: leader))
-            case nil: arrivals.append(Arrival(file: file))
+            case .staged(let primary): stagedEntries.append(StagedEntry(file: file, primary: primary))
+            case nil: stagedEntries.append(StagedEntry(file: file))
             }
         }
-        for index in arrivals.indices where !moves.isCreated(arrivals[index].file.path.parent) {
-            let path = arrivals[index].file.path
+        for index in stagedEntries.indices where !moves.isCreated(stagedEntries[index].file.path.parent) {
+            let path = stagedEntries[index].file.path
             let number =
                 slotNumbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[path.parent ?? .root])
             slotNumbers[path] = number
             let slot = self.slot(number)
             objects.append(Object(slot: slot))
-            arrivals[index].object = objects.count - 1
+            stagedEntries[index].object = objects.count - 1
             explicitByNew[path] = objects.count - 1
         }
         // Then the places.
         for (path, object) in explicitByOld {
-            objects[object].old = placeOf(path, parent: oldDirectory(path.parent ?? .root))
+            objects[object].old = locationOf(path, parent: oldDirectory(path.parent ?? .root))
         }
         for (path, object) in explicitByNew {
-            objects[object].new = placeOf(path, parent: newDirectory(path.parent ?? .root, moves))
+            objects[object].new = locationOf(path, parent: newDirectory(path.parent ?? .root, moves))
         }
         for (path, kept) in linked {
             let object = explicitByOld[kept.path] ?? objectFor(kept)
-            if let place = placeOf(path, parent: newDirectory(path.parent ?? .root, moves)) {
-                links.append(Link(object: object, place: place))
+            if let location = locationOf(path, parent: newDirectory(path.parent ?? .root, moves)) {
+                links.append(Link(object: object, location: location))
             }
         }
     }
@@ -227,7 +228,7 @@ package struct OperationGraph: Sendable {
         displaced.append((target.path, object))
     }
 
-    private mutating func nextSlot() -> Place {
+    private mutating func nextSlot() -> Location {
         slot(nextSlotNumber())
     }
 
@@ -239,19 +240,19 @@ package struct OperationGraph: Sendable {
         return first
     }
 
-    private mutating func slot(_ number: Int) -> Place {
+    private mutating func slot(_ number: Int) -> Location {
         let (directory, name) = number.quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
         while slotDirectoryObjects.count <= directory {
-            let place = Place(
+            let location = Location(
                 parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
             slotDirectoryObjects.append(objects.count)
-            objects.append(Object(fixed: place))
+            objects.append(Object(fixed: location))
         }
-        return Place(parent: slotDirectoryObjects[directory], name: FileName(number: name))
+        return Location(parent: slotDirectoryObjects[directory], name: FileName(number: name))
     }
 
-    private func placeOf(_ path: RelativePath, parent: Int) -> Place? {
-        path.fileName.map { Place(parent: parent, name: $0) }
+    private func locationOf(_ path: RelativePath, parent: Int) -> Location? {
+        path.fileName.map { Location(parent: parent, name: $0) }
     }
 
     /// The object of a directory that the target has at a path.
@@ -274,8 +275,8 @@ package struct OperationGraph: Sendable {
     ) -> Int {
         var object = parent
         for path in paths.reversed() {
-            guard let place = placeOf(path, parent: object) else { break }
-            objects.append(Object(fixed: place))
+            guard let location = locationOf(path, parent: object) else { break }
+            objects.append(Object(fixed: location))
             object = objects.count - 1
             remember(&self, path, object)
         }
@@ -297,15 +298,15 @@ package struct OperationGraph: Sendable {
     // MARK: Operations
 
     private mutating func order(_ difference: Difference) {
-        var leaving: [Place: Int] = [:]
+        var leaving: [Location: Int] = [:]
         for (_, object) in displaced {
-            if let place = objects[object].old { leaving[place] = object }
+            if let location = objects[object].old { leaving[location] = object }
         }
         // A new object that takes the place of one that leaves for good: one step, no gap.
         var exchanges: [Operation] = []
         var exchanged: Set<Int> = []
-        for arrival in arrivals {
-            guard let object = arrival.object, let place = objects[object].new, let other = leaving[place]
+        for entry in stagedEntries {
+            guard let object = entry.object, let location = objects[object].new, let other = leaving[location]
             else { continue }
             exchanges.append(.exchange(object, with: other))
             exchanged.formUnion([object, other])
@@ -319,13 +320,13 @@ package struct OperationGraph: Sendable {
     }
 
     private mutating func addManifest(replacing: Bool) {
-        let slot = Place(parent: OperationGraph.transaction, name: TransactionEntry.manifest)
-        let place = Place(parent: OperationGraph.state, name: StateEntry.manifest.name)
-        objects.append(Object(slot: slot, new: place))
+        let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.manifest)
+        let location = Location(parent: OperationGraph.state, name: StateEntry.manifest.name)
+        objects.append(Object(slot: slot, new: location))
         let new = objects.count - 1
         manifest = new
         if replacing {
-            objects.append(Object(old: place, slot: slot))
+            objects.append(Object(old: location, slot: slot))
             operations.append(.exchange(new, with: objects.count - 1))
         } else {
             operations.append(.attach(new))
@@ -354,12 +355,12 @@ package struct OperationGraph: Sendable {
             case .detach(let object): touched.insert(objects[object].old?.parent ?? OperationGraph.root)
             case .attach(let object): touched.insert(objects[object].new?.parent ?? OperationGraph.root)
             case .exchange(let object, _): touched.insert(objects[object].new?.parent ?? OperationGraph.root)
-            case .link(let link): touched.insert(link.place.parent)
+            case .link(let link): touched.insert(link.location.parent)
             case .rename: break
             }
         }
         let paths = directoryPaths()
-        let arriving = arrivals.filter(\.file.isDirectory)
+        let arriving = stagedEntries.filter(\.file.isDirectory)
         let created = Dictionary(uniqueKeysWithValues: arriving.map { ($0.file.path, $0.file) })
         // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
         // the permissions without which nobody but root can move it.
@@ -391,7 +392,7 @@ package struct OperationGraph: Sendable {
             return object
         }
         var object = Object(identity: target.identity, seen: target.status)
-        object.old = placeOf(target.path, parent: oldDirectory(target.path.parent ?? .root))
+        object.old = locationOf(target.path, parent: oldDirectory(target.path.parent ?? .root))
         object.new = object.old
         objects.append(object)
         fixedByOld[target.path] = objects.count - 1
@@ -401,8 +402,8 @@ package struct OperationGraph: Sendable {
     private func directoryPaths() -> [Int: (path: RelativePath, isNew: Bool)] {
         var paths: [Int: (path: RelativePath, isNew: Bool)] = [:]
         for (path, object) in fixedByNew { paths[object] = (path, true) }
-        for arrival in arrivals {
-            if let object = arrival.object { paths[object] = (arrival.file.path, true) }
+        for entry in stagedEntries {
+            if let object = entry.object { paths[object] = (entry.file.path, true) }
         }
         for (path, object) in explicitByOld { paths[object] = (path, false) }
         for (path, object) in fixedByOld { paths[object] = (path, false) }
@@ -411,8 +412,8 @@ package struct OperationGraph: Sendable {
 }
 
 extension OperationGraph.Object {
-    init(fixed place: OperationGraph.Place) {
-        old = place
-        new = place
+    init(fixed location: OperationGraph.Location) {
+        old = location
+        new = location
     }
 }

@@ -4,10 +4,10 @@ struct RoomNeed {
     var bytes: Int64
     var inodes: Int64
 
-    func shortage(_ facts: FileSystemInfo) -> Shortage {
+    func shortage(_ info: FileSystemInfo) -> Shortage {
         Shortage(
-            bytes: bytes - facts.availableBytes + (bytes > 0 ? facts.missingReserve : 0),
-            inodes: facts.availableInodes.map { inodes - $0 } ?? 0)
+            bytes: bytes - info.availableBytes + (bytes > 0 ? info.missingReserve : 0),
+            inodes: info.availableInodes.map { inodes - $0 } ?? 0)
     }
 }
 

@@ -115,7 +115,7 @@ final class ContentComparison {
     }
 
     private func open(_ path: RelativePath, in tree: PathResolver) throws(SystemError) -> FileDescriptor {
-        guard let (directory, name) = try tree.place(of: path) else {
+        guard let (directory, name) = try tree.location(of: path) else {
             throw SystemError("openat", path.bytes, .isDirectory)
         }
         return try directory.open(name, [.read, .noFollow, .nonBlocking])

@@ -9,7 +9,7 @@ struct DirectorySource: PlanSource {
     private let root: TargetRoot
     private let log: ComparisonLog
     private let monitor: any Monitor
-    private let facts: FileSystemInfo
+    private let info: FileSystemInfo
     private let scanned: ManifestHeader.Scan
     private let decide: Filters.Decisions
     /// The target's manifest was requested in place of a scan.
@@ -40,10 +40,10 @@ struct DirectorySource: PlanSource {
         scanned = try ManifestHeader.Scan.now()
         let directory = try DirectorySource.open(path)
         contents = ContentSource(directory)
-        facts = try FileSystemInfo(of: directory)
+        info = try FileSystemInfo(of: directory)
         identity = ManifestHeader.Source(
             path: try LocalFile(bytes: path).absolute(), identity: try directory.status().identity,
-            fileSystem: facts.identifier)
+            fileSystem: info.identifier)
         decide = try options.filters.decisions(in: directory)
         (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
         self.trustsManifest = trustsManifest
@@ -86,8 +86,8 @@ struct DirectorySource: PlanSource {
             policy.commitSpans = try state.commitSpans(header)
             policy.hasOldTrees = try state.has(.trees)
         }
-        policy.usesChangeTime = facts.keepsIdentity
-        policy.usesIdentity = facts.keepsIdentity
+        policy.usesChangeTime = info.keepsIdentity
+        policy.usesIdentity = info.keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden =
             header.map {
@@ -114,8 +114,8 @@ struct DirectorySource: PlanSource {
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
         check.previous = header?.scanned.map { ($0.time.fileTime, $0.clock) }
-        check.sharesClock = facts.sharesClock
-        check.usesChangeTime = facts.keepsIdentity && !options.ignoresChangeTime
+        check.sharesClock = info.sharesClock
+        check.usesChangeTime = info.keepsIdentity && !options.ignoresChangeTime
         return check
     }
 
@@ -241,7 +241,7 @@ struct DirectorySource: PlanSource {
         var unreadable: [Problem] = []
         for file in difference.arriving.sorted() where file.isFile {
             do throws(SystemError) {
-                guard let (directory, name) = try resolver.place(of: file.path) else { continue }
+                guard let (directory, name) = try resolver.location(of: file.path) else { continue }
                 _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
             } catch {
                 // The stage reports files that are gone by now.
@@ -313,7 +313,7 @@ struct DirectorySource: PlanSource {
             notes.append("\(findings.omittedSockets) sockets hold no data and are left out")
         }
         if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
-        if !facts.keepsIdentity {
+        if !info.keepsIdentity {
             notes.append(
                 "the source's file system keeps no change times or inodes: size and modification time decide")
         }

@@ -41,7 +41,7 @@ extension Difference {
                 unknown.append(file.path)
                 continue
             }
-            let found = try contents.digest(of: tree.place(of: file.path), problems: &unread)
+            let found = try contents.digest(of: tree.location(of: file.path), problems: &unread)
             if let found, found.digest != digest { lost.append(file.path) }
         }
         omit(lost)
@@ -59,7 +59,7 @@ extension Difference {
         let occupied = Set(displaced.values)
         let missing = Set(
             created.lazy.filter {
-                recovered.contains(tree.place(of: $0.file.path))
+                recovered.contains(tree.location(of: $0.file.path))
                     && (!$0.file.isDirectory || occupied.contains($0.file.path))
             }.map(\.file.path))
         leaveOut(missing, tree)
@@ -113,7 +113,7 @@ extension Difference {
             forgotten.append(path)
             return true
         }
-        forgotten += missing.map(tree.place(of:))
+        forgotten += missing.map(tree.location(of:))
         created.removeAll { leavesOut($0.file.path) }
         matches.removeAll { leavesOut($0.source.path) }
     }
@@ -169,7 +169,7 @@ private struct DriftSettlement {
 
     /// The earlier tree covers the entry, or its object is in the history.
     private func isRestored(_ file: File) -> Bool {
-        !uncovering.contains(file.path) || tree.place(of: file.path).isInState
+        !uncovering.contains(file.path) || tree.location(of: file.path).isInState
     }
 
     /// Leaves out uncovered entries that are no longer in the target, unless something returns into them.
@@ -258,7 +258,7 @@ private struct DriftSettlement {
 
     /// The earlier content of a file was overwritten in the target.
     private func isLost(_ match: Match) -> Bool {
-        match.source.isFile && tree.place(of: match.source.path) == match.target.path
+        match.source.isFile && tree.location(of: match.source.path) == match.target.path
             && !(match.base?.known.isIntact(in: match.target.status) ?? false)
     }
 

@@ -75,7 +75,7 @@ struct Planner {
     ) throws -> GuardFacts {
         var facts = GuardFacts(
             plan: plan, options: source.options, recorded: source.recorded, source: source.identity,
-            facts: try Room.facts(root), linksFiles: source.contents.linksFiles, root: root.original,
+            info: try Room.info(root), linksFiles: source.contents.linksFiles, root: root.original,
             mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         if source.recorded == nil, plan.difference.targetCount > 0 {

@@ -48,13 +48,13 @@ extension Difference {
     ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
         let device = try target.status().device
-        let walker = PathResolver(target)
+        let resolver = PathResolver(target)
         var found: [RelativePath: FileStatus] = [:]
 
         /// The status of an object that can be changed; nil for any other.
         func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
             if let status = found[path] { return status }
-            guard let status = try walker.status(of: path),
+            guard let status = try resolver.status(of: path),
                 status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
             else { return nil }
             found[path] = status
@@ -95,7 +95,7 @@ extension Difference {
         }
         // All recorded entries of these directories were found, so an equal count of names means the same names.
         for path in leaving {
-            let present = try DirectoryListing.names(in: walker.directory(path))
+            let present = try DirectoryListing.names(in: resolver.directory(path))
             guard present.count == names[path] ?? 0 else { return false }
         }
         // Names of a file in the history are not recorded.
@@ -113,8 +113,8 @@ extension Difference {
             }
             let directory = moves.oldPath(of: parent)
             parents.insert(directory)
-            let place = directory.appending(name)
-            if !gone.contains(place), try look(place) != nil { return false }
+            let location = directory.appending(name)
+            if !gone.contains(location), try look(location) != nil { return false }
         }
         return try parents.allSatisfy { try $0.isRoot || look($0)?.type == .directory }
     }

@@ -52,7 +52,7 @@ struct SnapshotSource: PlanSource {
         self.tree = tree
         contents = ContentSource(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
-            location: { tree.place(of: $0) })
+            location: { tree.location(of: $0) })
         var options = restoration.options
         // The manifest records hard links and owners also where they are not mirrored.
         options.attributes = header.attributes
@@ -213,31 +213,31 @@ extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
         let entries = Dictionary(
-            uniqueKeysWithValues: tree.changed.filter { $0.place.isInState && !$0.place.isLost }.map {
-                ($0.place, $0.file)
+            uniqueKeysWithValues: tree.changed.filter { $0.location.isInState && !$0.location.isLost }.map {
+                ($0.location, $0.file)
             })
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         var top: RelativePath?
-        for place in entries.keys.sorted() where !(top.map(place.isBelow) ?? false) {
-            guard let (directory, name) = try walker.place(of: place),
+        for location in entries.keys.sorted() where !(top.map(location.isBelow) ?? false) {
+            guard let (directory, name) = try resolver.location(of: location),
                 let status = try directory.status(of: name)
             else { continue }
-            offer(entries[place], place, status)
+            offer(entries[location], location, status)
             guard status.type == .directory else { continue }
-            top = place
+            top = location
             // It moves with all its content, wanted or not.
             var options = TreeScan.Options()
             options.extended = policy.attributes.extended
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
-                let inner = place.appending(scan.path)
+                let inner = location.appending(scan.path)
                 offer(entries[inner], inner, scan.status, scan.destination, scan.extended)
             }
         }
     }
 
     private mutating func offer(
-        _ entry: File?, _ place: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
+        _ entry: File?, _ location: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
         _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
         var recorded = status
@@ -246,7 +246,7 @@ extension TreeMerge {
             (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
         }
         let file = File(
-            path: place, status: status, destination: entry?.destination ?? destination,
+            path: location, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended)
         offer(file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended))
     }

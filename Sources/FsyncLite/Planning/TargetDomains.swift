@@ -15,7 +15,7 @@ struct TargetDomains {
     /// Projects inherited from directories, by new path: new objects there get them.
     private(set) var projects: [RelativePath: UInt32] = [:]
     private(set) var obstacles: [Obstacle] = []
-    private let walker: PathResolver?
+    private let resolver: PathResolver?
     private let moves: MoveMap
     private var known: [RelativePath: Domain] = [:]
     /// The last lookup; neighbours share their directory.
@@ -27,7 +27,7 @@ struct TargetDomains {
     ///   - state: the directory in which new files are staged; nil if there is none yet.
     init(_ difference: Difference, target: Directory?, anchor: Directory, state: Directory?) throws {
         moves = MoveMap(difference)
-        walker = target.map { PathResolver($0) }
+        resolver = target.map { PathResolver($0) }
         guard try FileSystemInfo(of: anchor).hasDomains else { return }
         known[.root] = try anchor.domain()
         try lookAtArrivals(difference, stage: state?.domain() ?? known[.root] ?? Domain())
@@ -74,7 +74,7 @@ struct TargetDomains {
 
     private mutating func domain(_ path: RelativePath) throws -> Domain {
         if let last, last.path == path { return last.domain }
-        let domain = try known[path] ?? walker?.directory(path).domain() ?? Domain()
+        let domain = try known[path] ?? resolver?.directory(path).domain() ?? Domain()
         known[path] = domain
         last = (path, domain)
         return domain
@@ -83,7 +83,8 @@ struct TargetDomains {
     /// - Parameter path: of an object in the target.
     private mutating func check(_ path: RelativePath, into directory: RelativePath) throws {
         let demand = try domain(directory)
-        guard demand.isExclusive, let parent = path.parent, let (holder, name) = try walker?.place(of: path)
+        guard demand.isExclusive, let parent = path.parent,
+            let (holder, name) = try resolver?.location(of: path)
         else { return }
         let found = try holder.domain(of: name, in: domain(parent))
         // If the kernel does not tell, it is tried before the commit.

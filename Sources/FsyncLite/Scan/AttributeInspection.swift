@@ -1,16 +1,16 @@
 import FileSystem
 
 extension PathResolver {
-    /// The extended attributes of an entry; nil where nothing is any more.
+    /// The extended attributes of an entry; nil if it no longer exists.
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes? {
-        // The kernel knows only those of root on symlinks.
+        // Symlinks have only privileged attributes.
         guard file.status.type != .symlink || selection.privileged, !selection.isEmpty else {
             return ExtendedAttributes()
         }
         do {
-            guard let (directory, name) = try place(of: file.path) else { return nil }
+            guard let (directory, name) = try location(of: file.path) else { return nil }
             return try directory.extendedAttributes(of: name, selection)
         } catch {
             guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
@@ -19,7 +19,7 @@ extension PathResolver {
     }
 }
 
-/// Looks up the extended attributes of entries for which nothing vouches.
+/// Reads the extended attributes of entries whose recorded ones may be outdated.
 final class AttributeInspection {
     private let source: PathResolver
     private let target: PathResolver
@@ -35,11 +35,11 @@ final class AttributeInspection {
         of file: File, and other: File
     ) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
         let there = try target.extendedAttributes(of: other, selection) ?? ExtendedAttributes()
-        // What has gone from the source meanwhile, the next run will miss.
+        // If the entry has vanished from the source, the next run will notice.
         return (try source.extendedAttributes(of: file, selection) ?? there, there)
     }
 
-    /// Those of an entry of the target alone.
+    /// The attributes of an entry that only the target has.
     func attributes(ofTarget file: File) throws -> ExtendedAttributes {
         try target.extendedAttributes(of: file, selection) ?? file.extended
     }

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// A scan that runs ahead on a thread of its own, so that two trees and a manifest are read at the same time. It is a
-/// few batches ahead at most: memory stays bounded, and the order is that of the scan.
+/// A scan that runs ahead on its own thread, so that two trees and a manifest are read in parallel. It is at most a few
+/// batches ahead, which bounds memory, and keeps the order.
 package final class BackgroundScan: EntryStream {
     private struct Entry: Sendable {
         var pathEnd: Int
@@ -25,17 +25,17 @@ package final class BackgroundScan: EntryStream {
 
     package private(set) var path = RelativePath.root
     package private(set) var status: FileStatus
-    /// Whole after the last entry.
+    /// Complete after the last entry.
     package private(set) var findings = TreeScan.Findings()
     private var batch = Batch()
     private var index = -1
     private let queue = BoundedQueue<Message>(capacity: 16)
     private let thread = WorkerThread()
 
-    /// Entries that are handed over at a time; with the batches that may wait some 1 MB for each tree.
+    /// Entries per batch; with the waiting batches about 1 MB per tree.
     private static let batchSize = 256
 
-    /// - Parameter begin: begins the scan, on its thread.
+    /// - Parameter begin: starts the scan; called on its thread.
     init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
         status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         let queue = queue
@@ -55,7 +55,7 @@ package final class BackgroundScan: EntryStream {
     private static func run(_ begun: TreeCursor, into queue: BoundedQueue<Message>) throws {
         var scan = begun
         var batch = Batch()
-        // The first batch is small: who waits for it begins at once.
+        // The first batch is small, so that the consumer can start at once.
         var size = 16
         while try scan.advance() {
             batch.paths.append(contentsOf: scan.path.bytes)

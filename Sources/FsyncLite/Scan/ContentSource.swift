@@ -1,14 +1,14 @@
 import FileSystem
 
-/// What a stage asks of a source: where an entry's content lies, and with which attributes it goes.
+/// Where a stage gets the content and the attributes of entries.
 struct ContentSource: Sendable {
-    /// The source's root; of an earlier tree, the root of the target that it is one of.
+    /// The source's root; for an earlier tree, the root of its target.
     let root: Directory
-    /// Where the object of an entry of an earlier tree is now; nil for a tree as it is on disk.
+    /// The present location of an entry's object in an earlier tree; nil for a tree on disk.
     private let location: (@Sendable (RelativePath) -> RelativePath)?
-    /// The root as an earlier tree has it.
+    /// The root as recorded in an earlier tree.
     private let earlierRoot: File?
-    /// What is as it was then gets one more name instead of a copy.
+    /// Unchanged objects are linked instead of copied.
     let linksFiles: Bool
 
     init(_ root: Directory) {
@@ -16,8 +16,8 @@ struct ContentSource: Sendable {
     }
 
     /// - Parameters:
-    ///   - earlier: the root of the earlier tree; nil where it is as it is on disk.
-    ///   - location: where the object of an entry is now, below the root of the target.
+    ///   - earlier: the root as recorded in the earlier tree; nil if it is unchanged.
+    ///   - location: the present location of an entry's object, below the root of the target.
     init(
         _ root: Directory, earlier: File?, linksFiles: Bool,
         location: @escaping @Sendable (RelativePath) -> RelativePath
@@ -27,12 +27,11 @@ struct ContentSource: Sendable {
 
     var isEarlier: Bool { location != nil }
 
-    /// Finds entries, wherever they lie.
-    func walker() -> PathResolver {
-        PathResolver(root, places: location)
+    /// Resolves entries to their present locations.
+    func resolver() -> PathResolver {
+        PathResolver(root, locations: location)
     }
 
-    /// The root as an entry.
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File {
         if let earlierRoot { return earlierRoot }
         var file = File(path: .root, status: try root.status(), destination: [])
@@ -40,11 +39,11 @@ struct ContentSource: Sendable {
         return file
     }
 
-    /// The extended attributes of an entry; none where it has gone meanwhile.
+    /// The extended attributes of an entry; empty if it no longer exists.
     func extendedAttributes(
-        of file: File, _ selection: ExtendedAttributes.Selection, _ walker: PathResolver
+        of file: File, _ selection: ExtendedAttributes.Selection, _ resolver: PathResolver
     ) throws -> ExtendedAttributes {
         if isEarlier { return file.extended }
-        return try walker.extendedAttributes(of: file, selection) ?? ExtendedAttributes()
+        return try resolver.extendedAttributes(of: file, selection) ?? ExtendedAttributes()
     }
 }

@@ -1,19 +1,19 @@
 import FileSystem
 
-/// Reads files of a tree for their digests. Paths that come in the order of a scan cost one open per file.
+/// Computes digests of a tree's files. Paths in scan order cost one open per file.
 final class DigestReader {
     private let tree: PathResolver
     private let monitor: any Monitor
     private let bypassesCache: Bool
 
-    /// - Parameter bypassesCache: what the system has cached of a file is dropped first.
+    /// - Parameter bypassesCache: drops the cached pages of each file first.
     init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
         tree = PathResolver(root)
         self.monitor = monitor
         self.bypassesCache = bypassesCache
     }
 
-    /// The same, with a problem to list for what is not to be had.
+    /// The same; a file that cannot be read is a problem in the list.
     func digest(
         of path: RelativePath, problems: inout [Problem]
     ) throws -> (digest: Digest, status: FileStatus)? {
@@ -26,13 +26,13 @@ final class DigestReader {
         return nil
     }
 
-    /// What a file holds, and its status, which was the same before and after; nil where there is no such file, or
-    /// it was still changing after three tries.
+    /// The digest of a file, and its status, which was the same before and after reading; nil if there is no such file,
+    /// or if it was still changing after three attempts.
     ///
-    /// - Throws: `SystemError` for one that cannot be read, `SyncError` with code `interrupted`.
+    /// - Throws: `SystemError` if it cannot be read, `SyncError` with code `interrupted`.
     func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
         do throws(SystemError) {
-            guard let (directory, name) = try tree.place(of: path),
+            guard let (directory, name) = try tree.location(of: path),
                 try directory.status(of: name)?.type == .file
             else { return nil }
             let file = try directory.open(name, [.read, .noFollow, .nonBlocking])

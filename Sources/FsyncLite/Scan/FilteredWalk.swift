@@ -1,15 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// Asks the filters along a scan, with what the directories of the *source* say about their entries, whichever
-/// tree is scanned.
+/// Applies the filters during a scan of any tree, with the ignore files and cache tags of the *source*.
 struct FilteredWalk {
     private let filters: Filters
     private var scope: FilterScope
     private let source: PathResolver
     private let rootDevice: DeviceNumber
 
-    /// nil where there are no filters.
+    /// nil if there are no filters.
     init?(_ filters: Filters, source: Directory) throws {
         guard !filters.isEmpty else { return nil }
         self.filters = filters
@@ -34,7 +33,7 @@ struct FilteredWalk {
 
     // MARK: What a directory says
 
-    /// Nothing where the source has no such directory.
+    /// Empty if the source has no such directory.
     static func contents(
         of path: RelativePath, _ filters: Filters, _ source: PathResolver, _ rootDevice: DeviceNumber
     ) throws -> FilterDirectory {
@@ -46,7 +45,7 @@ struct FilteredWalk {
         do throws(SystemError) {
             directory = try source.directory(path)
         } catch {
-            // One that cannot be read is a problem that the scan of the source lists.
+            // If the source's directory cannot be read, the scan of the source reports it.
             guard Errno.noDirectory.contains(error.errno) || error.errno == .accessDenied else { throw error }
             return contents
         }
@@ -58,7 +57,7 @@ struct FilteredWalk {
                 contents.ignoreFile = try read(name, in: directory, limit: FilterRules.sizeLimit)
             }
             if filters.excludesCaches {
-                // The file is longer as a rule: its beginning tells.
+                // Usually the file is longer; its beginning is enough.
                 let tag = try read(CacheTag.fileName, in: directory, limit: nil)
                 contents.isCache = tag.map(CacheTag.isValid) ?? false
             }
@@ -68,9 +67,9 @@ struct FilteredWalk {
         return contents
     }
 
-    /// nil where there is no such regular file; a symlink is none.
+    /// nil if there is no such regular file; a symlink does not count.
     ///
-    /// - Parameter limit: in bytes; without one only the first that a cache's tag may need are read.
+    /// - Parameter limit: in bytes; nil reads only the first bytes, which a cache tag needs.
     private static func read(
         _ name: FileName, in directory: Directory, limit: Int?
     ) throws(SystemError) -> [UInt8]? {
@@ -87,9 +86,9 @@ struct FilteredWalk {
 }
 
 extension Filters {
-    /// Decides about one path of a source, as a run would.
+    /// The decision for one path of a source, as in a run.
     ///
-    /// - Parameter target: asked for the kind of what the source does not have.
+    /// - Parameter target: gives the type if the source has no such entry.
     public func explain(_ path: RelativePath, source: [UInt8], target: [UInt8]) throws -> FilterDecision {
         let decide = try decisions(in: LocalFile(bytes: source).directory())
         var status: FileStatus?
@@ -100,15 +99,15 @@ extension Filters {
         return try decide(path, status?.type ?? .file, status?.size ?? 0)
     }
 
-    /// Decides about a path, by type and size of an entry.
+    /// The decision for a path, by type and size of an entry.
     typealias Decisions = (RelativePath, FileType, Int64) throws -> FilterDecision
 
-    /// Decides about single paths, by what the directories of a source say, wherever an entry is.
+    /// Decisions for single paths, by the directories of a source.
     func decisions(in source: Directory) throws -> Decisions {
-        let (walker, device) = (PathResolver(source), try source.status().device)
+        let (resolver, device) = (PathResolver(source), try source.status().device)
         return { path, type, size in
             try explain(path, type: type, size: size) {
-                try FilteredWalk.contents(of: $0, self, walker, device)
+                try FilteredWalk.contents(of: $0, self, resolver, device)
             }
         }
     }

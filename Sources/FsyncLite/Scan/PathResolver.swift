@@ -1,26 +1,25 @@
 import FileSystem
 
-/// Finds directories of a tree by path, one name at a time and without following a symlink. Paths that come
-/// in the order of a scan cost one open per directory.
+/// Resolves paths of a tree, one name at a time and without following symlinks. Paths in scan order cost one open per
+/// directory.
 package final class PathResolver {
     private var chain: DirectoryChain
-    /// Where the last call led: neighbours come one after the other.
+    /// The result of the last call; the next path is usually near.
     private var last: (path: RelativePath, directory: Directory)
-    /// Where an entry lies, when not at its path.
-    private let places: ((RelativePath) -> RelativePath)?
+    /// Maps an entry to its present location, if that is not its path.
+    private let locations: ((RelativePath) -> RelativePath)?
 
-    package init(_ root: Directory, places: ((RelativePath) -> RelativePath)? = nil) {
-        self.places = places
+    package init(_ root: Directory, locations: ((RelativePath) -> RelativePath)? = nil) {
+        self.locations = locations
         chain = DirectoryChain(root: root)
         last = (.root, root)
     }
 
-    /// The directory at a path.
     package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
         if last.path == path { return last.directory }
         let shared = path.sharedDirectoryLength(with: last.path)
         for _ in 0..<last.path.depth(after: shared) { chain.pop() }
-        // Should a name below not be there, this is where the chain ends.
+        // If a name below does not exist, the chain ends here.
         last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
         for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
@@ -37,16 +36,18 @@ package final class PathResolver {
     }
 
     /// The directory that holds an entry, and the entry's name in it; nil for the root.
-    package func place(of path: RelativePath) throws(SystemError) -> (directory: Directory, name: FileName)? {
-        let path = places?(path) ?? path
+    package func location(of path: RelativePath) throws(SystemError) -> (
+        directory: Directory, name: FileName
+    )? {
+        let path = locations?(path) ?? path
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)
     }
 
-    /// The status of an entry; nil where nothing is, also since some directory on the way is none by now.
+    /// The status of an entry; nil if it does not exist, or a directory on its path no longer does.
     func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
-            guard let (directory, name) = try place(of: path) else { return nil }
+            guard let (directory, name) = try location(of: path) else { return nil }
             return try directory.status(of: name)
         } catch {
             guard Errno.noDirectory.contains(error.errno) else { throw error }

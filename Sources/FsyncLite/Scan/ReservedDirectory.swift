@@ -1,10 +1,9 @@
 import FileSystem
 
 extension FileName {
-    /// What the directory of the reserved name is called where it stands beside a tree, and not in it; nil where that
-    /// would be too long.
+    /// The name of the state directory beside a tree; nil if it would be too long.
     ///
-    /// - Parameter suffix: of another directory of that tree.
+    /// - Parameter suffix: for another reserved directory of that tree.
     static func state(beside tree: FileName, suffix: String = "") -> FileName? {
         let name = Array(".".utf8) + tree.bytes + FileName.state.bytes + suffix.utf8
         return name.count <= 255 ? FileName(name) : nil
@@ -12,13 +11,12 @@ extension FileName {
 }
 
 extension Directory {
-    /// The directory of the reserved name where it is not in this one but beside it: paths that begin with the name lead
-    /// there all the same.
+    /// The state directory if it is beside this one: paths that begin with its name are resolved there.
     func reservedDirectoryBeside() throws(SystemError) -> Directory? {
-        guard try status(of: FileName.state) == nil, let place = try place(),
-            let name = FileName.state(beside: place.name),
-            try place.parent.status(of: name)?.type == .directory
+        guard try status(of: FileName.state) == nil, let location = try location(),
+            let name = FileName.state(beside: location.name),
+            try location.parent.status(of: name)?.type == .directory
         else { return nil }
-        return try place.parent.directory(name)
+        return try location.parent.directory(name)
     }
 }

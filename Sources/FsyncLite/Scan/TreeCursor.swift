@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// Where a scan has got to: what `TreeScan` does, as a value, so that one thread works on it without a check at every
-/// step that nobody else does.
+/// The state of a scan. A value inside `TreeScan`, because one thread then uses it without an exclusivity check at each
+/// step.
 struct TreeCursor {
     private(set) var path = RelativePath.root
     private(set) var status: FileStatus
@@ -11,7 +11,7 @@ struct TreeCursor {
     private(set) var exclusion = Exclusion.none
     private(set) var extended = ExtendedAttributes()
 
-    /// Whole after the last entry.
+    /// Complete after the last entry.
     private(set) var findings = TreeScan.Findings()
 
     private var progress = SyncProgress(.scanning)
@@ -20,30 +20,30 @@ struct TreeCursor {
     private let monitor: any Monitor
     private var filter: FilteredWalk?
     private var chain: DirectoryChain
-    /// That of the present directory, and those of the directories above it.
+    /// The present directory, and the directories above it.
     private var level: Level
     private var outerLevels: [Level] = []
-    /// The directory that was yielded last: entered by the next `advance`.
+    /// The directory that was yielded last; the next `advance` enters it.
     private var next: OpenedDirectory?
 
     private struct Level {
         var listing: DirectoryListing
-        /// How many bytes of `path` are the directory's own.
+        /// The length of the directory's own part of `path`, in bytes.
         let pathLength: Int
         var index = 0
-        /// Directories of the listing that are read ahead, in order, and where to look for more.
+        /// Directories of the listing that are being read ahead, in order, and where to continue.
         var readings: [(index: Int, reading: DirectoryPrefetch)] = []
         var nextReading = 0
     }
 
     private let helpers: [WorkerThread]
-    /// Of all levels.
+    /// The number on all levels.
     private var readings = 0
     private var batches = 0
     /// Each may hold a listing and a descriptor.
     private static let readingLimit = (level: 16, scan: 64)
 
-    /// - Parameter filter: excludes entries, and with a directory all that it holds.
+    /// - Parameter filter: excludes entries; a directory with all its contents.
     init(
         _ root: Directory, _ options: TreeScan.Options, filter: FilteredWalk?, monitor: any Monitor
     ) throws {
@@ -51,7 +51,7 @@ struct TreeCursor {
         self.options = options
         self.monitor = monitor
         chain = DirectoryChain(root: root)
-        // What a filter leaves out is not to be read.
+        // Excluded directories must not be read.
         helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
         rootDevice = status.device
@@ -82,7 +82,7 @@ struct TreeCursor {
         }
     }
 
-    /// Makes one entry of the listing the present one; false where it is left out or has vanished.
+    /// Makes an entry of the listing the present one; false if it is left out or has vanished.
     private mutating func take(_ index: Int) throws -> Bool {
         if !level.listing.holds(index) { try level.listing.load(from: index, in: chain.current()) }
         guard let found = level.listing.status(at: index) else { return false }
@@ -101,7 +101,7 @@ struct TreeCursor {
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
         path.bytes.append(contentsOf: level.listing.name(at: index))
         exclusion = filter?.exclusion(of: path, status) ?? .none
-        // It is not entered, but known: a record of it may have to tell what it is.
+        // Not entered, but yielded: its recorded entry may need its status.
         if case .byRule = exclusion { return try status.type != .symlink || readLink() }
         if options.staysOnMount {
             if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
@@ -117,7 +117,7 @@ struct TreeCursor {
         }
     }
 
-    /// False where the entry has vanished.
+    /// False if the entry has vanished.
     private mutating func inspect() throws -> Bool {
         guard let selection = options.extended, let name = path.fileName else { return true }
         do throws(SystemError) {
@@ -136,7 +136,7 @@ struct TreeCursor {
             destination = try chain.current().destination(of: name)
             return true
         } catch  where [.noSuchFile, .invalid].contains(error.errno) {
-            // Gone, or another object by now: a scan a moment later would not have met this one.
+            // It is gone or replaced; a slightly later scan would not have seen it.
             return false
         } catch  where options.toleratesUnreadable {
             destination = []
@@ -145,8 +145,8 @@ struct TreeCursor {
         }
     }
 
-    /// Has directories after the present one read by a helper: from the last, while the scan comes from the first, so
-    /// that neither waits for the other.
+    /// Lets a helper read directories after the present one, in reverse order, so that scan and helper meet without
+    /// waiting for each other.
     private mutating func readAhead() throws(SystemError) {
         guard !helpers.isEmpty else { return }
         let room = min(TreeCursor.readingLimit.level, TreeCursor.readingLimit.scan - readings)
@@ -164,13 +164,13 @@ struct TreeCursor {
         let ahead = level.readings.dropFirst().map(\.reading)
         guard !ahead.isEmpty else { return }
         batches += 1
-        // Without a thread to be had, each is read in its turn.
+        // If there is no thread, the scan reads each directory itself.
         try? helpers[batches % helpers.count].start {
             for reading in ahead.reversed() { reading.readAhead() }
         }
     }
 
-    /// The directory of the present entry.
+    /// Opens the directory of the present entry.
     private mutating func open(_ name: FileName) throws(SystemError) -> OpenedDirectory {
         if level.readings.isEmpty { try readAhead() }
         guard let first = level.readings.first, first.index == level.index - 1 else {
@@ -191,7 +191,7 @@ struct TreeCursor {
         try monitor.checkCancellation()
         do throws(SystemError) {
             let opened = try open(name)
-            // Another directory took the name since the listing: what is here now counts.
+            // Another directory has taken the name since the listing; the new one counts.
             if opened.status.inode != status.inode { status = opened.status }
             next = opened
             if options.reportsProgress {

@@ -1,21 +1,21 @@
 import FileSystem
 
-/// The scanner: walks a directory tree and yields its entries in order, each directory before what it holds.
+/// Walks a directory tree and yields its entries in order, each directory before its contents.
 ///
-/// Memory holds the listings along one chain of directories. No symlink is followed, no path is resolved
-/// twice, and neither depth nor the length of a path has a limit: deep handles are let go and found again.
+/// Memory holds the listings of one chain of directories. No symlink is followed, no path is resolved twice, and
+/// neither depth nor path length is limited: handles of deep directories are closed and reopened.
 package final class TreeScan: EntryStream {
     package struct Options: Sendable {
-        /// Sockets hold no data: a source's are counted and left out, as rsync and tar do.
+        /// Sockets hold no data: in a source they are counted and left out, as in rsync and tar.
         package var omitsSockets = false
-        /// A directory that cannot be read is a problem to list; without this it is an error.
+        /// A directory that cannot be read is a problem in the list; otherwise an error.
         package var toleratesUnreadable = false
-        /// What is mounted inside is listed as an entry, noted and not entered.
+        /// Mount points are yielded and noted, but not entered.
         package var staysOnMount = false
-        /// The root of the other tree. Neither may lie in the other, and a mount can put it there although the
-        /// directories above tell nothing of it: meeting it is an error.
+        /// The root of the other tree. Meeting it is an error: neither tree may be inside the other, and a bind mount
+        /// can put it there although the parent directories do not show it.
         package var other: FileStatus?
-        /// Extended attributes are looked up, of every entry.
+        /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
         package init(
@@ -26,9 +26,9 @@ package final class TreeScan: EntryStream {
             self.staysOnMount = staysOnMount
         }
 
-        /// Threads that read directories before the scan comes to them.
+        /// The number of threads that read directories ahead.
         package var helpers = 0
-        /// The monitor hears how many entries have been met; of two scans at a time, one should tell.
+        /// Reports the number of entries to the monitor; of two parallel scans only one should.
         package var reportsProgress = false
 
         package static let source = {
@@ -45,9 +45,9 @@ package final class TreeScan: EntryStream {
             return options
         }
 
-        /// The same, with as many threads as the processors have use for.
+        /// The same, with as many helper threads as the processors can use.
         ///
-        /// - Parameter trees: how many are scanned at the same time.
+        /// - Parameter trees: the number of parallel scans.
         package func helped(trees: Int) -> Options {
             var options = self
             options.helpers = min(max(ThreadTeam.processors / trees - 1, 0), 3)
@@ -55,13 +55,13 @@ package final class TreeScan: EntryStream {
         }
     }
 
-    /// What a scan finds besides entries.
+    /// Results of a scan besides its entries.
     package struct Findings: Sendable {
         /// Directories that could not be listed, and symlinks that could not be read.
         package var problems: [Problem] = []
-        /// Where something is mounted, or another file system begins; filled with `staysOnMount` only.
+        /// Mount points, and directories of other file systems; filled only with `staysOnMount`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
-        /// Entries that are immutable or append-only; filled with `staysOnMount` only.
+        /// Entries that are immutable or append-only; filled only with `staysOnMount`.
         package var locked: [RelativePath: FileStatus] = [:]
         package var omittedSockets = 0
         package var metReservedName = false
@@ -75,7 +75,7 @@ package final class TreeScan: EntryStream {
         try self.init(root, options, filter: nil, monitor: monitor)
     }
 
-    /// - Parameter filter: excludes entries, and with a directory all that it holds.
+    /// - Parameter filter: excludes entries; a directory with all its contents.
     init(
         _ root: Directory, _ options: Options, filter: FilteredWalk?, monitor: any Monitor = SilentMonitor()
     ) throws {
@@ -90,6 +90,6 @@ package final class TreeScan: EntryStream {
     package var isListed: Bool { cursor.isListed }
     package var exclusion: Exclusion { cursor.exclusion }
     package var extended: ExtendedAttributes { cursor.extended }
-    /// Whole after the last entry.
+    /// Complete after the last entry.
     package var findings: Findings { cursor.findings }
 }

@@ -1,7 +1,8 @@
 import FileSystem
 
 extension Stage {
-    /// What becomes of the attributes that a commit is to set: tried out here, so that the manifest does not
+    /// Tries the attributes that a commit will set on a probe, so that the manifest does not claim what the target
+    /// cannot hold.
     /// say what the target cannot hold.
     func tryAttributes(of matches: [Match]) throws -> [RelativePath: File] {
         var achieved: [RelativePath: File] = [:]
@@ -23,7 +24,7 @@ extension Stage {
             }
             let probe = try ObjectHandle(name, in: directory)
             let wanted = match.attributes.new
-            // Whether setgid may be set depends on the group. Who may not give the file to it sees that below.
+            // Whether setgid can be set depends on the group; a failure to set the group shows below.
             if !setsOwner { try? probe.setOwner(wanted.owner, group: wanted.group) }
             let refused = try probe.set(
                 wanted, over: try probe.status(), setsOwner: setsOwner, attributes.extended)

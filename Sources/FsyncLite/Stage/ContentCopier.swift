@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Copies the content of single files as they are at one time, or the first part of one that only grows.
+/// Copies the content of single files, as of one moment, or the first part of a file that only grows.
 final class ContentCopier {
     private let contents: ContentSource
     private let source: PathResolver
@@ -11,11 +11,11 @@ final class ContentCopier {
     private let monitor: any Monitor
     private var copier: FileCopier
 
-    /// From here on the file's status is asked for once more before it is copied: that costs nothing beside the
-    /// copy, and what has grown since the scan need not be copied twice.
+    /// From this size on, the file's status is read again before copying: it costs little next to the copy, and a file
+    /// that has grown since the scan is then copied only once.
     private static let largeSize: Int64 = 1 << 20
 
-    /// What a file was while it was copied.
+    /// The file's state while it was copied.
     private struct Reading {
         var (before, after): (FileStatus, FileStatus)
         /// Bytes of the copy.
@@ -23,18 +23,18 @@ final class ContentCopier {
         var extended: ExtendedAttributes
         /// Of the source.
         var digest: Digest?
-        /// The kernel makes up the content, as of a file of proc or sysfs: a copy would differ for ever.
+        /// The kernel generates the content, as in proc or sysfs: the copy would differ each time.
         var isSynthetic: Bool
 
         var isWhole: Bool { copied == after.size && after.isUnchanged(since: before) }
     }
 
-    /// An outcome on its way out of a copy.
+    /// An outcome, thrown out of a copy.
     struct Unstageable: Error {
         let outcome: Stage.Outcome
     }
 
-    /// - Parameter source: finds the entries of `contents`.
+    /// - Parameter source: resolves the entries of `contents`.
     init(
         _ contents: ContentSource, _ source: PathResolver, _ attributes: MirroredAttributes,
         _ digests: StageWorker.Digests, isStrict: Bool, limit: RateLimit?, monitor: any Monitor
@@ -44,18 +44,18 @@ final class ContentCopier {
         copier = FileCopier(limit: limit)
     }
 
-    /// Has the bytes of each stretch of a file told that is copied.
+    /// Called with the number of bytes of each piece that was copied.
     func onCopy(_ body: @escaping (Int) -> Void) {
         copier.advanced = body
     }
 
-    /// Copies the content once, and looks at the extended attributes.
+    /// Copies the content once, and reads the extended attributes.
     ///
     /// - Parameters:
-    ///   - staged: the new file, to which nothing but an earlier attempt was written.
+    ///   - staged: the new file, empty or with the content of an earlier attempt.
     ///   - attempt: from 1.
-    /// - Returns: the file as it was copied; nil when it changed meanwhile, and not only by growing. For the first
-    ///   attempt at a small file that is: since the scan.
+    /// - Returns: the file as copied; nil if it changed meanwhile other than by growing. For the first attempt at a
+    ///   small file, "meanwhile" is since the scan.
     /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
     func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File? {
         let source = try openSource(file)
@@ -72,7 +72,7 @@ final class ContentCopier {
             case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
                 throw SystemError("write", staged.path, error)
             default:
-                // What the scan saw may be something else by now, which is not read like a file.
+                // The name may lead to another type by now, which must not be read like a file.
                 guard attempt > 1 else { return nil }
                 throw unreadable(file, error)
             }
@@ -82,7 +82,7 @@ final class ContentCopier {
                 path: file.path, code: .unsupported, message: "it says that it is empty and is not")
             throw Unstageable(outcome: .failed(problem))
         }
-        // An object of an earlier tree may have got other attributes since.
+        // The attributes of an object of an earlier tree may have changed since.
         if contents.isEarlier { return reading.isWhole ? file : nil }
         var (status, digest) = (reading.after, reading.digest)
         if !reading.isWhole {
@@ -92,7 +92,7 @@ final class ContentCopier {
             else { return nil }
             status = before
             status.size = reading.copied
-            // The next run compares it, even if size and time agree.
+            // The next run compares it even if size and time agree.
             status.changed = CommitSpans.unexamined
         }
         if !reading.isWhole || digests == .ofCopies {
@@ -103,8 +103,8 @@ final class ContentCopier {
         return result
     }
 
-    /// - Parameter isAsScanned: the file is taken to be as the scan saw it until it was copied.
-    /// - Returns: nil for what is no longer the file.
+    /// - Parameter isAsScanned: assumes that the file did not change between the scan and the copy.
+    /// - Returns: nil if the name leads to another object now.
     private func read(
         _ source: borrowing FileDescriptor, _ file: File, to staged: borrowing FileDescriptor, _ attempt: Int,
         _ isAsScanned: Bool
@@ -123,7 +123,7 @@ final class ContentCopier {
             digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
         }
         let after = try source.status()
-        // Asked once more: it may have begun to grow just now.
+        // Checked again: it may have just begun to grow.
         var isSynthetic = false
         if after.size == 0, try source.isReadable(at: 0) { isSynthetic = try source.status().size == 0 }
         return Reading(
@@ -131,13 +131,13 @@ final class ContentCopier {
             isSynthetic: isSynthetic)
     }
 
-    /// The name still leads to the file. A log that was rotated goes on growing under another one.
+    /// Whether the name still leads to the file. A rotated log continues to grow under another name.
     private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
         try source.status(of: file.path)?.isSameObject(as: status) ?? false
     }
 
-    /// Whether a file that has grown still begins with what was copied. So the copy is what it held at the time
-    /// between the two readings, unless the old content was put back; a clone was made at one instant.
+    /// Whether a file that has grown still begins with the copied bytes. Then the copy is its content at a time between
+    /// the two readings, unless the old content was restored; a clone is of one instant.
     private func hasFirst(
         _ size: Int64, of source: borrowing FileDescriptor, _ staged: borrowing ObjectHandle, _ file: File
     ) throws -> Bool {
@@ -170,7 +170,7 @@ final class ContentCopier {
 
     private func openSource(_ file: File) throws -> FileDescriptor {
         do {
-            guard let (directory, name) = try source.place(of: file.path) else { throw gone(file) }
+            guard let (directory, name) = try source.location(of: file.path) else { throw gone(file) }
             return try directory.open(name, [.read, .noFollow, .nonBlocking])
         } catch let error as SystemError {
             switch error.errno {

@@ -1,41 +1,41 @@
 import FileStorage
 import FileSystem
 
-/// Makes a second tree of a target's objects: directories are new, with all that theirs have; everything else gets one
-/// more name, or is copied where it is to change. With clones everything is copied: then no object of the old tree
-/// has its change time moved, and what others change in it meanwhile shows.
+/// Creates a second tree from a target's objects: directories are new, with all metadata of theirs; other objects get
+/// another name, or are copied if they are to change. With `clones`, everything is copied: then no change time in the
+/// old tree moves, and changes by others in it are visible.
 final class LinkedCopy {
     private let root: Directory
     private let old: PathResolver
     private let new: PathResolver
     private let scan: TreeScan
-    /// What is going to have other attributes, which the first tree must not get.
+    /// Objects that will get other attributes, which the first tree must not get.
     private let changing: Set<RelativePath>
-    /// What the plan names, for which it matters that a copy is another object.
+    /// Paths in the plan, for which it matters that a copy is another object.
     private let named: Set<RelativePath>
     /// The copies among these.
     private(set) var copied: [RelativePath: FileStatus] = [:]
-    /// Inodes of what takes no part, as it is known.
+    /// The known inodes of uncovered entries.
     private let resting: Set<UInt64>
-    /// By these, the inodes of the copies, also where others have moved what they are made of.
+    /// For these, the inodes of the copies, also if others have moved the originals.
     private(set) var renumbered: [UInt64: UInt64] = [:]
-    /// Files are cloned instead of linked, and all else is made anew.
+    /// Files are cloned instead of linked, and other objects created anew.
     private let clones: Bool
     private let linkLimit: UInt32?
     private let hasDomains: Bool
     private let scanned: FileTime
     private var copier = FileCopier()
-    /// The copies of files with several names, where those are names of the copy.
+    /// The copies of files with several names, if those names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
-    /// By the inode of a copy, that of the file which it was made of, where names of that one lie in the history.
+    /// From the inode of a copy to that of its original, if the history holds names of the original.
     private(set) var originals: [UInt64: UInt64] = [:]
-    /// Clones of earlier exchanges that stand for such files.
+    /// Clones from earlier exchanges of such files.
     private let known: Set<UInt64>
-    /// How many names of a file with several have not been met.
+    /// How many names of a multiply linked file have not been met yet.
     private var met: [UInt64: UInt32] = [:]
-    /// Files with several names that were linked: each name makes them more, and moves their change time.
+    /// Linked files with several names: each link adds a name and moves their change time.
     private var linked: Set<UInt64> = []
-    /// Files that were changed after the scan began: what they hold by now is not compared.
+    /// Files that changed after the scan began: their present content was not compared.
     private(set) var changed: Set<UInt64> = []
 
     private static let everything = ExtendedAttributes.Selection(
@@ -44,8 +44,8 @@ final class LinkedCopy {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
-    ///   - known: inodes of clones that stand for files with names in the history.
-    ///   - resting: inodes of what takes no part, as it is known.
+    ///   - known: inodes of clones of files with names in the history.
+    ///   - resting: the known inodes of uncovered entries.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
         known: Set<UInt64> = [], resting: Set<UInt64> = [], monitor: any Monitor
@@ -60,17 +60,17 @@ final class LinkedCopy {
         old = PathResolver(root)
         new = PathResolver(tree)
         scan = try TreeScan(root, .target, monitor: monitor)
-        let facts = try FileSystemInfo(of: root)
-        (linkLimit, hasDomains) = (facts.linkLimit, facts.hasDomains)
-        // Each directory gets its project when all is in it.
+        let info = try FileSystemInfo(of: root)
+        (linkLimit, hasDomains) = (info.linkLimit, info.hasDomains)
+        // Each directory gets its project when it is complete.
         if hasDomains { try tree.openToAll() }
     }
 
-    /// Makes all of it.
+    /// Creates the whole tree.
     ///
-    /// - Throws: `SyncError`, `refused` for what cannot be in a second tree. The target is as it was.
+    /// - Throws: `SyncError`, `refused` for objects that cannot be in a second tree. The target is unchanged.
     func fill() throws {
-        // The directories on the way to the present entry: each gets its attributes when it is full.
+        // The directories on the way to the present entry; each gets its attributes when it is complete.
         var open = [RelativePath.root]
         while try scan.advance() {
             while let last = open.last, !scan.path.isBelow(last) {
@@ -80,8 +80,8 @@ final class LinkedCopy {
             if let mount = scan.findings.mounts.first {
                 throw refusal(mount.path, "something is mounted here")
             }
-            guard let (holder, name) = try old.place(of: scan.path),
-                let (parent, _) = try new.place(of: scan.path)
+            guard let (holder, name) = try old.location(of: scan.path),
+                let (parent, _) = try new.location(of: scan.path)
             else { continue }
             if scan.status.type == .directory {
                 try parent.makeDirectory(name)
@@ -100,7 +100,7 @@ final class LinkedCopy {
             }
         }
         while let last = open.popLast() { try finish(last) }
-        // Of which all names are cloned, no name is in the history.
+        // If all names of a file were cloned, none is in the history.
         originals = originals.filter { !clones || known.contains($0.value) || met[$0.value, default: 0] > 0 }
     }
 
@@ -132,7 +132,8 @@ final class LinkedCopy {
             let names = met[status.inode, default: status.links] - 1
             met[status.inode] = names
         }
-        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.place(of: first) {
+        if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first)
+        {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
@@ -144,7 +145,8 @@ final class LinkedCopy {
             switch error.errno {
             case .manyLinks, .crossDevice: return try copy(name, from: holder, to: parent)
             case .notPermitted, .accessDenied:
-                throw refusal(scan.path, "it cannot have a second name: it is immutable, or somebody else's")
+                throw refusal(
+                    scan.path, "it cannot have a second name: it is immutable, or belongs to another user")
             default: throw error
             }
         }

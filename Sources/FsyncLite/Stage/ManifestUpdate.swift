@@ -1,53 +1,53 @@
 import FileSystem
 
-/// The new manifest as the old one with changes laid over it: what did not change is copied through, so
-/// memory holds the changes only.
+/// The new manifest as the old one plus changes. Unchanged entries are copied through, so memory holds only the
+/// changes.
 package struct ManifestUpdate: Sendable {
     private struct Entry: Sendable {
         var file: File
         var targetInode: UInt64
         var targetChanged: FileTime?
         var marks: EntryMarks
-        /// Where the object stands in the target until the commit; nil for a new one.
-        var place: RelativePath?
+        /// The present location of the object in the target; nil for a new one.
+        var location: RelativePath?
     }
 
     private struct Change: Sendable {
         let path: RelativePath
-        /// nil: the path is gone.
+        /// nil: the entry is removed.
         let entry: Entry?
     }
 
     private var changes: [Change] = []
 
-    /// What could not be read: nothing was looked at, at and below these paths.
+    /// Paths that could not be read: they and their contents were not examined.
     private var unexamined: Set<RelativePath> = []
 
-    /// Paths alone that the run left as they are.
+    /// Single paths that the run left unchanged.
     private var passedOver: Set<RelativePath> = []
 
-    /// Paths whose entries take no part from now on.
+    /// Entries that become uncovered.
     private var uncovered: Set<RelativePath> = []
 
     private let targetTimes: TargetTimes
-    /// Directories that names come to or go from, where they are now: the commit moves their change times.
+    /// Directories, by present path, in which the commit adds or removes names: it moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
-    /// The same of objects that have other names, by inode.
+    /// The same for objects with other names, by inode.
     private var touchedObjects: Set<UInt64> = []
 
-    /// - Parameter count: about how many entries will change.
+    /// - Parameter count: the approximate number of changed entries.
     package init(changing count: Int = 0, targetTimes: TargetTimes = TargetTimes()) {
         self.targetTimes = targetTimes
         changes.reserveCapacity(count)
     }
 
-    /// Says of these objects that the commit moves their change times.
+    /// Declares objects whose change times the commit moves.
     mutating func touch(directories: Set<RelativePath>, objects: Set<UInt64>) {
         touchedDirectories = directories
         touchedObjects = objects
     }
 
-    /// The change time of an object that stands at a path now, if the commit leaves it.
+    /// The present change time of the object at a path, if the commit does not move it.
     private func untouched(
         _ changed: FileTime?, _ type: FileType, _ path: RelativePath?, _ inode: UInt64
     ) -> FileTime? {
@@ -58,13 +58,13 @@ package struct ManifestUpdate: Sendable {
         return isTouched ? nil : changed
     }
 
-    /// Makes the entries at and below a path suspects of the next run: the new manifest is later than the last
-    /// look at them, and would vouch for all that has happened there since.
+    /// Marks the entries at and below a path for comparison in the next run: they were last examined before the new
+    /// manifest, which must not vouch for changes since.
     package mutating func distrust(_ path: RelativePath) {
         unexamined.insert(path)
     }
 
-    /// The same for these entries, and not for what is below them.
+    /// The same for single entries, without their contents.
     mutating func passOver(_ paths: [RelativePath]) {
         passedOver.formUnion(paths)
     }
@@ -81,7 +81,7 @@ package struct ManifestUpdate: Sendable {
         return status
     }
 
-    /// The entries at these paths take no part from now on.
+    /// Marks the entries at these paths as uncovered.
     mutating func uncover(_ paths: Set<RelativePath>) {
         uncovered = paths
     }
@@ -90,25 +90,26 @@ package struct ManifestUpdate: Sendable {
         changes.append(Change(path: path, entry: nil))
     }
 
-    /// The entry of a path from now on; it wins over a removal, which must come first.
+    /// Sets the new entry of a path. It overrides a removal, which must come first.
     ///
-    /// - Parameter targetChanged: the change time of its object, if the commit does nothing to it.
+    /// - Parameter targetChanged: the change time of its object, if the commit does not move it.
     package mutating func set(
         _ file: File, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
-        at place: RelativePath? = nil
+        at location: RelativePath? = nil
     ) {
-        // A socket that was left in the target holds nothing, and a manifest has no word for it.
+        // A socket left in the target has no data, and manifests have no type for it.
         guard file.status.type != .socket else { return }
         let entry = Entry(
-            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks, place: place)
+            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+            location: location)
         changes.append(Change(path: file.path, entry: entry))
     }
 
-    /// In the order of their paths, one for each: the last.
+    /// Sorted by path, and for each path only the last.
     private var ordered: [Change] {
         var ordered: [Change] = []
         ordered.reserveCapacity(changes.count)
-        // The sort is stable, and quick where changes came in order.
+        // The sort is stable, and fast for changes that are in order.
         for change in changes.sorted(by: { $0.path < $1.path }) {
             if ordered.last?.path == change.path { ordered.removeLast() }
             ordered.append(change)
@@ -118,7 +119,7 @@ package struct ManifestUpdate: Sendable {
 
     /// Writes the new manifest.
     ///
-    /// - Parameter missing: asked for the digests of files that have none; without it they stay without.
+    /// - Parameter missing: computes the digests of files that have none; nil leaves them out.
     func write(
         _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
         digests missing: MissingDigests? = nil
@@ -131,15 +132,15 @@ package struct ManifestUpdate: Sendable {
             guard let entry = change.entry else { return }
             let path = change.path
             var digest = entry.file.digest
-            if let missing, let place = entry.place, digest == nil, entry.file.isFile {
-                digest = try missing.digest(of: path, at: place, inode: entry.targetInode)
+            if let missing, let location = entry.location, digest == nil, entry.file.isFile {
+                digest = try missing.digest(of: path, at: location, inode: entry.targetInode)
             }
             writer.append(
                 path: path, status: recorded(entry.file.status, at: path),
                 destination: entry.file.destination, extended: entry.file.extended,
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: untouched(
-                    entry.targetChanged, entry.file.status.type, entry.place, entry.targetInode),
+                    entry.targetChanged, entry.file.status.type, entry.location, entry.targetInode),
                 marks: entry.marks.union(entry.file.isGrowing ? .growing : [])
                     .union(uncovered.contains(path) ? .uncovered : []), digest: digest)
         }

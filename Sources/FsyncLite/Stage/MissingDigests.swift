@@ -1,11 +1,11 @@
 import FileSystem
 
-/// Finds the digests that the record lacks of files that stay: of content that source and target agree on, so that
-/// what one of them has lost by then does not become what the other is judged by.
+/// Computes missing digests of unchanged files, only where source and target agree: otherwise a damaged copy would
+/// become the reference for the other.
 final class MissingDigests {
     private let source: DigestReader
     private let target: DigestReader
-    /// When the scan began: what changed in the target since was not compared.
+    /// When the scan began: changes in the target since then were not compared.
     private let scanned: FileTime
     private var without: [(path: RelativePath, reason: String)] = []
 
@@ -16,18 +16,18 @@ final class MissingDigests {
     }
 
     /// - Parameters:
-    ///   - path: where the entry will stand.
-    ///   - place: the path of its object now.
-    ///   - inode: the object that the entry is recorded of.
-    func digest(of path: RelativePath, at place: RelativePath, inode: UInt64) throws -> Digest? {
+    ///   - path: the entry's new path.
+    ///   - location: the present path of its object.
+    ///   - inode: the object that the entry describes.
+    func digest(of path: RelativePath, at location: RelativePath, inode: UInt64) throws -> Digest? {
         do {
-            guard let (digest, status) = try target.digest(of: place), status.inode == inode,
+            guard let (digest, status) = try target.digest(of: location), status.inode == inode,
                 status.changed < scanned
             else {
-                without.append((path, "somebody is changing it in the target"))
+                without.append((path, "it is being changed in the target"))
                 return nil
             }
-            // What only the target has, because nothing is deleted, has nothing to disagree with.
+            // A file only in the target, when nothing is deleted, has no counterpart to disagree with.
             if let own = try source.digest(of: path), own.digest != digest {
                 without.append((path, "it differs from the source's; --checksum finds and repairs that"))
                 return nil
@@ -39,7 +39,7 @@ final class MissingDigests {
         }
     }
 
-    /// What to tell of the files that are left without; nil where there are none.
+    /// A note about the files that stay without a digest; nil if there are none.
     var note: String? {
         guard let (path, reason) = without.first else { return nil }
         let others = without.count > 1 ? ", and of \(without.count - 1) more" : ""

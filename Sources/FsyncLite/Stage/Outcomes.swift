@@ -1,10 +1,10 @@
 import FileSystem
 
-// What came of a plan in the stage: the report and the manifest are made from it, not from the plan.
+// The outcomes of staging. Report and manifest are made from them, not from the plan.
 
 extension Plan {
-    /// The plan without what could not be staged, and with the attributes that the target takes; nil when it
-    /// stands as it is.
+    /// The plan without the entries that could not be staged, and with the attributes that the target accepts; nil if
+    /// nothing differs.
     func asFarAsAchieved(
         _ outcomes: [(path: RelativePath, outcome: Stage.Outcome)], tried: [RelativePath: File]
     ) -> Plan? {
@@ -17,7 +17,7 @@ extension Plan {
             case .staged(let file, _):
                 omissions.add(file)
                 continue
-            // The next run finds it gone, and asks the guards before it deletes.
+            // The next run finds it missing, and checks the guards before it deletes.
             case .vanished: break
             case .failed(let problem): problems.append(problem)
             }
@@ -41,7 +41,7 @@ extension Plan {
         return reduced
     }
 
-    /// Tells of the files of which the mirror has the first part only.
+    /// Notes the files of which only the first part was copied.
     mutating func noteGrowing(_ outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) {
         let growing = outcomes.compactMap { _, outcome -> File? in
             guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
@@ -59,7 +59,7 @@ extension Plan {
 }
 
 extension File {
-    /// The entry as the manifest has it: the source's, with what the target took of its attributes.
+    /// The entry for the manifest: the source's, with the attributes that the target accepted.
     func achieved(
         as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
     ) -> File {
@@ -76,11 +76,11 @@ extension File {
 }
 
 extension ManifestUpdate {
-    /// What the manifest says of the tree that a plan leads to.
+    /// The manifest of the tree that a plan produces.
     ///
     /// - Parameters:
-    ///   - old: the present one, to its last entry.
-    ///   - graph: the operations that lead there; nil where there are none.
+    ///   - old: the present manifest, read to its end.
+    ///   - graph: the operations; nil if there are none.
     init(
         _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
         graph: OperationGraph?
@@ -104,7 +104,7 @@ extension ManifestUpdate {
                 resting.append((file, record))
                 continue
             }
-            // Another object than the recorded one is known as what it is.
+            // If the object is not the recorded one, its present state is recorded.
             let seen = BaseEntry(
                 status: policy.asExamined(
                     record.differs(from: file.status) ? file.status : record.status, record.known, in: file),
@@ -133,7 +133,7 @@ extension ManifestUpdate {
             guard case .staged(let file, let inode) = outcome else { continue }
             set(file, targetInode: inode, marks: policy.marks(of: file.status, base: nil))
         }
-        // Names of a file that the target keeps: recorded as that one is.
+        // A new name of a file that the target keeps is recorded like that file.
         let kept =
             difference.links.isEmpty
             ? [:] : Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
@@ -146,11 +146,11 @@ extension ManifestUpdate {
                 match.held.moved(to: file.path), targetInode: target.status.inode,
                 marks: policy.marks(of: match.source.status, base: match.base?.known), at: target.path)
         }
-        // Put back as it was before any run covered it.
+        // Restored to its state before any run covered it.
         uncover(policy.uncovering.union(difference.staying))
     }
 
-    /// What takes no part from now on either and lies in directories that move.
+    /// Uncovered entries in directories that move.
     private static func carried(
         _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
     ) throws -> [(file: File, record: BaseEntry)] {
@@ -168,7 +168,7 @@ extension ManifestUpdate {
         return found.filter { !named.contains($0.file.path) }
     }
 
-    /// The inodes of objects that the commit renames, links or changes under one of several names.
+    /// The inodes of objects that the commit renames, links, or changes under one of several names.
     private static func touched(_ difference: Difference, _ moves: MoveMap) -> Set<UInt64> {
         var touched: Set<UInt64> = []
         func touch(_ file: File) {

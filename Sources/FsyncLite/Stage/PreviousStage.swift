@@ -1,33 +1,34 @@
 import FileSystem
 
-/// What runs that were cut short have staged: files that are whole and durable are used again.
+/// The stages of interrupted runs: files that are complete and durable are used again.
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
     private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
 
-    /// Finds what serves these arrivals, and removes the rest: it may hold the room that the new stage needs.
-    /// nil where nothing was left behind. What no log tells of is of no use.
-    init?(_ state: StateDirectory, for arrivals: [File], _ attributes: MirroredAttributes) throws {
+    /// Finds files that serve these entries, and removes all others, since they may take the space that the new stage
+    /// needs. nil if nothing is usable. Files that are in no log are not usable.
+    init?(_ state: StateDirectory, for stagedEntries: [File], _ attributes: MirroredAttributes) throws {
         guard let stages = try state.stage() else { return nil }
         self.stages = stages
-        let wanted = Dictionary(uniqueKeysWithValues: arrivals.filter(\.isFile).map { ($0.path, $0.status) })
+        let wanted = Dictionary(
+            uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0.status) })
         for name in try DirectoryListing.names(in: stages).sorted() {
             var kept: Set<RelativePath> = []
-            // One that others may write to may hold anything.
+            // The content of a stage that others may write to cannot be trusted.
             if let status = try stages.status(of: name), status.type == .directory,
                 status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
             {
                 let stage = try stages.directory(name)
-                let walker = PathResolver(stage)
+                let resolver = PathResolver(stage)
                 do throws(SystemError) {
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
                         guard let source = wanted[file.path], file.isFrom(source) else { return }
-                        files[file.path] = (file, walker)
-                        kept.insert(file.place)
+                        files[file.path] = (file, resolver)
+                        kept.insert(file.location)
                     }
                 } catch {
-                    // The files that it could not tell of are copied anew.
+                    // Files missing from the log are copied again.
                 }
                 if !kept.isEmpty { try PreviousStage.prune(stage, keeping: kept) }
             }
@@ -40,13 +41,13 @@ final class PreviousStage {
         try state.emptyTrash()
     }
 
-    /// Removes all files but those, and opens the directories, some of which have their final mode already.
+    /// Removes all other files, and makes the directories accessible: some have their final mode already.
     private static func prune(_ stage: Directory, keeping kept: Set<RelativePath>) throws {
         let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
-        let walker = PathResolver(stage)
+        let resolver = PathResolver(stage)
         let log = RelativePath.root.appending(TransactionEntry.log)
         while try scan.advance() {
-            guard let (directory, name) = try walker.place(of: scan.path) else { continue }
+            guard let (directory, name) = try resolver.location(of: scan.path) else { continue }
             if scan.status.type == .directory {
                 guard scan.status.permissions & 0o700 != 0o700 else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
@@ -56,12 +57,12 @@ final class PreviousStage {
         }
     }
 
-    /// Moves a staged file to its new place, if it was made from the very same source.
+    /// Moves a staged file to its new location, if its source is unchanged.
     ///
-    /// - Returns: its status; nil where there is none to use.
+    /// - Returns: its status; nil if there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
-            let (directory, oldName) = try? stage.place(of: staged.place),
+            let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
             status.inode == staged.stagedInode,
             status.size == file.size, status.modified == file.status.modified, status.links == 1
@@ -69,14 +70,14 @@ final class PreviousStage {
         do throws(SystemError) {
             try directory.rename(oldName, to: parent, name, .noReplace)
         } catch {
-            // It would go into another project by now.
+            // The new location belongs to another project.
             guard error.errno == .crossDevice else { throw error }
             return nil
         }
         return status
     }
 
-    /// Takes away what is left.
+    /// Removes what is left.
     func discard(from state: StateDirectory) throws {
         for name in names { try state.discard(name, in: stages) }
         try state.emptyTrash()

@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// The directory `stage/TX`: everything new, with its full metadata, before anything in the tree moves.
+/// The directory `stage/TX`: all new objects, with their full metadata, before the tree is changed.
 final class Stage {
-    /// What became of an arrival.
+    /// The result of staging one entry.
     enum Outcome: Sendable {
         /// The entry as the manifest will have it, and the staged object's inode.
         case staged(File, inode: UInt64)
-        /// It is no longer in the source.
+        /// It no longer exists in the source.
         case vanished
         case failed(Problem)
     }
@@ -22,25 +22,24 @@ final class Stage {
     private let hasDomains: Bool
     private let options: SyncOptions
     let monitor: any Monitor
-    /// Of each arrival, nil until it is staged.
+    /// The outcome of each staged entry; nil until it is done.
     private(set) var outcomes: [Outcome?] = []
-    /// Where each arrival is staged, below the directory.
+    /// The location of each staged entry, below the directory.
     private(set) var locations: [RelativePath] = []
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
-    /// What became of the arrivals, by their paths.
     var staged: [(path: RelativePath, outcome: Outcome)] {
-        zip(graph.arrivals, outcomes).compactMap { arrival, outcome in
-            outcome.map { (arrival.file.path, $0) }
+        zip(graph.stagedEntries, outcomes).compactMap { entry, outcome in
+            outcome.map { (entry.file.path, $0) }
         }
     }
 
-    /// Makes the stage of a transaction.
+    /// Creates the stage of a transaction.
     ///
     /// - Parameters:
     ///   - root: the target's, opened before anything was staged.
-    ///   - previous: what runs that were cut short left.
+    ///   - previous: the stages of interrupted runs.
     init(
         _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
         root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
@@ -51,7 +50,7 @@ final class Stage {
         self.name = name
         directory = try stages.directory(name)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
-        // The target's root may have handed ACLs down to here; what is staged has the source's and no others.
+        // Default ACLs inherited from the target's root must not apply to staged objects, which have only the source's.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
@@ -69,7 +68,7 @@ final class Stage {
     /// The manifest that will be committed with what is staged.
     func newManifest() throws -> PendingFile { try PendingFile(TransactionEntry.manifest, in: directory) }
 
-    /// Makes the slot directories that are missing. What is made in them gets the project that it would get where it goes.
+    /// Creates the missing slot directories. New objects in them get the project of their destination.
     func makeSlotDirectories(_ projects: [UInt32?]) throws {
         for (number, project) in projects.enumerated() {
             let name = FileName(number: number)
@@ -92,14 +91,14 @@ final class Stage {
         }
     }
 
-    /// Lets what the commit displaces into the slots, of any project.
+    /// Lets the commit move displaced objects of any project into the slots.
     private func openSlots() throws {
         for (number, project) in graph.slotDirectories.enumerated() where project != nil {
             try directory.directory(FileName(number: number)).openToAll()
         }
     }
 
-    /// The renames that a commit is made of work here.
+    /// Tests the renames that a commit uses.
     private func probe() throws {
         let (first, second) = (FileName("probe-1"), FileName("probe-2"))
         try directory.makeDirectory(first)
@@ -113,18 +112,19 @@ final class Stage {
         do {
             try directory.rename(first, to: directory, second, .noReplace)
             throw SyncError(
-                .refused, path: directory.path, "this file system replaces a name that it was told to keep")
+                .refused, path: directory.path,
+                "this file system replaces existing names in spite of RENAME_NOREPLACE")
         } catch let error as SystemError where error.errno == .exists {
             try directory.removeDirectory(first)
             try directory.removeDirectory(second)
         }
     }
 
-    /// Stages every arrival, and when it is interrupted writes down what it has. What cannot be read is an outcome; what
-    /// cannot be written is an error, after which `keep` or `close` has to follow.
+    /// Stages every entry; when interrupted, logs what is complete. What cannot be read is an outcome; what cannot be
+    /// written is an error, after which `keep` or `close` must be called.
     ///
-    /// Directories are made first and get their metadata last, other names of a file come after the file; all else
-    /// is in no order, and several threads do it.
+    /// Directories are created first and get their metadata last; further names of a file come after the file. The rest
+    /// has no order, and several threads do it.
     func fill() throws {
         do {
             let (source, directory, attributes, log) = (source, directory, attributes, log)
@@ -137,13 +137,13 @@ final class Stage {
             }
             let worker = makeWorker()
             locations = try makeDirectories()
-            let work = StageWork(graph.arrivals, locations, monitor)
+            let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
             try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
             try link(work, worker)
-            for (index, arrival) in graph.arrivals.enumerated().reversed() where arrival.file.isDirectory {
-                let staysOpen = graph.deferredDirectories.contains(arrival.file.path)
-                work.end(index, try worker.stage(arrival.file, at: locations[index], staysOpen: staysOpen))
+            for (index, entry) in graph.stagedEntries.enumerated().reversed() where entry.file.isDirectory {
+                let staysOpen = graph.deferredDirectories.contains(entry.file.path)
+                work.end(index, try worker.stage(entry.file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -154,38 +154,38 @@ final class Stage {
         }
     }
 
-    /// Writes down what is staged whole after an error, for the next try.
+    /// After an error, logs what is staged completely, for the next attempt.
     func keep() {
         log.save()
         log.close()
     }
 
-    /// Nothing is written to the stage any more.
+    /// Ends all writes to the stage.
     func close() { log.close() }
 
-    /// Makes the new directories, open to us alone.
+    /// Creates the new directories, accessible only to us.
     ///
-    /// - Returns: where each arrival is staged: in its slot, or under its name in a new directory.
+    /// - Returns: the location of each staged entry: its slot, or its name in a new directory.
     private func makeDirectories() throws -> [RelativePath] {
         let stage = PathResolver(directory)
         var locations: [RelativePath] = []
-        locations.reserveCapacity(graph.arrivals.count)
-        // The new directories on the way to the present arrival.
+        locations.reserveCapacity(graph.stagedEntries.count)
+        // The new directories on the way to the present entry.
         var open: [(path: RelativePath, location: RelativePath)] = []
-        for arrival in graph.arrivals {
-            let path = arrival.file.path
+        for entry in graph.stagedEntries {
+            let path = entry.file.path
             while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
-            if let object = arrival.object, let slot = graph.objects[object].slot,
+            if let object = entry.object, let slot = graph.objects[object].slot,
                 let slots = graph.objects[slot.parent].old
             {
                 locations.append(RelativePath.root.appending(slots.name).appending(slot.name))
             } else if let name = path.fileName, let parent = open.last {
                 locations.append(parent.location.appending(name))
             } else {
-                preconditionFailure("an arrival without a place")
+                preconditionFailure("a staged entry without a location")
             }
-            guard arrival.file.isDirectory, let location = locations.last,
-                let (parent, name) = try stage.place(of: location)
+            guard entry.file.isDirectory, let location = locations.last,
+                let (parent, name) = try stage.location(of: location)
             else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
@@ -194,47 +194,47 @@ final class Stage {
         return locations
     }
 
-    /// Moves here what runs that were cut short have staged, and what they are to be used for.
+    /// Moves usable files of interrupted runs to this stage.
     private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = PathResolver(directory)
-        for (index, arrival) in graph.arrivals.enumerated()
-        where arrival.file.isFile && arrival.leader == nil {
-            guard let (parent, name) = try stage.place(of: locations[index]),
-                let status = try previous.take(arrival.file, to: parent, name)
+        for (index, entry) in graph.stagedEntries.enumerated()
+        where entry.file.isFile && entry.primary == nil {
+            guard let (parent, name) = try stage.location(of: locations[index]),
+                let status = try previous.take(entry.file, to: parent, name)
             else { continue }
-            work.end(index, try worker.adopt(status, for: arrival.file, at: locations[index]))
+            work.end(index, try worker.adopt(status, for: entry.file, at: locations[index]))
         }
     }
 
-    /// Gives files their other names. Where there is none to link to, or it can have no more names, the file is
-    /// copied once more, and the next names are that copy's.
+    /// Creates the further names of files. If the primary is not staged, or cannot have more names, the file is copied
+    /// again, and the next names are links to that copy.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let followers = graph.arrivals.enumerated().filter { $0.element.leader != nil }
+        let followers = graph.stagedEntries.enumerated().filter { $0.element.primary != nil }
         guard !followers.isEmpty else { return }
-        var leaders: [RelativePath: Int] = [:]
-        for (index, arrival) in graph.arrivals.enumerated()
-        where arrival.leader == nil && arrival.file.linkCount > 1 {
-            leaders[arrival.file.path] = index
+        var primaries: [RelativePath: Int] = [:]
+        for (index, entry) in graph.stagedEntries.enumerated()
+        where entry.primary == nil && entry.file.linkCount > 1 {
+            primaries[entry.file.path] = index
         }
-        for (index, arrival) in followers {
-            guard let path = arrival.leader else { continue }
-            var file = arrival.file
-            switch leaders[path].flatMap(work.outcome) {
+        for (index, entry) in followers {
+            guard let path = entry.primary else { continue }
+            var file = entry.file
+            switch primaries[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
-                if let leader = leaders[path], try worker.link(locations[leader], to: locations[index]) {
+                if let primary = primaries[path], try worker.link(locations[primary], to: locations[index]) {
                     work.end(index, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
                 file.omitted.insert(.links)
             case .failed(let problem) where problem.code == .changing:
-                // It is the same file.
+                // It is the same file, so it fails too.
                 work.end(index, .failed(.changing(file.path)))
                 continue
             case .failed, .vanished, nil: break
             }
             work.end(index, try worker.stage(file, at: locations[index]))
-            leaders[path] = index
+            primaries[path] = index
         }
     }
 }

@@ -2,13 +2,12 @@ import FileStorage
 import FileSystem
 
 extension Stage {
-    /// Reads what was staged once more, after the barrier, and compares it with the digests that were taken while it
-    /// was copied.
+    /// Reads the staged files again after the barrier, and compares them with the digests computed during the copy.
     ///
-    /// Cached pages are dropped first, so what is read comes from the device, or from a cache of its own; on a file
-    /// system in memory it proves only that memory. What goes bad later `manifest verify` finds.
+    /// Cached pages are dropped first, so the data comes from the device, or from the device's cache; on a file system
+    /// in memory only that memory is tested. `manifest verify` finds later damage.
     ///
-    /// - Throws: `SyncError` for the first file that is not what was written.
+    /// - Throws: `SyncError` for the first file that differs.
     func reread() throws {
         let copies = DigestReader(directory, monitor: monitor, bypassesCache: true)
         for (outcome, location) in zip(outcomes, locations) {
@@ -21,15 +20,15 @@ extension Stage {
         }
     }
 
-    /// What is staged is what the plan saw in the source.
+    /// Checks that the staged content is what the plan saw in the source.
     ///
-    /// RACE: a file was written to after it was planned and before it was copied. The copy is whole, and of content that
-    /// the plan has not seen.
+    /// RACE: a file may be written to between planning and copying. The copy is complete, but of content that the plan
+    /// has not seen.
     func checkAgreesWithPlan() throws {
-        for (arrival, outcome) in zip(graph.arrivals, outcomes) where arrival.file.isFile {
-            let path = arrival.file.path.bytes
+        for (entry, outcome) in zip(graph.stagedEntries, outcomes) where entry.file.isFile {
+            let path = entry.file.path.bytes
             switch outcome {
-            case .staged(let file, _)? where file.status.changed == arrival.file.status.changed: continue
+            case .staged(let file, _)? where file.status.changed == entry.file.status.changed: continue
             case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
             case .staged, .vanished, nil:
                 throw SyncError(.stale, path: path, "it changed in the source since the plan")

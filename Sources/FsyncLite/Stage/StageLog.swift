@@ -1,16 +1,16 @@
 import FileSystem
 
-/// The file `log` of a stage: what it holds for a later run. A header, then a line for each file that is staged whole
-/// *and* durable.
+/// The file `log` of a stage, for a later run: a header, then a line for each file that is staged completely *and*
+/// durably.
 ///
-/// Lines are appended every few seconds by a thread of their own, and on request. A line that cannot be read, such as one
-/// that was torn by a power cut, ends the log: the files after it are copied anew.
+/// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
+/// power cut, ends the log: the remaining files are copied again.
 package final class StageLog: Sendable {
     private let lines: LineLog<StagedFile>
     private let monitor: any Monitor
 
     /// - Parameters:
-    ///   - directory: the stage's own, `stage/TX`.
+    ///   - directory: the stage, `stage/TX`.
     ///   - root: the target's, opened before anything was staged.
     init(
         _ transaction: FileName, _ attributes: MirroredAttributes, in directory: Directory, root: Directory,
@@ -19,8 +19,8 @@ package final class StageLog: Sendable {
         self.monitor = monitor
         let header = StageLogHeader(transaction: transaction.description, attributes: attributes)
         lines = LineLog(onFailure: { monitor.warn(StageLog.warning($0)) }) { files in
-            // A file enters the log only after a sync covered it: after a power cut one of the right size and time can be
-            // all zeros.
+            // A file is logged only after a sync that covers it: otherwise, after a power cut, a file of the right size
+            // and time can be all zeros.
             try root.syncFileSystem()
             try StageLog.append(files, below: header, in: directory)
         }
@@ -44,10 +44,10 @@ package final class StageLog: Sendable {
         "what is staged could not be written down: \(error)"
     }
 
-    /// Notes a file that is staged whole.
+    /// Adds a file that is staged completely.
     func note(_ file: StagedFile) { lines.add(file) }
 
-    /// Writes down what was noted, at once.
+    /// Writes pending lines now.
     func save() {
         do {
             try lines.flush()
@@ -56,14 +56,14 @@ package final class StageLog: Sendable {
         }
     }
 
-    /// Nothing is written to the stage any more. A batch that is under way ends first.
+    /// Ends all writes to the log. Waits for a batch that is running.
     func close() { lines.close() }
 
-    /// Reads the log in the directory of a stage; nothing where there is none.
+    /// Reads the log of a stage, if there is one.
     ///
     /// - Parameters:
-    ///   - isUsable: whether the files below a header may be used at all.
-    ///   - body: gets each file.
+    ///   - isUsable: whether files staged under this header can be used.
+    ///   - body: called for each file.
     package static func read(
         in directory: Directory, if isUsable: (StageLogHeader) -> Bool, _ body: (StagedFile) -> Void
     ) throws(SystemError) {
@@ -84,11 +84,11 @@ package final class StageLog: Sendable {
     }
 }
 
-/// The first line of a stage's log.
+/// The first line of the log.
 package struct StageLogHeader: Sendable, Equatable {
     /// The name of the stage's directory.
     package let transaction: String
-    /// With which the files were staged: under others they are of no use.
+    /// The attributes that the files were staged with; files staged with others are unusable.
     package let attributes: MirroredAttributes
 
     private static let format = "fsync-lite-stage 1"
@@ -99,7 +99,7 @@ package struct StageLogHeader: Sendable, Equatable {
 
     package var line: String { "\(StageLogHeader.format) \(transaction) \(attributes.rawValue)" }
 
-    /// nil for a line that is none of this version.
+    /// nil for a line of another format or version.
     package init?(line: some Collection<UInt8>) {
         let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
         guard fields.count == 4, let attributes = UInt8(fields[3]) else { return nil }

@@ -1,37 +1,38 @@
 import Synchronization
 
-/// What the threads that fill a stage share: which entries come next, and what became of those that are done.
+/// State shared by the threads that fill a stage: the next entries, and the outcomes so far.
 final class StageWork: Sendable {
-    private let arrivals: [OperationGraph.Arrival]
+    private let stagedEntries: [OperationGraph.StagedEntry]
     private let locations: [RelativePath]
     private let monitor: any Monitor
-    /// Entries that a thread takes at a time, neighbours in the tree.
+    /// Groups of neighbouring entries; a thread takes one at a time.
     private let pieces: [[Int]]
     private let next = Atomic(0)
     private let hasFailed = Atomic(false)
     private let results: Mutex<(outcomes: [Stage.Outcome?], progress: SyncProgress)>
 
-    /// A piece is small enough that the threads end at about the same time: entries, and bytes of content.
+    /// Entries and bytes per piece, small enough that all threads end at about the same time.
     private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
-    /// - Parameter locations: of all arrivals, below the stage.
-    init(_ arrivals: [OperationGraph.Arrival], _ locations: [RelativePath], _ monitor: any Monitor) {
-        self.arrivals = arrivals
+    /// - Parameter locations: of all staged entries, below the stage.
+    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: [RelativePath], _ monitor: any Monitor) {
+        self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
-        pieces = StageWork.pieces(of: arrivals)
+        pieces = StageWork.pieces(of: stagedEntries)
         var progress = SyncProgress(.staging)
-        progress.totalEntries = arrivals.count
-        progress.totalBytes = arrivals.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
-        results = Mutex((Array(repeating: nil, count: arrivals.count), progress))
+        progress.totalEntries = stagedEntries.count
+        progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
+        results = Mutex((Array(repeating: nil, count: stagedEntries.count), progress))
     }
 
-    /// All but directories, which have their own order, and other names of a file, which come after it.
-    private static func pieces(of arrivals: [OperationGraph.Arrival]) -> [[Int]] {
+    /// All entries except directories, which have an order of their own, and further names of a file, which come after
+    /// it.
+    private static func pieces(of stagedEntries: [OperationGraph.StagedEntry]) -> [[Int]] {
         var pieces: [[Int]] = []
         var bytes: Int64 = 0
-        for (index, arrival) in arrivals.enumerated()
-        where !arrival.file.isDirectory && arrival.leader == nil {
+        for (index, entry) in stagedEntries.enumerated()
+        where !entry.file.isDirectory && entry.primary == nil {
             if pieces.isEmpty || bytes >= pieceLimits.bytes
                 || (pieces.last?.count ?? 0) >= pieceLimits.entries
             {
@@ -39,16 +40,16 @@ final class StageWork: Sendable {
                 bytes = 0
             }
             pieces[pieces.count - 1].append(index)
-            bytes += arrival.file.isFile ? arrival.file.size : 0
+            bytes += entry.file.isFile ? entry.file.size : 0
         }
         return pieces
     }
 
     var outcomes: [Stage.Outcome?] { results.withLock(\.outcomes) }
 
-    /// Does what no other thread has taken, until nothing is left or another one has failed.
+    /// Stages pieces until none is left or another thread has failed.
     func run(_ worker: StageWorker) throws {
-        // Of a large file, what is copied counts before it is done.
+        // The bytes of the present file that were already reported.
         var counted: Int64 = 0
         worker.onCopy { [self] bytes in
             counted &+= Int64(bytes)
@@ -60,7 +61,9 @@ final class StageWork: Sendable {
                 guard piece < pieces.count else { return }
                 for index in pieces[piece] where outcome(of: index) == nil {
                     counted = 0
-                    end(index, try worker.stage(arrivals[index].file, at: locations[index]), counted: counted)
+                    end(
+                        index, try worker.stage(stagedEntries[index].file, at: locations[index]),
+                        counted: counted)
                 }
             }
         } catch {
@@ -69,14 +72,14 @@ final class StageWork: Sendable {
         }
     }
 
-    /// What became of an arrival; nil until it is done.
+    /// The outcome of an entry; nil until it is done.
     func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
 
-    /// Notes what became of an arrival.
+    /// Records an outcome.
     ///
-    /// - Parameter counted: the bytes of it that have been told already.
+    /// - Parameter counted: the bytes of it that were already reported.
     func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
-        let file = arrivals[index].file
+        let file = stagedEntries[index].file
         results.withLock { $0.outcomes[index] = outcome }
         count { progress in
             progress.entries += 1

@@ -1,14 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// Stages single entries, each with its full metadata: what one of the threads that fill a stage does.
+/// Stages single entries with their full metadata, on one of the threads that fill a stage.
 final class StageWorker {
-    /// Which digests the manifest gets.
+    /// How the manifest gets its digests.
     enum Digests: Sendable {
         case none
-        /// Of what the target has got: the source is only read once.
+        /// From the copies: the source is read only once.
         case ofCopies
-        /// For copies that will be read again and compared.
+        /// From the source, for copies that will be read again and compared.
         case ofSources
 
         init(_ options: SyncOptions) {
@@ -29,14 +29,14 @@ final class StageWorker {
 
     /// - Parameters:
     ///   - stage: the directory `stage/TX`.
-    ///   - isStrict: a file that only grows while it is copied is no better than one that changes otherwise.
-    ///   - limit: how fast content is copied, by all of them together.
+    ///   - isStrict: a file that grows while it is copied counts as changing.
+    ///   - limit: the data rate of all threads together.
     init(
         source: ContentSource, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
         isStrict: Bool, log: StageLog, limit: RateLimit?, monitor: any Monitor
     ) {
         contents = source
-        self.source = source.walker()
+        self.source = source.resolver()
         copier = ContentCopier(
             source, self.source, attributes, digests, isStrict: isStrict, limit: limit, monitor: monitor)
         self.stage = PathResolver(stage)
@@ -48,19 +48,19 @@ final class StageWorker {
         self.monitor = monitor
     }
 
-    /// Has the bytes of each stretch of a file told that is copied.
+    /// Called with the number of bytes of each piece that was copied.
     func onCopy(_ body: @escaping (Int) -> Void) {
         copier.onCopy(body)
     }
 
-    /// Makes an entry and gives it all it has; a directory is made already, and gets its metadata when everything in
-    /// it is there.
+    /// Creates an entry with all its metadata. A directory exists already, and gets its metadata when its content is
+    /// complete.
     ///
     /// - Parameters:
     ///   - location: its path below the stage.
-    ///   - staysOpen: users other than root need these permissions to move a directory or into it; the commit takes
-    ///     them away at its end.
-    /// - Throws: for what cannot be written. What cannot be read is an outcome.
+    ///   - staysOpen: keeps permissions that users other than root need to move a directory or add to it; the commit
+    ///     removes them at its end.
+    /// - Throws: if it cannot be written. If the source cannot be read, that is an outcome.
     func stage(_ file: File, at location: RelativePath, staysOpen: Bool = false) throws -> Stage.Outcome {
         try monitor.checkCancellation()
         let (parent, name) = try resolve(location)
@@ -70,13 +70,13 @@ final class StageWorker {
     }
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
-        guard let found = try stage.place(of: location) else {
-            preconditionFailure("the stage is no arrival")
+        guard let found = try stage.location(of: location) else {
+            preconditionFailure("the stage itself is not a staged entry")
         }
         return found
     }
 
-    /// Makes what has no content, unless it is a directory.
+    /// Creates an object without content, except a directory.
     private func make(_ file: File, _ name: FileName, in parent: Directory) throws -> Problem? {
         do throws(SystemError) {
             try parent.make(file, name)
@@ -87,11 +87,11 @@ final class StageWorker {
         return nil
     }
 
-    /// Takes over what an earlier run has staged.
+    /// Uses what an earlier run has staged.
     func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
         let (parent, name) = try resolve(location)
         log.note(
-            StagedFile(path: file.path, place: location, source: file.status, stagedInode: status.inode))
+            StagedFile(path: file.path, location: location, source: file.status, stagedInode: status.inode))
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -101,7 +101,7 @@ final class StageWorker {
         return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
-    /// Another name for a staged file. False where it cannot have one more: then it is copied once more.
+    /// Makes another name for a staged file. False if it cannot have one; then it is copied again.
     func link(_ location: RelativePath, to other: RelativePath) throws -> Bool {
         let (holder, own) = try resolve(location)
         let (parent, name) = try resolve(other)
@@ -129,14 +129,14 @@ final class StageWorker {
         return staged(file, as: status, extended, refused.extended)
     }
 
-    /// What an object that is made here is to have.
+    /// The status that an object created here shall have.
     private func wantedStatus(_ source: FileStatus, on made: FileStatus) -> FileStatus {
         var status = source
         if !setsOwner { status.keepOwner(of: made) }
         return status
     }
 
-    /// Those of the source's entry; none where it has gone meanwhile.
+    /// The extended attributes of the source's entry; empty if it no longer exists.
     private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
         try contents.extendedAttributes(of: file, extendedKinds, source)
     }
@@ -156,7 +156,7 @@ final class StageWorker {
         if contents.linksFiles, let status = try linkContent(of: file, parent, name) {
             return self.staged(file, as: status, file.extended, ExtendedAttributes())
         }
-        // The stage's own directory keeps others out, so a file may have its permissions from the start.
+        // Other users cannot enter the stage, so a file can have its permissions from the start.
         let staged = try ObjectHandle(
             opening: name, in: parent, [.readWrite, .create, .exclusive, .noFollow],
             permissions: file.status.permissions & 0o777)
@@ -165,12 +165,12 @@ final class StageWorker {
                 guard let copied = try copier.copy(file, to: staged, attempt: attempt) else { continue }
                 let (wanted, status, refused) = try setAttributes(
                     of: staged, to: copied.status, copied.extended)
-                // The first part of a file serves no other run.
+                // The first part of a growing file is of no use to another run.
                 if !copied.isGrowing {
                     log.note(
                         StagedFile(
-                            path: file.path, place: location, source: copied.status, stagedInode: status.inode
-                        ))
+                            path: file.path, location: location, source: copied.status,
+                            stagedInode: status.inode))
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
@@ -183,21 +183,21 @@ final class StageWorker {
         return .failed(.changing(file.path))
     }
 
-    /// Gives the object that holds the content one more name; nil where that cannot be, or the object is not all that
-    /// the file was, and a copy is made.
+    /// Makes another name for the object with the content; nil if that is impossible, or if the object differs from the
+    /// entry, which is then copied.
     private func linkContent(
         of file: File, _ parent: Directory, _ name: FileName
     ) throws -> FileStatus? {
         do throws(SystemError) {
-            guard let (holder, own) = try source.place(of: file.path) else { return nil }
+            guard let (holder, own) = try source.location(of: file.path) else { return nil }
             try holder.link(own, to: parent, name)
         } catch {
-            // Of what is not there, the copy tells.
+            // If the object does not exist, the copy reports it.
             let others: Set<Errno> = [.crossDevice, .manyLinks, .notPermitted, .accessDenied]
             guard others.union(Errno.noDirectory).contains(error.errno) else { throw error }
             return nil
         }
-        // RACE: another object may have got that name just now. It is looked at under its new name.
+        // RACE: another object may just have got that name, so the new name is checked.
         let handle = try ObjectHandle(name, in: parent)
         let status = try handle.status()
         if status.type == .file, status.hasSameContent(as: file.status), status.permissions == file.mode,
@@ -210,9 +210,9 @@ final class StageWorker {
         return nil
     }
 
-    /// Sets what the file did not get when it was made: most need a time only.
+    /// Sets the attributes that the file did not get on creation: mostly only the time.
     ///
-    /// - Returns: what it should have, what it has, and what it does not take.
+    /// - Returns: the wanted status, the status it has, and the attributes that it does not accept.
     private func setAttributes(
         of staged: borrowing ObjectHandle, to source: FileStatus, _ extended: ExtendedAttributes
     ) throws(SystemError) -> (wanted: FileStatus, FileStatus, refused: ExtendedAttributes) {
@@ -224,7 +224,7 @@ final class StageWorker {
                 || made.permissions != wanted.permissions || !extended.isEmpty
         else { return (wanted, made, ExtendedAttributes()) }
         var attributes = Attributes(wanted, extended: extended.isEmpty ? nil : extended)
-        // It is set, as far as the file system can.
+        // The time is set, as precisely as the file system can.
         attributes.modified = made.modified
         let refused = try staged.set(attributes, over: made, setsOwner: true, nil)
         return (wanted, try staged.status(), refused.extended)
@@ -232,7 +232,7 @@ final class StageWorker {
 }
 
 extension Directory {
-    /// Makes what has no content, unless it is a directory.
+    /// Creates an object without content, except a directory.
     func make(_ file: File, _ name: FileName) throws(SystemError) {
         switch file.kind {
         case .directory, .file: break

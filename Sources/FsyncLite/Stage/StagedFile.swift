@@ -1,12 +1,12 @@
 import FileSystem
 import FoundationEssentials
 
-/// A file that is staged whole, with what its source was like: only the very same source may use it.
+/// A completely staged file, with the state of its source: it is used again only if the source is unchanged.
 package struct StagedFile: Sendable, Equatable {
     /// The path in the tree, and below the stage's directory.
     package var path: RelativePath
-    package var place: RelativePath
-    /// The source's, with all that a change of the file changes.
+    package var location: RelativePath
+    /// The source's inode and the other fields that every change of the file alters.
     package var inode: UInt64
     package var created: FileTime?
     package var changed: FileTime
@@ -15,29 +15,29 @@ package struct StagedFile: Sendable, Equatable {
     /// The inode of the staged copy.
     package var stagedInode: UInt64
 
-    package init(path: RelativePath, place: RelativePath, source: FileStatus, stagedInode: UInt64) {
-        (self.path, self.place, self.stagedInode) = (path, place, stagedInode)
+    package init(path: RelativePath, location: RelativePath, source: FileStatus, stagedInode: UInt64) {
+        (self.path, self.location, self.stagedInode) = (path, location, stagedInode)
         (inode, created, changed) = (source.inode, source.created, source.changed)
         (modified, size) = (source.modified, source.size)
     }
 
-    /// The source is still as it was when it was staged.
+    /// Whether the source is unchanged since it was staged.
     package func isFrom(_ source: FileStatus) -> Bool {
-        self == StagedFile(path: path, place: place, source: source, stagedInode: stagedInode)
+        self == StagedFile(path: path, location: location, source: source, stagedInode: stagedInode)
     }
 }
 
-/// The line of a stage's log: the paths in base 64, then numbers.
+/// A line of the log: the paths in base 64, then numbers.
 extension StagedFile {
     package var line: String {
         func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
         return [
-            Data(path.bytes).base64EncodedString(), Data(place.bytes).base64EncodedString(), "\(inode)",
+            Data(path.bytes).base64EncodedString(), Data(location.bytes).base64EncodedString(), "\(inode)",
             text(created), text(changed), text(modified), "\(size)", "\(stagedInode)",
         ].joined(separator: " ")
     }
 
-    /// nil for a line that tells of no staged file.
+    /// nil for an invalid line.
     package init?(line: some Collection<UInt8>) {
         let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -54,11 +54,11 @@ extension StagedFile {
             else { return nil }
             return FileTime(seconds: seconds, nanoseconds: nanoseconds)
         }
-        guard fields.count == 8, let source = path(0), let place = path(1), let inode = UInt64(fields[2]),
+        guard fields.count == 8, let source = path(0), let location = path(1), let inode = UInt64(fields[2]),
             fields[3] == "-" || time(3) != nil, let changed = time(4), let modified = time(5),
             let size = Int64(fields[6]), size >= 0, let stagedInode = UInt64(fields[7])
         else { return nil }
-        (self.path, self.place, self.inode, created) = (source, place, inode, time(3))
+        (self.path, self.location, self.inode, created) = (source, location, inode, time(3))
         (self.changed, self.modified, self.size, self.stagedInode) = (changed, modified, size, stagedInode)
     }
 }

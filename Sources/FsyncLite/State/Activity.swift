@@ -2,15 +2,15 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// What a run that writes to a target is doing: the document `activity` of the target's state, which is there while it
-/// stages and commits, and about a second old.
+/// The present activity of a run that writes to a target: the document `activity` of the state. It exists while the run
+/// stages and commits, and is updated about once a second.
 public struct Activity: Hashable, Sendable {
     /// When the run's scan began.
     public let began: Timestamp
     public private(set) var progress: SyncProgress
     /// When the present phase began.
     public private(set) var phaseBegan: Timestamp
-    /// The process that runs, and the boot of its machine: after a crash the number may be another process's.
+    /// The process ID, and the boot ID of its machine: after a crash another process may have the number.
     public let process: Int32
     let boot: String
 
@@ -24,7 +24,7 @@ public struct Activity: Hashable, Sendable {
         self.progress = progress
     }
 
-    /// Bytes of content in a second since the phase began; nil where nothing can be said yet.
+    /// Bytes of content per second since the phase began; nil while that is unknown.
     public func bytesPerSecond(now: Timestamp = .now) -> Int64? {
         let (start, end) = (phaseBegan, now)
         let seconds = Double(end.seconds - start.seconds) + Double(end.nanoseconds - start.nanoseconds) / 1e9
@@ -55,7 +55,7 @@ extension Activity: Codable {
             let phaseBegan = Timestamp(iso8601: document.phaseBegan)
         else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "This tells of no activity."))
+                .init(codingPath: decoder.codingPath, debugDescription: "This is no activity."))
         }
         (self.began, self.phaseBegan) = (began, phaseBegan)
         (process, boot) = (document.process, document.boot)
@@ -74,14 +74,14 @@ extension Activity: Codable {
 }
 
 extension TargetRoot {
-    /// In bytes: far more than it needs.
+    /// In bytes; the document is far smaller.
     private static let activityLimit = 1 << 16
 
-    /// What the run is doing that holds the lock; nil where none does, or it has not told yet. A run that was killed
-    /// leaves its document.
+    /// The activity of the run that holds the lock; nil if no run does, or it has not written the document yet. A run
+    /// that was killed leaves its document.
     func activity() throws -> Activity? {
         guard let data = try state?.read(.activity, limit: TargetRoot.activityLimit),
-            // A power cut may damage what is not synced: that is of a run that is over.
+            // The document is not synced: after a power cut it may be damaged, but its run is over.
             let activity = try? JSONDocument.decode(Activity.self, from: Data(data)),
             try activity.boot == KernelClock.boot(), try isLocked(by: activity.process)
         else { return nil }

@@ -1,12 +1,12 @@
 import FileStorage
 import FileSystem
 
-/// Keeps the document `activity` current while an apply stages and commits, once a second, and passes on what it is told.
-/// A run of less than a second writes none. It must not fail a run: what goes wrong is a warning.
+/// Updates the document `activity` once a second while an apply stages and commits, and forwards all calls to another
+/// monitor. A run of less than a second writes none. A failure is a warning, since it must not fail the run.
 final class ActivityMonitor: Monitor {
     private let base: any Monitor
     private let state: StateDirectory
-    /// nil where the machine does not tell of its boot.
+    /// nil if the boot ID is unknown.
     private let buffer: AutosavingBuffer<Activity, DiskStorage>?
 
     init(
@@ -29,7 +29,7 @@ final class ActivityMonitor: Monitor {
 
     func report(_ progress: SyncProgress) {
         buffer?.change { $0.update(progress) }
-        // The commit's own order of writes is not disturbed.
+        // Saves now, so that no save falls between the writes of the commit.
         if progress.phase == .committing { showLast() }
         base.report(progress)
     }
@@ -46,7 +46,6 @@ final class ActivityMonitor: Monitor {
     var isCancelled: Bool { base.isCancelled }
     func warn(_ message: String) { base.warn(message) }
 
-    /// The run is over, or shows nothing more.
     func end() {
         buffer?.close()
         do {

@@ -1,28 +1,27 @@
 import FileSystem
 
-/// Directories of a target that its owner, who runs this, may not read: opened for the run. The plan then sets the mode
-/// that they are to have.
+/// Directories of a target that their owner, the present user, may not read: made accessible for the run. The plan sets
+/// their final mode.
 final class ClosedDirectories {
     private let root: Directory
     private var opened: [(path: RelativePath, permissions: UInt16)] = []
 
-    /// Opens all of them.
     init(in root: Directory) throws {
         self.root = root
         guard !Account.isRoot else { return }
-        // What is in one is seen once it is open.
+        // Nested ones are visible only when the outer ones are open.
         while try openAll() {}
     }
 
-    /// Opens those that can be seen. False where there are none.
+    /// Opens the visible ones. False if there are none.
     private func openAll() throws -> Bool {
         let before = opened.count
         let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         while try scan.advance() {
             let status = scan.status
             guard ClosedDirectories.isClosed(status),
-                let (directory, name) = try walker.place(of: scan.path)
+                let (directory, name) = try resolver.location(of: scan.path)
             else { continue }
             try ObjectHandle(name, in: directory).setPermissions(status.permissions | 0o700)
             opened.append((scan.path, status.permissions))
@@ -30,12 +29,12 @@ final class ClosedDirectories {
         return opened.count > before
     }
 
-    /// With the permissions that they had.
+    /// The original permissions.
     var permissions: [RelativePath: UInt16] {
         Dictionary(opened.map { ($0.path, $0.permissions) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// One that would be opened; nil where there is none.
+    /// The first one that would be opened; nil if there is none.
     static func first(in root: Directory) throws -> RelativePath? {
         guard !Account.isRoot else { return nil }
         let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
@@ -48,11 +47,11 @@ final class ClosedDirectories {
             && status.owner == Account.effectiveUser
     }
 
-    /// Closes them again, the inner ones first.
+    /// Restores the permissions, inner directories first.
     func close() throws {
-        let walker = PathResolver(root)
+        let resolver = PathResolver(root)
         while let (path, permissions) = opened.popLast() {
-            guard let (directory, name) = try walker.place(of: path) else { continue }
+            guard let (directory, name) = try resolver.location(of: path) else { continue }
             try ObjectHandle(name, in: directory).setPermissions(permissions)
         }
     }

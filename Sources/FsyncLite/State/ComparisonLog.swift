@@ -1,23 +1,22 @@
 import FileSystem
 import Synchronization
 
-/// Which files a comparison of contents has found equal, so that a run that is cut short is no lost work: the next one
-/// takes it over.
+/// The files that a content comparison has found equal, so that the next run can continue after an interruption.
 ///
-/// A file of the state with a line for each match: the SHA-256 of everything that tells another content. A line that is
-/// torn, or was not written back before a power cut, fits no match and costs one comparison. What changed too shortly
-/// before the scan is not noted, as a later change may not show.
+/// A file of the state with a line per match: the SHA-256 of everything that would differ for other contents. A line
+/// that is torn, or was lost in a power cut, matches nothing and costs one comparison. Files that changed too shortly
+/// before the scan are not noted, since a later change may have the same change time.
 final class ComparisonLog {
     private let file: KeyFile
     private let writes: Bool
     private let interval: Duration
     private var known: Set<Digest> = []
-    /// Of the present comparison, from its first match on.
+    /// The lines of the present comparison, from its first match on.
     private var lines: LineLog<Digest>?
 
     /// - Parameters:
-    ///   - writes: what is compared is noted; without it only read.
-    ///   - interval: between two writes. A comparison that takes less leaves no file, if it is not interrupted.
+    ///   - writes: whether to note matches, or only to read earlier ones.
+    ///   - interval: between two writes. A shorter comparison leaves no file unless it is interrupted.
     init(_ root: TargetRoot, writes: Bool, interval: Duration = .seconds(5)) throws {
         (file, self.writes, self.interval) = (KeyFile(root), writes, interval)
         guard let state = root.state, let descriptor = try state.open(.compared) else { return }
@@ -31,13 +30,13 @@ final class ComparisonLog {
         }
     }
 
-    /// The target, with the state that was made for the file.
+    /// The target, with the state if it was created for this file.
     var root: TargetRoot { file.content.withLock(\.root) }
 
-    /// Why nothing is noted any more. That costs the next run a comparison, and no more.
+    /// Why matches are no longer noted. The next run then compares again.
     var failure: (any Error)? { file.content.withLock(\.failure) }
 
-    /// Whether an earlier run has found these equal.
+    /// Whether an earlier run has found this pair equal.
     func contains(_ key: Digest) -> Bool { known.contains(key) }
 
     func note(_ key: Digest) {
@@ -51,12 +50,12 @@ final class ComparisonLog {
         lines.add(key)
     }
 
-    /// The comparison is over: what is not written yet joins what is.
+    /// Ends a complete comparison: appends the remaining lines.
     func finish() {
         if file.content.withLock(\.isWritten) { flush() } else { close() }
     }
 
-    /// The comparison is cut short.
+    /// Ends an interrupted comparison.
     func flush() {
         do {
             try lines?.flush()
@@ -71,7 +70,7 @@ final class ComparisonLog {
         lines = nil
     }
 
-    /// What the thread that writes shares with the comparison.
+    /// State shared by the writing thread and the comparison.
     private final class KeyFile: Sendable {
         struct Content {
             var root: TargetRoot
@@ -104,7 +103,7 @@ final class ComparisonLog {
 }
 
 extension Match {
-    /// Everything that tells one comparison of these two files from another.
+    /// Everything that distinguishes one comparison of these two files from another.
     func comparisonKey(of source: ManifestHeader.Source) -> Digest {
         func text(_ status: FileStatus) -> String {
             func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }

@@ -1,26 +1,27 @@
 import FileSystem
 
-/// What a state says in a directory that becomes a copy of an earlier tree: it goes when the copy is complete.
+/// The document `copy` of a state, in a directory that becomes a copy of an earlier tree; removed when the copy is
+/// complete.
 extension StateDirectory {
-    /// Which earlier tree the directory becomes a copy of; nil for a target.
+    /// The earlier tree that the directory becomes a copy of; nil for a target.
     func copy() throws -> [UInt8]? { try read(.copy, limit: 1 << 24) }
 
-    /// The next barrier makes it durable.
+    /// Durable after the next barrier.
     func setCopy(_ copy: [UInt8]?) throws {
         if let copy { try replace(.copy, copy) } else { try remove(.copy) }
     }
 }
 
 extension TargetRoot {
-    /// Whether a run that was cut short has made the directory this copy, and has only left its state there.
+    /// Whether an interrupted run has completed this copy, and only its state is left.
     func holds(copy: [UInt8]) throws -> Bool {
         guard let directory, let state, try state.copy() == copy else { return false }
-        // One commit brings all of it.
+        // One commit brings the whole tree.
         return try state.manifest() != nil
             || DirectoryListing.names(in: directory).contains { $0 != FileName.state }
     }
 
-    /// Takes the state away when all is done: what is left is a directory like any other.
+    /// Removes the state; an ordinary directory remains.
     func removeState() throws {
         guard let directory, let state else { return }
         let handle = try ObjectHandle(of: directory)

@@ -1,17 +1,16 @@
 import FileSystem
 
-/// What a commit does, whole: the value that the journal holds. Nothing but the journal and the target is
-/// needed to finish it or to undo it.
+/// The content of the journal: a whole commit. It can be finished or undone with only the journal and the target.
 package struct Journal: Sendable {
-    /// Its name, and that of its directory in the stage and the history.
+    /// The transaction's name, also of its directory in the stage and the history.
     package var id: String
-    /// The target's root, which a journal must not be taken away from.
+    /// The target's root, so that a journal cannot be applied to another directory.
     package var root: FileIdentity
-    /// When it was written; the operations follow.
+    /// When it was written, before the first operation.
     package var began: FileTime
     package var objects: [OperationGraph.Object]
     package var operations: [OperationGraph.Operation]
-    /// Deepest first; both values known.
+    /// Deepest first, with old and new values.
     package var attributes: [AttributeStep]
 
     package struct AttributeStep: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import FileSystem
 
-/// The journal's file: objects and operations are numbered by their lines. A name that is no UTF-8 is `…_name_base64`.
+/// The journal's file. Objects and operations are numbered by their lines. A name that is not UTF-8 is stored as
+/// `…_name_base64`.
 ///
 ///     {"format":"fsync-lite-journal","version":1,"transaction":…,"began":…,"inode":…,"created":…,
 ///     "objects":[
@@ -21,7 +22,7 @@ extension Journal {
         Field("inode", .integer, \.root.inode), Field("created", .time, \.root.created),
     ]
 
-    /// Writes the journal, durably, under its name.
+    /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
         var file = try state.newJournal()
         var document = DocumentWriter(format: Journal.format.description)
@@ -40,7 +41,7 @@ extension Journal {
         try file.commit(.noReplace)
     }
 
-    /// Reads a journal. One that is damaged is an error, and nothing is touched.
+    /// Reads a journal. A damaged one is an error, before anything is changed.
     init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
@@ -68,26 +69,26 @@ extension Journal {
         try document.end()
     }
 
-    /// The number of an object that no layout has, and why not; nil where all are as they must be.
+    /// The number of an object that no operation graph contains, and why; nil if all are valid.
     private static func impossibleObject(
         _ objects: [OperationGraph.Object], _ transaction: FileName
     ) -> (number: Int, reason: String)? {
         let own = OperationGraph.ownObjects(transaction)
         guard objects.count >= own.count else { return (objects.count, "objects are missing") }
         for (number, object) in objects.enumerated() {
-            let places = [object.old, object.slot, object.new].compactMap(\.self)
-            guard places.allSatisfy({ objects.indices.contains($0.parent) }) else {
-                return (number, "a place in an object that is not there")
+            let locations = [object.old, object.slot, object.new].compactMap(\.self)
+            guard locations.allSatisfy({ objects.indices.contains($0.parent) }) else {
+                return (number, "a location in an object that does not exist")
             }
             if number < own.count {
                 guard [object.old, object.slot, object.new] == [own[number].old, nil, own[number].new] else {
-                    return (number, "this is not the place of the state's own object")
+                    return (number, "this is not the location of the state's own object")
                 }
-            } else if places.isEmpty {
-                return (number, "an object without a place")
+            } else if locations.isEmpty {
+                return (number, "an object without a location")
             }
             guard (object.identity == nil) == (number <= OperationGraph.state) else {
-                return (number, "an object is told by its inode, but for the root and the state")
+                return (number, "every object has an identity, except the root and the state")
             }
         }
         return nil
@@ -99,33 +100,32 @@ extension OperationGraph.Object {
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
-        + place("old_parent", "old_name", "old_name_base64", \.old)
-        + place("slot_parent", "slot_name", "slot_name_base64", \.slot)
-        + place("new_parent", "new_name", "new_name_base64", \.new)
+        + location("old_parent", "old_name", "old_name_base64", \.old)
+        + location("slot_parent", "slot_name", "slot_name_base64", \.slot)
+        + location("new_parent", "new_name", "new_name_base64", \.new)
 }
 
-/// Where an object lies.
-private func place<Owner>(
+private func location<Owner>(
     _ parent: StaticString, _ name: StaticString, _ base64: StaticString,
-    _ path: WritableKeyPath<Owner, OperationGraph.Place?> & Sendable
+    _ path: WritableKeyPath<Owner, OperationGraph.Location?> & Sendable
 ) -> [Field<Owner>] {
     Field.part(
-        path, blank: OperationGraph.Place(parent: 0, name: FileName("none")),
+        path, blank: OperationGraph.Location(parent: 0, name: FileName("none")),
         [Field(parent, .integer, \.parent), Field(name, base64: base64, .name, \.name)])
 }
 
 private struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
-    var new: OperationGraph.Place?
+    var new: OperationGraph.Location?
 
-    /// - Parameter operation: nil for no fields.
+    /// - Parameter operation: nil leaves all fields empty.
     init(_ operation: OperationGraph.Operation?) {
         switch operation {
         case .detach(let object): detach = object
         case .attach(let object): attach = object
         case .rename(let object): rename = object
         case .exchange(let object, let other): (exchange, with) = (object, other)
-        case .link(let link): (self.link, new) = (link.object, link.place)
+        case .link(let link): (self.link, new) = (link.object, link.location)
         case nil: break
         }
     }
@@ -135,15 +135,15 @@ private struct OperationFields {
             Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
             Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),
             Field("with", .integer, \.with), Field("link", .integer, \.link),
-        ] + place("new_parent", "new_name", "new_name_base64", \.new)
+        ] + location("new_parent", "new_name", "new_name_base64", \.new)
 
     var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
 
-    /// The operation that has just these fields.
+    /// The operation with exactly these fields.
     func operation(fieldCount count: Int) -> OperationGraph.Operation? {
         if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
-        if count == 3, let link, let place = new, link > OperationGraph.transaction {
-            return .link(OperationGraph.Link(object: link, place: place))
+        if count == 3, let link, let location = new, link > OperationGraph.transaction {
+            return .link(OperationGraph.Link(object: link, location: location))
         }
         guard count == 1 else { return nil }
         return detach.map { .detach($0) } ?? attach.map { .attach($0) } ?? rename.map { .rename($0) }
@@ -151,10 +151,10 @@ private struct OperationFields {
 }
 
 extension OperationGraph.Operation {
-    fileprivate typealias Location = KeyPath<OperationGraph.Object, OperationGraph.Place?>
+    fileprivate typealias LocationPath = KeyPath<OperationGraph.Object, OperationGraph.Location?>
 
-    /// The objects that it moves, each from one of its locations to another.
-    fileprivate var moves: [(object: Int, from: Location, to: Location)] {
+    /// The objects that it moves, each between two of its locations.
+    fileprivate var moves: [(object: Int, from: LocationPath, to: LocationPath)] {
         switch self {
         case .detach(let object): [(object, \.old, \.slot)]
         case .attach(let object): [(object, \.slot, \.new)]
@@ -187,7 +187,7 @@ extension DocumentReader {
         guard let operation = fields.operation(fieldCount: count) else { throw error("this is no operation") }
         for (number, from, to) in operation.moves
         where objects[number][keyPath: from] == nil || objects[number][keyPath: to] == nil {
-            throw error("object \(number) lacks a place for this")
+            throw error("object \(number) lacks a location for this")
         }
         return operation
     }

@@ -2,13 +2,13 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// How the last run ended that looked at the source and left the target as far as it could: the document `last-run`
-/// of a target's state. A run that failed or was refused leaves it as it is.
+/// The result of the last run that examined the source and updated the target as far as possible: the document
+/// `last-run` of the state. A failed or refused run leaves it unchanged.
 public struct LastRun: Hashable, Sendable {
     /// When its scan began.
     public let began: Timestamp
     public let ended: Timestamp
-    /// How many problems it listed.
+    /// The number of problems it listed.
     public let problems: Int
 
     /// Everything was mirrored.
@@ -38,7 +38,7 @@ extension LastRun: Codable {
             document.result == (document.problems == 0 ? 0 : 3)
         else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "This tells of no run."))
+                .init(codingPath: decoder.codingPath, debugDescription: "This is no result of a run."))
         }
         self.init(began: began, ended: ended, problems: document.problems)
     }
@@ -51,10 +51,10 @@ extension LastRun: Codable {
 }
 
 extension StateDirectory {
-    /// In bytes: far more than it needs.
+    /// In bytes; the document is far smaller.
     private static let lastRunLimit = 1 << 16
 
-    /// How the last run ended; nil before the first.
+    /// The result of the last run; nil before the first.
     ///
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
     package func lastRun() throws -> LastRun? {
@@ -65,16 +65,15 @@ extension StateDirectory {
             StateEntry.lastRun.name, in: directory, limit: StateDirectory.lastRunLimit)
     }
 
-    /// What was kept before there was a document: a file's modification time is when the scan began, its change time
-    /// when the run had ended.
+    /// The format before there was a document: the modification time of an empty file is when the scan began, its
+    /// change time when the run ended.
     private func emptyLastRun() throws -> LastRun? {
         try [StateEntry.lastRun, .trustingRun].compactMap { try status(of: $0) }
             .max { $0.modified < $1.modified }
             .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
-    /// Notes that a run that began its scan then has ended. After a power cut the document may be empty, and its times
-    /// tell.
+    /// Records the end of a run. After a power cut the document may be empty; then the file's times tell.
     func markRun(scanned: Timestamp, problems: Int) throws {
         let run = LastRun(began: scanned, ended: .now, problems: problems)
         try replace(.lastRun, Array(JSONDocument.encode(run)))

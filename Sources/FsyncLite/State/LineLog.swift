@@ -1,8 +1,8 @@
 import FileSystem
 import Synchronization
 
-/// Gathers what becomes lines of a file that only grows, and has it appended in batches by a thread of its own: adding
-/// something waits for no disk. What was appended is not kept.
+/// Collects lines of an append-only file and appends them in batches on a thread of its own, so that adding one never
+/// waits for the disk. Appended lines are not kept in memory.
 final class LineLog<Element: Sendable>: Sendable {
     private struct Pending {
         var elements: [Element] = []
@@ -11,7 +11,7 @@ final class LineLog<Element: Sendable>: Sendable {
     }
 
     private let pending = Mutex(Pending())
-    /// Held while a batch is appended: batches come one after the other.
+    /// Held while a batch is appended, so that batches do not overlap.
     private let appending = Mutex(())
     private let interval: Duration
     private let append: @Sendable ([Element]) throws -> Void
@@ -20,10 +20,10 @@ final class LineLog<Element: Sendable>: Sendable {
     private let closing = Alarm()
 
     /// - Parameters:
-    ///   - interval: between two batches; at least ten times as long as the last one took.
-    ///   - onFailure: is told of the first batch that could not be appended, unless `flush` throws the error. After that
-    ///     nothing is taken any more.
-    ///   - append: adds a batch to the file. What it gets was added before the call.
+    ///   - interval: between two batches; at least ten times the duration of the last one.
+    ///   - onFailure: receives the error of the first batch that failed, unless `flush` throws it. Later elements are
+    ///     dropped.
+    ///   - append: appends a batch to the file; its elements were all added before the call.
     init(
         interval: Duration = .seconds(5), onFailure: @escaping @Sendable (any Error) -> Void,
         append: @escaping @Sendable ([Element]) throws -> Void
@@ -45,7 +45,7 @@ final class LineLog<Element: Sendable>: Sendable {
         if isFirst { beginThread() }
     }
 
-    /// Appends what was added, at once.
+    /// Appends the pending elements now.
     func flush() throws {
         try appending.withLock { _ in
             let batch = pending.withLock { pending in
@@ -62,7 +62,7 @@ final class LineLog<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nothing is appended any more, and what is not appended yet is dropped. A batch that is under way ends first.
+    /// Ends appending and drops the pending elements. Waits for a batch that is running.
     func close() {
         end()
         appending.withLock { _ in }
@@ -103,7 +103,7 @@ final class LineLog<Element: Sendable>: Sendable {
 }
 
 extension FileDescriptor {
-    /// Reads lines, without their line feeds, until `body` returns false. A torn line, after the last line feed, is none.
+    /// Reads lines, without their line feeds, until `body` returns false. An incomplete last line is ignored.
     ///
     /// - Parameter longest: in bytes. A longer line ends the file.
     func readLines(longest: Int = 1 << 20, _ body: (ArraySlice<UInt8>) -> Bool) throws(Errno) {

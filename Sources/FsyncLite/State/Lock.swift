@@ -2,13 +2,13 @@ import FileStorage
 import FileSystem
 
 extension TargetRoot {
-    /// Whether a process holds the lock on the target's root, by the kernel's list. Taking the lock to find out could
-    /// turn a run away that begins just then.
+    /// Whether a process holds the lock on the target's root, by the kernel's list of locks. Trying to take the lock
+    /// could make a run fail that starts at this moment.
     func isLocked(by process: Int32) throws -> Bool {
         guard let inode = try directory?.status().inode else { return false }
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
         let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
-        // Such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
+        // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
         return String(decoding: list, as: UTF8.self).split(separator: "\n").contains { line in
             let fields = line.split(separator: " ")
             return fields.count > 5 && fields[1] == "FLOCK" && fields[4] == "\(process)"
@@ -16,9 +16,9 @@ extension TargetRoot {
         }
     }
 
-    /// Takes the lock on the target's root, which ends with the process or with this value.
+    /// Takes the lock on the target's root. It is released when the process ends or this value is deinitialized.
     ///
-    /// - Throws: `SyncError` with code `locked` while another run has it.
+    /// - Throws: `SyncError` with code `locked` if another run holds it.
     func lock() throws {
         guard let directory else { return }
         do {
@@ -26,10 +26,10 @@ extension TargetRoot {
         } catch  where error.errno == .wouldBlock {
             throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
         }
-        // RACE: the path led to another directory before the lock was taken. Two runs would then write to
-        // what each takes for the target.
+        // RACE: the path may have led to another directory before the lock was taken. Two runs would then write to what
+        // each takes for the target.
         guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
-            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+            throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
     }
 }

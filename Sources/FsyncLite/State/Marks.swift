@@ -1,49 +1,49 @@
 import FileSystem
 
-/// Times that the state keeps, as those of empty files: a mark's modification time is when something began, its change
-/// time when that was over.
+/// Marks: empty files whose times are data. The modification time is when something began, the change time when it
+/// ended.
 extension StateDirectory {
-    /// When commits and exchanges moved the change times of what the manifest has no change time of; none without their
-    /// marks.
+    /// When commits and exchanges changed the change times of entries without one in the manifest; empty without marks.
     package func commitSpans(_ header: ManifestHeader) throws -> CommitSpans {
         var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
         spans += try [lastCommit(header), span(.linked)].compactMap(\.self)
         return CommitSpans(spans: spans)
     }
 
-    /// From when the last commit got its name, which is before anything was staged, to its last operation; nil where a
-    /// recovery ended it.
+    /// From the naming of the last commit, before anything was staged, to its last operation; nil if a recovery ended
+    /// it.
     func lastCommit(_ header: ManifestHeader) throws -> Range<FileTime>? {
         guard let span = try span(.mark) else { return nil }
         let named = FileName(header.id.utf8).flatMap(TransactionID.time)
         return min(span.lowerBound, named ?? span.lowerBound)..<span.upperBound
     }
 
-    /// Until when only an exchange has changed the files that it linked; nil where none is known of.
+    /// Until when the linked files were changed only by an exchange; nil if there was none.
     func linkedUntil() throws -> FileTime? { try span(.linked)?.upperBound }
 
-    /// A beginning after the end stands for no span.
+    /// A start after the end means none.
     private func span(_ entry: StateEntry) throws -> Range<FileTime>? {
         guard let mark = try status(of: entry), mark.modified <= mark.changed else { return nil }
         return mark.modified..<mark.changed
     }
 
-    /// Writes down that a commit that began then has done its last operation.
+    /// Records that a commit has done its last operation.
     ///
-    /// - Parameter began: nil after a recovery: what others did since the crash no commit accounts for.
+    /// - Parameter began: when the commit began; nil after a recovery, since changes by others after the crash are not
+    ///   the commit's.
     package func markCommit(began: FileTime?) throws {
         var never = FileTime.now
         never.seconds += 86_400
         try mark(.mark, began: began ?? never)
     }
 
-    /// Writes down that since then only an exchange has changed the files that it linked, as far as their change times
-    /// tell.
+    /// Records that, since `began`, the linked files were changed only by an exchange, as far as their change times
+    /// show.
     package func markLinked(began: FileTime) throws {
         try mark(.linked, began: began)
     }
 
-    /// Returns when the clock that files are stamped with has gone on: a later change has a later time.
+    /// Returns after the next tick of the clock that stamps files, so that later changes have later times.
     private func mark(_ entry: StateEntry, began: FileTime) throws {
         func touched() throws -> FileTime? {
             try touch(entry, modified: began)
@@ -60,8 +60,8 @@ extension StateDirectory {
 
     // MARK: The root's time
 
-    /// Does what moves the root's modification time, which is then put back; by the next run that writes, where this
-    /// one is cut short.
+    /// Runs `move`, which changes the root's modification time, and restores that time. After an interruption, the next
+    /// run that writes restores it.
     func keepingTime(of root: Directory, _ move: () throws -> Void) throws {
         try touch(.rootTime, modified: root.status().modified)
         let moved = Result(catching: move)
@@ -69,7 +69,7 @@ extension StateDirectory {
         try moved.get()
     }
 
-    /// Puts the root's modification time back after a run that was cut short while it moved the state.
+    /// Restores the root's modification time after a run that was interrupted while it moved the state.
     func putBackTime(of root: Directory) throws {
         guard let modified = try status(of: .rootTime)?.modified else { return }
         try ObjectHandle(of: root).setModified(modified)

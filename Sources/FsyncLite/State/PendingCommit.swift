@@ -4,15 +4,15 @@ extension Journal {
     package enum Direction: Sendable {
         case forward, backward
 
-        /// The name of the journal of a commit that goes in this direction.
+        /// The name of the journal of a commit in this direction.
         fileprivate var entry: StateEntry { self == .forward ? .journal : .journalBack }
     }
 }
 
-/// A commit that was begun and not ended.
+/// The journal of an unfinished commit.
 extension StateDirectory {
-    /// nil when there is none.
-    package func pendingJournal() throws -> (direction: Journal.Direction, transaction: Journal)? {
+    /// nil if there is no unfinished commit.
+    package func pendingJournal() throws -> (direction: Journal.Direction, journal: Journal)? {
         for direction in [Journal.Direction.forward, .backward] {
             guard let descriptor = try open(direction.entry) else { continue }
             return (direction, try Journal(reading: descriptor, path: path(of: direction.entry)))
@@ -20,43 +20,43 @@ extension StateDirectory {
         return nil
     }
 
-    /// Whether a commit was begun and not ended.
+    /// Whether there is an unfinished commit.
     package func hasJournal() throws -> Bool {
         let (forward, backward) = (try has(.journal), try has(.journalBack))
         return forward || backward
     }
 
-    /// Whether the commit is not to be taken back.
+    /// Whether there is an unfinished commit that is not being undone.
     func hasForwardJournal() throws -> Bool { try has(.journal) }
 
     /// For messages.
     var journalPath: [UInt8] { path(of: .journal) }
 
-    /// The file that becomes the journal when it is committed.
+    /// The temporary file that becomes the journal.
     func newJournal() throws -> PendingFile { try PendingFile(StateEntry.journal.name, in: directory) }
 
-    /// From here on the commit is taken back, also by a recovery.
+    /// From here on the commit is undone, also by a recovery.
     func turnJournal() throws {
         try directory.rename(
             StateEntry.journal.name, to: directory, StateEntry.journalBack.name, .noReplace)
         try directory.sync()
     }
 
-    /// The commit is over, durably.
+    /// Ends the commit, durably.
     func removeJournal(_ direction: Journal.Direction) throws {
         try directory.unlink(direction.entry.name)
         try directory.sync()
     }
 
-    // MARK: Syncs that failed
+    // MARK: Failed syncs
 
-    /// Whether the sync that ends a commit failed under this mount. The kernel tells an error once and says
-    /// success ever after, while what is in memory and what is on disk differ.
+    /// Whether the sync that ends a commit failed under this mount. The kernel reports an error only once and success
+    /// afterwards, while memory and disk differ.
     package func syncFailed(under mount: String) throws -> Bool {
         try read(.syncFailed, limit: 4096) == Array(mount.utf8)
     }
 
-    /// Need not be durable: it serves as long as the mount does.
+    /// Not durable: it is needed only as long as the mount exists.
     package func noteFailedSync(under mount: String) throws {
         guard try !has(.syncFailed) else { return }
         let descriptor = try open(.syncFailed, [.write, .create, .exclusive])

@@ -1,12 +1,12 @@
 import FileSystem
 
-/// Room that is set aside for the names of a commit, and given up when the disk runs full in the middle.
+/// Disk space reserved for the names of a commit, and released if the disk fills up during it.
 enum ReservedSpace {
-    /// Twice a name and an entry's overhead for each operation. A fixed size is not enough: a directory grows
+    /// The size is twice a name and an entry's overhead per operation. A fixed size is not enough: a directory grows
     /// with the names that pass through it.
-    static func make(for transaction: Journal, in directory: Directory) throws {
+    static func make(for journal: Journal, in directory: Directory) throws {
         var size: Int64 = 64 * 1024
-        for object in transaction.objects {
+        for object in journal.objects {
             let longest = max(object.old?.name.bytes.count ?? 0, object.new?.name.bytes.count ?? 0)
             size += 2 * Int64(longest + 64)
         }
@@ -16,7 +16,7 @@ enum ReservedSpace {
             do throws(Errno) {
                 try file.allocate(size)
             } catch .notSupported {
-                // A file system that cannot set room aside gets none.
+                // The file system cannot reserve space.
             }
         }
     }

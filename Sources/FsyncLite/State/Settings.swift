@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// What a target's `.fsync-lite/settings.json` or `settings.plist` says. Whatever is left out has its default elsewhere.
+/// A target's `.fsync-lite/settings.json` or `settings.plist`. The defaults of missing keys are elsewhere.
 public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
     public static let fileName = "settings.json"
-    /// In bytes: far more than settings need.
+    /// In bytes; settings are far smaller.
     public static var sizeLimit: Int { 1 << 20 }
 
-    /// `keep_last` and so on, beside the other keys.
+    /// `keep_last` and so on, on the same level as the other keys.
     public var rules = RetentionPolicy()
     /// `defaults`: options for each run on this target, by their keys.
     public var defaults: SettingValues?
@@ -20,7 +20,7 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
         case defaults
     }
 
-    /// - Throws: for a key that is unknown, and a value that does not fit its key.
+    /// - Throws: for an unknown key, or a value that does not fit its key.
     public init(from decoder: any Decoder) throws {
         try JSONDocument.refuseUnknownKeys(
             in: decoder, knowing: RetentionPolicy.keys + [CodingKeys.defaults])
@@ -37,12 +37,11 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
 }
 
 extension StateDirectory {
-    /// What a person set for this target; the defaults where there is no file.
+    /// The settings of this target; the defaults if there is no file.
     package func settings() throws -> Settings { try settingsFile()?.content ?? Settings() }
 
     private static let settingsEntries = [StateEntry.settings, .settingsPropertyList]
 
-    /// The file that says so.
     package func settingsFile() throws -> SettingsFile<Settings>? {
         var found: [SettingsFile<Settings>] = []
         for entry in StateDirectory.settingsEntries {
@@ -59,7 +58,7 @@ extension StateDirectory {
         return try SettingsFile.only(found)
     }
 
-    /// The path of a file of settings that changed after a time; nil where none did.
+    /// The path of a settings file that changed after a time; nil if none did.
     func settingsChanged(since time: FileTime) throws -> [UInt8]? {
         try StateDirectory.settingsEntries.first { try status(of: $0)?.changed ?? time > time }
             .map(path)

@@ -1,24 +1,25 @@
 import FileStorage
 import FileSystem
 
-/// The directory `.fsync-lite` of a target, and what lies in it. After an exchange it stands beside the target, as
+/// The directory `.fsync-lite` of a target, and its entries. After an exchange it is beside the target, as
 /// `.NAME.fsync-lite`.
 ///
-/// It must belong to the user who runs this, and no other may write to it: a planted journal would make root write.
+/// It must belong to the present user, and no other may write to it: with a planted journal, root would write for an
+/// attacker.
 package struct StateDirectory: Sendable {
     package let directory: Directory
-    /// It is not in the target but beside it.
+    /// It is beside the target, not in it.
     package let isBeside: Bool
 
-    /// The state of a target; nil when it has none.
+    /// The state of a target; nil if it has none.
     package init?(of root: Directory) throws {
         let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         var beside: StateDirectory?
-        if let place = try root.place(), let name = FileName.state(beside: place.name) {
-            beside = try StateDirectory(name, in: place.parent, isBeside: true)
+        if let location = try root.location(), let name = FileName.state(beside: location.name) {
+            beside = try StateDirectory(name, in: location.parent, isBeside: true)
         }
         if let inside, let beside {
-            // RACE: it may have been moved between the two looks.
+            // RACE: it may have been moved between the two calls.
             guard try inside.directory.status().inode == beside.directory.status().inode else {
                 throw SyncError(
                     .refused, path: beside.directory.path,
@@ -33,7 +34,7 @@ package struct StateDirectory: Sendable {
         self = found
     }
 
-    /// nil where nothing has the name.
+    /// nil if the name does not exist.
     init?(_ name: FileName, in parent: Directory, isBeside: Bool) throws {
         self.isBeside = isBeside
         guard let status = try parent.status(of: name) else { return nil }
@@ -47,14 +48,14 @@ package struct StateDirectory: Sendable {
         try StateDirectory.checkOwner(status, path)
         directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
-            throw SyncError(.refused, path: path, "somebody is replacing this directory")
+            throw SyncError(.refused, path: path, "this directory was replaced meanwhile")
         }
         for entry in StateEntry.allCases {
             if let status = try self.status(of: entry) { try check(status, entry) }
         }
     }
 
-    /// Makes the state of a target that has none.
+    /// Creates the state of a target.
     package static func make(in root: Directory) throws -> StateDirectory {
         try root.makeDirectory(FileName.state)
         guard let state = try StateDirectory(of: root) else {
@@ -65,10 +66,10 @@ package struct StateDirectory: Sendable {
 
     // MARK: Entries
 
-    /// An entry is of its kind, and no other user may write to it.
+    /// Checks that an entry has the right type and is not writable for other users.
     private func check(_ status: FileStatus, _ entry: StateEntry) throws {
         let path = path(of: entry)
-        // A file that is open has no name any more when it was replaced meanwhile.
+        // An open file has no name any more if it was replaced meanwhile.
         guard status.type == entry.type, entry.type == .directory || status.links <= 1 else {
             let wanted = entry.type == .directory ? "directory" : "file with one name"
             throw SyncError(.refused, path: path, "a plain \(wanted) was expected; move this away")
@@ -94,16 +95,16 @@ package struct StateDirectory: Sendable {
     /// For messages.
     func path(of entry: StateEntry) -> [UInt8] { directory.path(of: entry.name) }
 
-    /// Opens a file for reading; nil when it is not there.
+    /// Opens a file for reading; nil if it does not exist.
     ///
-    /// - Throws: `SyncError` when it is not a plain file of one name, of the right owner.
+    /// - Throws: `SyncError` unless it is a regular file with one name and the right owner.
     func open(_ entry: StateEntry) throws -> FileDescriptor? {
         guard let seen = try status(of: entry) else { return nil }
         try check(seen, entry)
         return try open(entry, [.read])
     }
 
-    /// Opens a file, which is made where the flags say so.
+    /// Opens a file; creates it if the flags say so.
     func open(_ entry: StateEntry, _ flags: FileDescriptor.Flags) throws -> FileDescriptor {
         let descriptor = try directory.open(
             entry.name, flags.union([.noFollow, .nonBlocking]), permissions: 0o600)
@@ -111,21 +112,21 @@ package struct StateDirectory: Sendable {
         return descriptor
     }
 
-    /// Reads a file; nil when it is not there.
+    /// Reads a file; nil if it does not exist.
     func read(_ entry: StateEntry, limit: Int) throws -> [UInt8]? {
         guard let descriptor = try open(entry) else { return nil }
         return try calling("read", path(of: entry)) { () throws(Errno) in try descriptor.readAll(limit: limit)
         }
     }
 
-    /// Gives a file another content, in one step that a power cut may take back.
+    /// Replaces the content of a file atomically; a power cut may undo it.
     func replace(_ entry: StateEntry, _ content: [UInt8]) throws {
         var file = try PendingFile(entry.name, in: directory)
         try file.write(content)
         try file.commit(durably: false)
     }
 
-    /// Removes a file where it is there.
+    /// Removes a file if it exists.
     func remove(_ entry: StateEntry) throws {
         if try has(entry) { try directory.unlink(entry.name) }
     }
@@ -137,7 +138,8 @@ package struct StateDirectory: Sendable {
         return try ManifestReader(descriptor, path: path(of: .manifest), withUncovered: withUncovered)
     }
 
-    /// Which manifest is there; nil without one. The inode of one that was replaced may be that of the next.
+    /// Identifies the present manifest; nil if there is none. A replaced manifest's inode may be reused by the next
+    /// one.
     package func manifestVersion() throws -> ManifestVersion? {
         try status(of: .manifest).map {
             ManifestVersion(inode: $0.inode, changed: $0.changed, written: $0.modified)
@@ -150,12 +152,12 @@ package struct StateDirectory: Sendable {
         let written: FileTime
     }
 
-    /// The file that becomes the manifest when it is committed.
+    /// The temporary file that becomes the manifest.
     func newManifest() throws -> PendingFile { try PendingFile(StateEntry.manifest.name, in: directory) }
 
     // MARK: Directories
 
-    /// nil where it is missing.
+    /// nil if it does not exist.
     private func subdirectory(_ entry: StateEntry) throws -> Directory? {
         try has(entry) ? directory.directory(entry.name) : nil
     }
@@ -165,38 +167,38 @@ package struct StateDirectory: Sendable {
         return try directory.directory(entry.name)
     }
 
-    /// A directory for each transaction that is not committed yet; nil where there is none.
+    /// One directory per uncommitted transaction; nil if there is none.
     package func stage() throws -> Directory? { try subdirectory(.stage) }
     package func makeStage() throws -> Directory { try makeSubdirectory(.stage) }
 
-    /// A directory for each transaction that is committed; nil where there is none.
+    /// One directory per committed transaction; nil if there is none.
     package func history() throws -> Directory? { try subdirectory(.history) }
-    /// Of a transaction that is committed.
+    /// The directory of a committed transaction.
     func transaction(_ name: FileName) throws -> Directory {
         try directory.directory(StateEntry.history.name).directory(name)
     }
     func makeHistory() throws -> Directory { try makeSubdirectory(.history) }
 
-    /// The old trees of exchanges; nil where there is none.
+    /// The old trees of exchanges; nil if there are none.
     func trees() throws -> Directory? { try subdirectory(.trees) }
     func makeTrees() throws -> Directory { try makeSubdirectory(.trees) }
 
-    /// What is in it will be removed.
+    /// Its content will be removed.
     func makeTrash() throws -> Directory { try makeSubdirectory(.trash) }
 
-    /// The names of the transactions in the history, the oldest first.
+    /// The names of the committed transactions, oldest first.
     package func transactions() throws -> [FileName] {
         guard let history = try history() else { return [] }
-        // Names of others tell nothing of the order of ours.
+        // Names of another form are not ordered by time.
         return try DirectoryListing.names(in: history).filter(TransactionID.isName).sorted()
     }
 
-    /// Bytes on disk of what runs that were cut short have staged.
+    /// Bytes on disk that interrupted runs have staged.
     package func stagedBytes() throws -> Int64 {
         guard let stage = try stage() else { return 0 }
         let scan = try TreeScan(stage, TreeScan.Options())
         var bytes: Int64 = 0
-        // What has other names is not freed with this one.
+        // Removing one of several names frees nothing.
         while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
         return bytes
     }

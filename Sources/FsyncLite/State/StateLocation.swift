@@ -1,24 +1,25 @@
 import FileStorage
 import FileSystem
 
-/// Where the state of a target stands: in it, or beside it after an exchange, with the other trees of a subvolume.
+/// The location of a target's state: in it, or beside it after an exchange; and the directory of a subvolume's other
+/// trees.
 extension StateDirectory {
-    /// The directory of the other trees of a target that is a subvolume; nil where its name would be too long.
+    /// The directory of the other trees of a target that is a subvolume; nil if its name would be too long.
     static func treesName(beside target: FileName) -> FileName? {
         FileName.state(beside: target, suffix: "-trees")
     }
 }
 
 extension TargetRoot {
-    /// The state that stands beside under another name of this directory, which was renamed after an exchange.
+    /// The state beside this directory under another name, if the directory was renamed after an exchange.
     func stateOfOtherName() throws -> [UInt8]? {
-        guard let directory, let (parent, _) = try directory.place(.read) else { return nil }
+        guard let directory, let (parent, _) = try directory.location(.read) else { return nil }
         let identity = try directory.status().identity
         for name in try DirectoryListing.names(in: parent).sorted()
         where name.bytes.first == UInt8(ascii: ".")
             && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
-            // What is not ours to read is not the one.
+            // A state that we may not read belongs to another user.
             guard let state = try? StateDirectory(name, in: parent, isBeside: true),
                 let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
             else { continue }
@@ -27,29 +28,29 @@ extension TargetRoot {
         return nil
     }
 
-    /// Why the state cannot be moved to where it will be, and back; nil where it stays or can be.
+    /// Why the state cannot be moved to its new location and back; nil if it stays or can be moved.
     func stateRefusal(exchanges: Bool) throws -> Refusal? {
         let beside = exchanges && !isSubvolume
         guard let directory, let state, state.isBeside != beside,
-            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.place(.read)
+            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.location(.read)
         else { return nil }
         let own = try state.directory.domain()
-        for place in [directory, holder] {
-            let demand = try place.domain()
+        for location in [directory, holder] {
+            let demand = try location.domain()
             guard demand.admits(own) == false else { continue }
             return Refusal(
                 "\(escapedText(state.directory.path)): "
-                    + Domain.reason(demand, own, directory: escapedText(place.path)))
+                    + Domain.reason(demand, own, directory: escapedText(location.path)))
         }
         return nil
     }
 
-    /// Moves the state into the target, or beside it where an exchange keeps it: one rename, durable.
+    /// Moves the state into the target, or beside it for an exchange, with one durable rename.
     mutating func moveState(beside: Bool) throws {
         guard let directory, let state, state.isBeside != beside else { return }
-        guard let (parent, name) = try directory.place(.read),
+        guard let (parent, name) = try directory.location(.read),
             let sibling = FileName.state(beside: name)
-        else { throw SyncError(.failed, path: path, "somebody is moving the target") }
+        else { throw SyncError(.failed, path: path, "the target is being moved; run again") }
         try state.keepingTime(of: directory) {
             try ObjectHandle(of: directory).whileWritable {
                 if beside {
@@ -70,7 +71,8 @@ extension TargetRoot {
         guard !original.isMountRoot else {
             return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
         }
-        guard let (parent, name) = try directory.place(), StateDirectory.treesName(beside: name) != nil else {
+        guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
+        else {
             return [Refusal("the target has no name, or too long a one for a second tree beside it")]
         }
         guard try isSubvolume || parent.status().device == original.device else {

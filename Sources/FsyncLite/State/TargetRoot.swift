@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The directory that becomes the mirror, or the place where it will be made.
+/// The root directory of the mirror, which may not exist yet.
 struct TargetRoot {
     let path: [UInt8]
     /// nil while it does not exist.
@@ -9,21 +9,21 @@ struct TargetRoot {
     private(set) var state: StateDirectory?
     /// The root as this run found it.
     let original: FileStatus?
-    /// Where this run made it; removed again if it comes to nothing.
-    private var made: LocalFile.Place?
+    /// Where this run created it; removed again if the run fails.
+    private var made: LocalFile.Location?
     private(set) var stateWasMade = false
     private let stateWasBeside: Bool
-    /// Of btrfs: neither rename nor link leads into it or out, so its state is always in it.
+    /// A btrfs subvolume: renames and links cannot cross its boundary, so its state is always inside.
     let isSubvolume: Bool
 
-    /// - Throws: `SyncError`, `refused` for a state that is not ours, or another directory's.
+    /// - Throws: `SyncError`, `refused` for a state that belongs to another user or another directory.
     init(_ path: [UInt8]) throws {
         var (attempt, isSettled) = (0, false)
         repeat {
             attempt += 1
             directory = try TargetRoot.openIfPresent(path)
             state = try directory.flatMap { try StateDirectory(of: $0) }
-            // RACE: an exchange may have put another directory here meanwhile, of which the state tells.
+            // RACE: an exchange may have put another directory here meanwhile, to which the state belongs.
             let (now, found) = (try TargetRoot.openIfPresent(path)?.status(), try directory?.status())
             let isSame = now.map { now in found.map(now.isSameObject) ?? false } ?? (found == nil)
             isSettled = try isSame && TargetRoot.belongs(state, to: directory)
@@ -41,21 +41,21 @@ struct TargetRoot {
         }
     }
 
-    /// A state beside a target is told by the manifest from one that another directory left; while a commit is
-    /// unfinished, by the journal.
+    /// Whether a state beside a target belongs to it, rather than to another directory: by the manifest; while a commit
+    /// is unfinished, by the journal.
     private static func belongs(_ state: StateDirectory?, to directory: Directory?) throws -> Bool {
         guard let state, state.isBeside, try !state.hasJournal() else { return true }
         guard let identity = try state.manifest()?.header.rootIdentity else { return true }
         return try directory?.status().identity == identity
     }
 
-    /// The state beside a directory that is not there.
+    /// The state beside a directory that does not exist.
     private static func orphan(_ path: [UInt8]) throws -> StateDirectory? {
         let file = LocalFile(bytes: path)
         guard try file.parent.isDirectory else { return nil }
-        let place = try file.place()
-        return try FileName.state(beside: place.name).flatMap {
-            try StateDirectory($0, in: place.directory, isBeside: true)
+        let location = try file.location()
+        return try FileName.state(beside: location.name).flatMap {
+            try StateDirectory($0, in: location.directory, isBeside: true)
         }
     }
 
@@ -72,7 +72,7 @@ struct TargetRoot {
         }
     }
 
-    /// The nearest directory that exists: the target, or what will hold it.
+    /// The nearest existing directory: the target, or the one that will hold it.
     func anchor() throws -> Directory {
         if let directory { return directory }
         var ancestor = LocalFile(bytes: path).parent
@@ -85,31 +85,31 @@ struct TargetRoot {
         try directory != nil || LocalFile(bytes: path).parent.isDirectory
     }
 
-    /// Makes the target where it is missing, locked.
+    /// Creates the target if it is missing, and locks it.
     mutating func make(parents: Bool) throws {
         guard directory == nil else { return }
         let file = LocalFile(bytes: path)
         if parents { try file.parent.makeDirectory(parents: true) }
-        let place = try file.place()
+        let location = try file.location()
         do throws(SystemError) {
-            try place.directory.makeDirectory(place.name)
+            try location.directory.makeDirectory(location.name)
         } catch {
             guard error.errno == .exists else { throw error }
-            if try place.directory.status(of: place.name)?.type == .symlink {
+            if try location.directory.status(of: location.name)?.type == .symlink {
                 throw SyncError(
                     .refused, path: path, "this symlink leads nowhere; make the directory it names")
             }
             throw SyncError(.locked, path: path, "another run made this just now; run again")
         }
-        // RACE: it is opened in the directory in which it was made and not by its path, which may lead elsewhere
-        // by now: the whole mirror would be written there.
-        let made = try place.directory.directory(place.name)
+        // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole
+        // mirror would be written there.
+        let made = try location.directory.directory(location.name)
         guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
         else {
-            throw SyncError(.locked, path: path, "another directory took this place just now; run again")
+            throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
         directory = made
-        self.made = place
+        self.made = location
         try lock()
     }
 
@@ -122,21 +122,21 @@ struct TargetRoot {
         return made
     }
 
-    /// After the state was moved.
+    /// To be called after the state was moved.
     mutating func findState() throws {
         state = try directory.flatMap { try StateDirectory(of: $0) }
     }
 
-    /// After an exchange: the directory that has the target's name now.
+    /// To be called after an exchange, with the directory that now has the target's name.
     mutating func becomes(_ tree: Directory) {
         directory = tree
     }
 
-    /// Takes back what this run made before its commit, but for a second tree.
+    /// Removes what this run created before its commit, except a second tree.
     mutating func unmake() throws {
         guard let directory else { return }
         try moveState(beside: stateWasBeside)
-        // A commit that was taken back may have found what is somebody's.
+        // An undone commit may have met files of others.
         guard let state, stateWasMade, try state.transactions().isEmpty else {
             try state?.clean()
             return

@@ -1,11 +1,11 @@
 import FileSystem
 
-/// What goes from the state, and the state itself.
+/// Removing parts of the state, and the state itself.
 extension StateDirectory {
-    /// Takes a directory out of the way at once, to be emptied after.
+    /// Moves a directory to the trash, which is emptied later.
     ///
-    /// - Parameter header: the file in it that makes it count, and goes first where the disk has no room for the
-    ///   trash itself: a kill half way then leaves what does not count.
+    /// - Parameter header: the file that makes the directory valid. It is removed first if the disk has no room for the
+    ///   trash itself: after a kill half way, the rest is invalid.
     package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
         guard try parent.status(of: name) != nil else { return }
         let trash: Directory
@@ -25,7 +25,7 @@ extension StateDirectory {
         try TreeRemoval.remove(StateEntry.trash.name, in: directory)
     }
 
-    /// Empties the trash and what a run that was cut short left behind. No journal may be there.
+    /// Empties the trash and the remains of interrupted runs. There must be no journal.
     package func clean() throws {
         let (stage, left) = (StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity].map(\.name))
         if try has(.stage) { try discard(stage, in: directory) }
@@ -35,7 +35,7 @@ extension StateDirectory {
         }
     }
 
-    /// Removes the state itself, what it says of a copy last. No journal may be there.
+    /// Removes the state, its copy mark last. There must be no journal.
     package func removeAll(from root: Directory) throws {
         for name in try DirectoryListing.names(in: directory) where name != StateEntry.copy.name {
             try TreeRemoval.remove(name, in: directory)

@@ -57,9 +57,9 @@ struct ZshCompletions: Sendable {
     }
 
     private func specification(_ argument: ArgumentDescription, at position: Int) -> String {
-        let place = argument.isRepeated ? "*" : "\(position)"
+        let prefix = argument.isRepeated ? "*" : "\(position)"
         let separator = argument.isOptional && !argument.isRepeated ? "::" : ":"
-        return Shell.quoted("\(place)\(separator)\(escaped(argument.name)):\(action(argument.valueKind))")
+        return Shell.quoted("\(prefix)\(separator)\(escaped(argument.name)):\(action(argument.valueKind))")
     }
 
     private func action(_ kind: ValueKind) -> String {

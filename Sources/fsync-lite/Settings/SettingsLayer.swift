@@ -57,7 +57,7 @@ struct SettingsLayer {
             }
             values[option.name] = Value(
                 values: try file.locating(path + [key]) { try SettingsLayer.words(value, for: option) },
-                location: file.place(of: path + [key]))
+                location: file.location(of: path + [key]))
         }
         _ = try file.locating(path) { try RetentionOptions(retention) }
     }

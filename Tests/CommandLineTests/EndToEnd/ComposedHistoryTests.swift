@@ -423,7 +423,8 @@ struct ComposedHistoryTests {
         #expect(run.code == 3)
         for name in ["a", "b"] {
             #expect(
-                run.errors.contains(withDigest ? "\(name): what it held is lost" : "\(name): somebody put"))
+                run.errors.contains(
+                    withDigest ? "\(name): what it held is lost" : "\(name): another file has replaced it"))
             #expect(scene.exists("copy/\(name)") == !withDigest)
         }
         #expect(try scene.text("copy/other") == "3")

@@ -120,7 +120,9 @@ struct OverlappingRunsTests {
             try scene.move("target", to: "was")
             try scene.build([:], at: "target")
         }
-        #expect(run.code == 75 && run.errors.contains("another directory took this place"), "\(run.errors)")
+        #expect(
+            run.code == 75 && run.errors.contains("another directory has just taken this path"),
+            "\(run.errors)")
         #expect(try TreeSnapshot(scene.target, withState: true).paths == [])
     }
 

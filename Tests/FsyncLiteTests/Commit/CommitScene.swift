@@ -17,12 +17,14 @@ final class CommitScene {
     private static let id = "20260101T000000.000000Z-0000"
     static let operations: [OperationGraph.Operation] = [
         .detach(8), .detach(9), .detach(10), .detach(11), .exchange(6, with: 7), .attach(10), .attach(8),
-        .attach(9), .attach(11), .link(OperationGraph.Link(object: 12, place: place("second"))),
+        .attach(9), .attach(11), .link(OperationGraph.Link(object: 12, location: location("second"))),
         .rename(OperationGraph.transaction),
     ]
 
-    private static func place(_ name: String, in parent: Int = OperationGraph.root) -> OperationGraph.Place {
-        OperationGraph.Place(parent: parent, name: FileName(name.utf8).unsafelyUnwrapped)
+    private static func location(_ name: String, in parent: Int = OperationGraph.root)
+        -> OperationGraph.Location
+    {
+        OperationGraph.Location(parent: parent, name: FileName(name.utf8).unsafelyUnwrapped)
     }
 
     init(in directory: TemporaryDirectory? = nil) throws {
@@ -48,21 +50,21 @@ final class CommitScene {
 
         let name = try #require(FileName(Self.id.utf8))
         var objects = OperationGraph.ownObjects(name)
-        func slot(_ number: Int) -> OperationGraph.Place { Self.place("\(number)", in: 5) }
-        func moving(_ old: OperationGraph.Place, _ number: Int, _ new: OperationGraph.Place?)
+        func slot(_ number: Int) -> OperationGraph.Location { Self.location("\(number)", in: 5) }
+        func moving(_ old: OperationGraph.Location, _ number: Int, _ new: OperationGraph.Location?)
             -> OperationGraph.Object
         {
             OperationGraph.Object(old: old, slot: slot(number), new: new)
         }
         objects += [
-            OperationGraph.Object(fixed: Self.place("0", in: OperationGraph.transaction)),
-            OperationGraph.Object(slot: slot(0), new: Self.place("gone")),
-            moving(Self.place("gone"), 0, nil),
-            moving(Self.place("x", in: 10), 1, Self.place("x")),
-            moving(Self.place("a"), 2, Self.place("b")),
-            moving(Self.place("d"), 3, Self.place("e")),
-            moving(Self.place("b"), 4, Self.place("a")),
-            OperationGraph.Object(fixed: Self.place("kept")),
+            OperationGraph.Object(fixed: Self.location("0", in: OperationGraph.transaction)),
+            OperationGraph.Object(slot: slot(0), new: Self.location("gone")),
+            moving(Self.location("gone"), 0, nil),
+            moving(Self.location("x", in: 10), 1, Self.location("x")),
+            moving(Self.location("a"), 2, Self.location("b")),
+            moving(Self.location("d"), 3, Self.location("e")),
+            moving(Self.location("b"), 4, Self.location("a")),
+            OperationGraph.Object(fixed: Self.location("kept")),
         ]
         journal = Journal(
             id: Self.id, root: try root.status().identity, began: .now, objects: objects,

@@ -117,8 +117,8 @@ struct CommitTests {
             journal.operations.removeLast()
             for number in 0..<40 {
                 let name = FileName((String(repeating: "n", count: 200) + "\(number)").utf8)
-                let place = OperationGraph.Place(parent: OperationGraph.root, name: try #require(name))
-                journal.operations.append(.link(OperationGraph.Link(object: 12, place: place)))
+                let location = OperationGraph.Location(parent: OperationGraph.root, name: try #require(name))
+                journal.operations.append(.link(OperationGraph.Link(object: 12, location: location)))
             }
             journal.operations.append(.rename(OperationGraph.transaction))
             let stage = try scene.state.makeStage()

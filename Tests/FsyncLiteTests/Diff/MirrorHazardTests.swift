@@ -11,7 +11,7 @@ struct MirrorHazardTests {
         var layout: OperationGraph
         var difference: Difference
         /// Files whose bytes were copied.
-        var copied: [String] { layout.arrivals.filter { $0.file.isFile }.map { "\($0.file.path)" } }
+        var copied: [String] { layout.stagedEntries.filter { $0.file.isFile }.map { "\($0.file.path)" } }
         /// Renames into and out of slots, without those of the manifest and the transaction.
         var moves: Int { layout.operations.count - 2 }
     }
@@ -84,7 +84,7 @@ struct MirrorHazardTests {
         let result = try mirror((0..<files).map { ("old/sub/\($0)", $0) } + [("other", 1)]) {
             $0.move("old", "new")
         }
-        #expect(result.layout.arrivals.isEmpty)
+        #expect(result.layout.stagedEntries.isEmpty)
         #expect(result.layout.displaced.isEmpty)
         #expect(result.moves == 2)
         let actions = Plan(result.difference, root: nil).actions

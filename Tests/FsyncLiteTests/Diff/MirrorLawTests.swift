@@ -138,7 +138,7 @@ private struct Course {
         try expect(difference.targetCount == mirror.target.entries().count, "target count")
         try checkSummary(difference, layout)
         if kind == .movesOnly {
-            try expect(!layout.arrivals.contains { $0.file.isFile }, "copied: \(layout.arrivals)")
+            try expect(!layout.stagedEntries.contains { $0.file.isFile }, "copied: \(layout.stagedEntries)")
         }
         let achieved = try checkUndo(layout)
         try expect(content(achieved), content(mirror.source), "apply")
@@ -211,7 +211,9 @@ private struct Course {
             "\(changed) changed, \(plan.summary.unchanged) unchanged of \(difference.sourceCount)")
         try expect(
             plan.summary.bytesToCopy
-                == layout.arrivals.reduce(0) { $0 + ($1.file.isFile && $1.leader == nil ? $1.file.size : 0) },
+                == layout.stagedEntries.reduce(0) {
+                    $0 + ($1.file.isFile && $1.primary == nil ? $1.file.size : 0)
+                },
             "bytes to copy")
         if plan.summary.actions == 0 {
             try expect(layout.operations.count == 2, "operations that no action tells of")
@@ -247,7 +249,7 @@ private struct Course {
         var difference = try mirror.difference()
         let layout = mirror.layout(difference)
         var omitted: Set<RelativePath> = []
-        for arrival in layout.arrivals where !arrival.file.isDirectory && random.oneIn(2) {
+        for arrival in layout.stagedEntries where !arrival.file.isDirectory && random.oneIn(2) {
             omitted.insert(arrival.file.path)
         }
         difference.omit(Array(omitted))

@@ -54,7 +54,7 @@ struct EightBytesTests {
                 DecimalWord($0.baseAddress.unsafelyUnwrapped, between: "00-00-00")
             }
             #expect(word.isDecimal == isRight)
-            if isRight { #expect(word.match(at: 3) == Int64(String(decoding: text[3..<5], as: UTF8.self))) }
+            if isRight { #expect(word.pair(at: 3) == Int64(String(decoding: text[3..<5], as: UTF8.self))) }
         }
     }
 }

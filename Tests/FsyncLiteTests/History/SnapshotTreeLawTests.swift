@@ -99,7 +99,7 @@ private struct HistoryCourse {
         let difference = try mirror.difference()
         let record = HistoryRecord(
             id: "20261121T090000.00000\(records.count)Z-0000", created: .now, previous: nil, manifest: nil,
-            plan: Plan(difference, root: nil), layout: mirror.layout(difference))
+            plan: Plan(difference, root: nil), graph: mirror.layout(difference))
         trees.append(mirror.target)
         records.append(record)
         try mirror.apply(difference)
@@ -150,7 +150,7 @@ private struct HistoryCourse {
             {
                 faults.append("\(file.path): \(file.status) and not \(old.status)")
             }
-            let place = tree.place(of: file.path)
+            let place = tree.location(of: file.path)
             if place.isLost { continue }
             if place.isInState {
                 // Displaced objects are known by their inode.
@@ -163,7 +163,7 @@ private struct HistoryCourse {
         }
         func groups(_ files: [File]) -> Set<Set<RelativePath>> {
             // What is lost may come back as another name of what is not.
-            let files = files.filter { $0.isFile && $0.linkCount > 1 && !tree.place(of: $0.path).isLost }
+            let files = files.filter { $0.isFile && $0.linkCount > 1 && !tree.location(of: $0.path).isLost }
             let groups = Dictionary(grouping: files, by: \.identity).values
             return Set(groups.map { Set($0.map(\.path)) }.filter { $0.count > 1 })
         }

@@ -163,30 +163,30 @@ struct GuardTests {
             $0.plan = Plan(Difference(), root: nil)
         },
         Row("the target's file system, exfat, cannot keep the promise of all or nothing") {
-            $0.facts.name = "exfat"
+            $0.info.name = "exfat"
         } butNot: {
-            $0.facts.name = "zfs"
+            $0.info.name = "zfs"
         },
         Row("the target's file system is mounted read-only") {
-            $0.facts.isReadOnly = true
+            $0.info.isReadOnly = true
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
         Row("1768 bytes are needed and 1767 are free in the target") {
-            $0.facts.availableBytes = 1767
+            $0.info.availableBytes = 1767
         } butNot: {
-            $0.facts.availableBytes = 1768
+            $0.info.availableBytes = 1768
         },
         Row("1768 bytes are needed and 0 are free in the target; its history holds 9, which snapshot prune") {
-            $0.facts.availableBytes = 0
+            $0.info.availableBytes = 0
             $0.heldBytes = 9
         } butNot: {
             $0.givingWay = ["a snapshot"]
         },
         Row("17 inodes are needed and 16 are free in the target") {
-            $0.facts.availableInodes = 16
+            $0.info.availableInodes = 16
         } butNot: {
-            $0.facts.availableInodes = 17
+            $0.info.availableInodes = 17
         },
     ]
 
@@ -204,8 +204,8 @@ struct GuardTests {
 
     @Test func allReasonsAreToldAtOnce() throws {
         var facts = try GuardFacts.ofANewFile()
-        facts.facts.isReadOnly = true
-        facts.facts.name = "vfat"
+        facts.info.isReadOnly = true
+        facts.info.name = "vfat"
         facts.mounts = [(path("d"), true)]
         #expect(facts.refusals().count == 3)
     }
@@ -225,7 +225,7 @@ struct GuardTests {
     /// What is linked takes no room of its own.
     @Test func linkedFilesNeedNoRoom() throws {
         var facts = try GuardFacts.ofANewFile()
-        facts.facts.availableBytes = 512
+        facts.info.availableBytes = 512
         #expect(facts.refusals().count == 1)
         facts.linksFiles = true
         #expect(facts.refusals() == [])
@@ -239,11 +239,11 @@ extension GuardFacts {
     /// Nothing is wrong: a file of 1,000 bytes comes into an empty target with room.
     fileprivate static func ofANewFile() throws -> GuardFacts {
         let directory = try TemporaryDirectory()
-        var facts = try FileSystemInfo(of: LocalFile(directory.path).directory())
-        (facts.name, facts.isReadOnly, facts.blockSize) = ("ext4", false, 4096)
-        (facts.availableBytes, facts.availableInodes) = (1 << 30, 1 << 20)
+        var info = try FileSystemInfo(of: LocalFile(directory.path).directory())
+        (info.name, info.isReadOnly, info.blockSize) = ("ext4", false, 4096)
+        (info.availableBytes, info.availableInodes) = (1 << 30, 1 << 20)
         var guards = GuardFacts(
-            plan: Plan(Difference(), root: nil), options: SyncOptions(), source: lastSource, facts: facts,
+            plan: Plan(Difference(), root: nil), options: SyncOptions(), source: lastSource, info: info,
             mounts: [], locked: [:], collisions: [], rotten: [])
         try guards.setPlan(deleted: 0)
         return guards

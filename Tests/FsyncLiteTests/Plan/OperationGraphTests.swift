@@ -26,7 +26,7 @@ struct OperationGraphTests {
 
     /// Operations by the name that an object has, or comes to.
     private func operations(_ layout: OperationGraph) -> [String] {
-        func name(_ place: OperationGraph.Place?) -> String? { place.map { $0.name.description } }
+        func name(_ place: OperationGraph.Location?) -> String? { place.map { $0.name.description } }
         func text(_ number: Int) -> String {
             let object = layout.objects[number]
             return name(object.old) ?? name(object.new) ?? "?"
@@ -37,7 +37,7 @@ struct OperationGraphTests {
             case .attach(let object): "attach \(name(layout.objects[object].new) ?? "?")"
             case .exchange(let object, let other): "exchange \(text(object)) with \(text(other))"
             case .rename(let object): "rename \(text(object))"
-            case .link(let link): "link \(link.place.name)"
+            case .link(let link): "link \(link.location.name)"
             }
         }
     }

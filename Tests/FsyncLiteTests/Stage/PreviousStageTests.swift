@@ -38,7 +38,7 @@ struct PreviousStageTests {
             let found = try #require(
                 try Directory.open(path: Array("\(name)/t/0".utf8)).status(of: FileName("f")))
             let staged = StagedFile(
-                path: file.path, place: path("0/f"), source: source, stagedInode: found.inode)
+                path: file.path, location: path("0/f"), source: source, stagedInode: found.inode)
             line = staged.line
             try writeLog("\(Self.header)\n\(line)\n")
         }
