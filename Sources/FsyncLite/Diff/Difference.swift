@@ -194,7 +194,8 @@ package struct Difference: Sendable {
 
     /// The manifest gains, loses or changes entries, although there may be no action.
     var changesCoverage: Bool {
-        !forgotten.isEmpty || !uncovered.isEmpty || matches.contains { $0.changesManifest || isUncovering($0) }
+        !forgotten.isEmpty || !uncovered.isEmpty
+            || matches.contains { $0.changesManifest || isUncovering($0) }
     }
 
     /// The entry is uncovered in the earlier tree and covered now.
