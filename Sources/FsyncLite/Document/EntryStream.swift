@@ -29,7 +29,7 @@ package protocol EntryStream: AnyObject {
     var marks: EntryMarks { get }
     /// Of a file's content, where it is known.
     var digest: Digest? { get }
-    /// The manifest that the entry comes from, where nobody looked at the entry itself.
+    /// The manifest that the entry comes from, if the entry itself was not looked at.
     var recorded: ManifestReader? { get }
 }
 

@@ -32,7 +32,7 @@ public struct File: Hashable, Sendable, NamedFile {
     public var path: RelativePath { shared.value.path }
     package var status: FileStatus { shared.value.status }
     package var destination: [UInt8] { shared.value.destination }
-    /// As far as somebody looked: a scan does only where it is asked to.
+    /// The extended attributes, if they were read; a scan reads them only on request.
     package var extended: ExtendedAttributes {
         get { shared.value.extended }
         set { self[\.extended] = newValue }
@@ -126,7 +126,7 @@ public struct File: Hashable, Sendable, NamedFile {
     public var group: UInt32 { status.group }
     /// How many names the object has.
     public var linkCount: UInt32 { status.links }
-    /// Which object it is, whatever its name.
+    /// The identity of the object, the same under all of its names.
     public var identity: FileIdentity { status.identity }
 
     /// The last component, for people: bytes that are no UTF-8 are replaced. `path` has them all.

@@ -2,7 +2,7 @@ import FileSystem
 
 /// The steps of a plan as objects and operations on them: a pure value, of which the journal is the text.
 ///
-/// An object is one thing in the file system, whatever its name. It has up to three places: the old one, a
+/// An object is one file, directory or other inode; its names do not matter. It has up to three places: the old one, a
 /// slot in the stage, the new one. A place is a name in a parent *object*, so an operation means the same
 /// wherever its parents have got to meanwhile, and the order matters only where two objects share a place:
 /// everything leaves before anything arrives, which also makes cycles of names plain.
@@ -348,7 +348,7 @@ package struct OperationGraph: Sendable {
             let object = explicitByOld[match.target.path] ?? objectFor(match.target)
             changes[object] = (match.source.path, match.attributes.old, match.attributes.new)
         }
-        // Whatever enters or leaves a directory moves its modification time, which is put right last.
+        // Names that come or go change a directory's modification time, which is set last.
         var touched: Set<Int> = []
         for operation in operations {
             switch operation {
@@ -363,7 +363,7 @@ package struct OperationGraph: Sendable {
         let arriving = stagedEntries.filter(\.file.isDirectory)
         let created = Dictionary(uniqueKeysWithValues: arriving.map { ($0.file.path, $0.file) })
         // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
-        // the permissions without which nobody but root can move it.
+        // the permissions that a user other than root needs to move it.
         touched.formUnion(arriving.compactMap(\.object))
         touched.formUnion(explicitByOld.values.filter { objects[$0].seen?.type == .directory })
         for object in touched.sorted() where changes[object] == nil {
