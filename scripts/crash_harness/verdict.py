@@ -160,7 +160,11 @@ def manifest_error(state: str, tree: Tree) -> str | None:
     path = os.path.join(state, "manifest.json")
     if not os.path.exists(path):
         return None if tree.keys() <= {b"."} else "there is a tree and no manifest"
-    return next(iter(read_manifest(path).compare(tree)), None)
+    try:
+        manifest = read_manifest(path)
+    except ValueError as error:
+        return f"the manifest cannot be read: {error}"
+    return next(iter(manifest.compare(tree)), None)
 
 
 def unfinished_trees(trial: Trial) -> set[str]:
