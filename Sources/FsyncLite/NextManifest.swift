@@ -39,7 +39,7 @@ struct NextManifest {
         var header = try header(id, root: root)
         header.commits = try commits(state)
         let note = try write(
-            header, plan, stage.staged, graph, in: stage.directory, over: state, durably: false)
+            header, plan, stage.staged, graph, to: stage.newManifest(), over: state, durably: false)
         return (header, note)
     }
 
@@ -57,7 +57,7 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                header, planned.plan, [], nil, in: state.directory, over: state, durably: true)
+                header, planned.plan, [], nil, to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
         {
@@ -67,9 +67,8 @@ struct NextManifest {
 
     private func write(
         _ header: ManifestHeader, _ plan: Plan, _ staged: [(path: RelativePath, outcome: Stage.Outcome)],
-        _ graph: OperationGraph?, in directory: Directory, over state: StateDirectory, durably: Bool
+        _ graph: OperationGraph?, to file: consuming PendingFile, over state: StateDirectory, durably: Bool
     ) throws -> String? {
-        var manifest = try PendingFile(TransactionEntry.manifest, in: directory)
         var missing: MissingDigests?
         if options.recordsDigests {
             missing = MissingDigests(
@@ -81,8 +80,8 @@ struct NextManifest {
         )
         update.passOver(planned.passedOver)
         _ = try update.write(
-            header, over: try state.manifest(withUncovered: true), to: &manifest, digests: missing)
-        try manifest.commit(durably: durably)
+            header, over: try state.manifest(withUncovered: true), to: &file, digests: missing)
+        try file.commit(durably: durably)
         return missing?.note
     }
 

@@ -162,10 +162,7 @@ extension Target {
     private func manifest(
         _ state: StateDirectory, withUncovered: Bool = false
     ) throws -> ManifestReader {
-        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
-            throw SyncError(.inputMissing, path: path, "nothing was applied here")
-        }
-        return manifest
+        try state.manifest(of: path, withUncovered: withUncovered, orThrow: "nothing was applied here")
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.

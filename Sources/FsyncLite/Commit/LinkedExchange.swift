@@ -93,11 +93,10 @@ struct LinkedExchange: CommitStrategy {
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may be another object than
     /// the recorded one; it is identified as the copy of that.
     private func renumber() throws {
-        let stage = staged.stage.directory
-        let manifest = try LinkedExchange.stagedManifest(in: stage)
+        let manifest = try LinkedExchange.stagedManifest(in: staged.stage.directory)
         var header = staged.header
         header.rootIdentity = try tree.status().identity
-        var file = try PendingFile(TransactionEntry.manifest, in: stage)
+        var file = try staged.stage.newManifest()
         var writer = ManifestWriter(header)
         let scan = try TreeScan(tree, TreeScan.Options(), monitor: staged.monitor)
         while try manifest.advance() {

@@ -212,7 +212,7 @@ public struct Tree: Sendable {
         case .manifest:
             return try ManifestReader(LocalFile(bytes: path).openInput(), path: path)
         case .target(let state):
-            return try manifest(of: state)
+            return try state.manifest(of: path)
         case .snapshot(let earlier):
             return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
@@ -226,7 +226,7 @@ public struct Tree: Sendable {
     private func manifest(
         of earlier: Earlier, withUncovered: Bool = false
     ) throws -> ManifestReader {
-        let manifest = try manifest(of: earlier.state, withUncovered: withUncovered)
+        let manifest = try earlier.state.manifest(of: path, withUncovered: withUncovered)
         try checkManifest(is: earlier.manifest)
         return manifest
     }
@@ -238,14 +238,5 @@ public struct Tree: Sendable {
 
     private static func overtaken(_ path: [UInt8]) -> SyncError {
         SyncError(.pending, path: path, "an apply has changed it meanwhile; run the command once more")
-    }
-
-    private func manifest(
-        of state: StateDirectory, withUncovered: Bool = false
-    ) throws -> ManifestReader {
-        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
-            throw SyncError(.inputMissing, path: path, "the manifest is gone")
-        }
-        return manifest
     }
 }

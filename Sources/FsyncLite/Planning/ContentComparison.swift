@@ -7,21 +7,19 @@ final class ContentComparison {
     private let monitor: any Monitor
     /// The key of a match in the comparison log; nil where it must be read in any case.
     private let key: (Match) -> Digest?
-    /// Whether an earlier run found the files of a match equal.
-    private let isKnown: (Digest) -> Bool
-    private let note: (Digest) -> Void
+    /// What earlier runs found equal, and this one does.
+    private let log: ComparisonLog
     private var progress = SyncProgress(.comparing)
     /// Source files that could not be read.
     private(set) var problems: [Problem] = []
 
     init(
-        source: Directory, target: Directory, key: @escaping (Match) -> Digest?,
-        isKnown: @escaping (Digest) -> Bool, note: @escaping (Digest) -> Void, monitor: any Monitor
+        source: Directory, target: Directory, log: ComparisonLog, key: @escaping (Match) -> Digest?,
+        monitor: any Monitor
     ) {
         self.source = PathResolver(source)
         self.target = PathResolver(target)
-        (self.key, self.isKnown, self.note) = (key, isKnown, note)
-        self.monitor = monitor
+        (self.log, self.key, self.monitor) = (log, key, monitor)
     }
 
     /// True also where the source's file cannot be opened: what is not known to differ stays, and the problem is
@@ -34,10 +32,10 @@ final class ContentComparison {
             monitor.report(progress)
         }
         guard let key = key(match) else { return try areEqual(match) }
-        if isKnown(key) { return true }
+        if log.contains(key) { return true }
         let before = problems.count
         guard try areEqual(match) else { return false }
-        if problems.count == before { note(key) }
+        if problems.count == before { log.note(key) }
         return true
     }
 

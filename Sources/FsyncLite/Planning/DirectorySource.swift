@@ -208,10 +208,10 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let source = identity
         let contents = ContentComparison(
-            source: directory, target: target,
+            source: directory, target: target, log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
-            }, isKnown: log.contains, note: log.note, monitor: monitor)
+            }, monitor: monitor)
         let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
         let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
         do {

@@ -57,17 +57,13 @@ struct Planner {
     private func domains(
         of difference: inout Difference, _ source: some PlanSource
     ) throws -> TargetDomains {
-        func domains() throws -> TargetDomains {
-            try TargetDomains(
-                difference, target: root.directory, anchor: root.anchor(), state: root.state?.directory)
-        }
-        let found = try domains()
+        let found = try TargetDomains(difference, in: root)
         guard !found.obstacles.isEmpty else { return found }
         let movable = Set(difference.matches.lazy.filter { source.mayCopy($0) }.map(\.target.path))
         let copied = movable.intersection(found.obstacles.map(\.path))
         guard !copied.isEmpty else { return found }
         difference.copy(insteadOfMoving: copied)
-        return try domains()
+        return try TargetDomains(difference, in: root)
     }
 
     private func facts(

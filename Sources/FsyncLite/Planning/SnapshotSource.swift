@@ -46,7 +46,7 @@ struct SnapshotSource: PlanSource {
         let isInPlace = restoration.destination == nil
         let tree = try SnapshotTree(
             history.changes(to: index),
-            present: SnapshotSource.manifest(state, restoration, withUncovered: true),
+            present: state.manifest(of: restoration.target, withUncovered: true),
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
         self.tree = tree
@@ -61,17 +61,8 @@ struct SnapshotSource: PlanSource {
         self.options = options
     }
 
-    private static func manifest(
-        _ state: StateDirectory, _ restoration: Restoration, withUncovered: Bool = false
-    ) throws -> ManifestReader {
-        guard let manifest = try state.manifest(withUncovered: withUncovered) else {
-            throw SyncError(.inputMissing, path: restoration.target, "the manifest is gone")
-        }
-        return manifest
-    }
-
     private func manifest(withUncovered: Bool = false) throws -> ManifestReader {
-        try SnapshotSource.manifest(state, restoration, withUncovered: withUncovered)
+        try state.manifest(of: restoration.target, withUncovered: withUncovered)
     }
 
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {

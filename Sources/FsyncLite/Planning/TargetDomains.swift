@@ -21,16 +21,13 @@ struct TargetDomains {
     /// The last lookup; neighbours share their directory.
     private var last: (path: RelativePath, domain: Domain)?
 
-    /// - Parameters:
-    ///   - target: nil while it does not exist.
-    ///   - anchor: the target, or the directory that will hold it.
-    ///   - state: the directory in which new files are staged; nil if there is none yet.
-    init(_ difference: Difference, target: Directory?, anchor: Directory, state: Directory?) throws {
+    init(_ difference: Difference, in root: TargetRoot) throws {
         moves = MoveMap(difference)
-        resolver = target.map { PathResolver($0) }
+        resolver = root.directory.map { PathResolver($0) }
+        let anchor = try root.anchor()
         guard try FileSystemInfo(of: anchor).hasDomains else { return }
         known[.root] = try anchor.domain()
-        try lookAtArrivals(difference, stage: state?.domain() ?? known[.root] ?? Domain())
+        try lookAtArrivals(difference, stage: root.state?.directory.domain() ?? known[.root] ?? Domain())
         try lookAtDepartures(difference)
     }
 

@@ -138,18 +138,29 @@ package struct StateDirectory: Sendable {
         return try ManifestReader(descriptor, path: path(of: .manifest), withUncovered: withUncovered)
     }
 
+    /// The manifest of a target that must have one.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing` and this message for the target's path.
+    func manifest(
+        of target: [UInt8], withUncovered: Bool = false, orThrow missing: String = "the manifest is gone"
+    ) throws -> ManifestReader {
+        guard let manifest = try manifest(withUncovered: withUncovered) else {
+            throw SyncError(.inputMissing, path: target, missing)
+        }
+        return manifest
+    }
+
     /// Identifies the present manifest; nil if there is none. A replaced manifest's inode may be reused by the next
     /// one.
     package func manifestVersion() throws -> ManifestVersion? {
         try status(of: .manifest).map {
-            ManifestVersion(inode: $0.inode, changed: $0.changed, written: $0.modified)
+            ManifestVersion(inode: $0.inode, changed: $0.changed)
         }
     }
 
     package struct ManifestVersion: Hashable, Sendable {
         fileprivate let inode: UInt64
         fileprivate let changed: FileTime
-        let written: FileTime
     }
 
     /// The temporary file that becomes the manifest.
