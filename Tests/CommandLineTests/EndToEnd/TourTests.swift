@@ -4,36 +4,54 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// What the README prints, in a shell.
+/// What the README and the pages of the catalog print, each in a directory of its own.
 struct TourTests {
-    /// A command of the tour, and what the README prints below it.
+    /// A command, its continuation lines, and what the page prints below it.
     private struct Step {
         var command: String
         var output: [String] = []
     }
 
-    private func steps(_ readme: String) -> [Step] {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../..").standardizedFileURL
+    private static let catalog = "Sources/FsyncLite/FsyncLite.docc"
+
+    /// The README and every page that has a console.
+    static func pages() throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: root.appendingPathComponent(catalog).path)
+        return try ["README.md"]
+            + names.sorted().map { "\(catalog)/\($0)" }.filter { page in
+                try page.hasSuffix(".md") && text(of: page).contains("```console")
+            }
+    }
+
+    private static func text(of page: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+    }
+
+    private func steps(_ page: String) -> [Step] {
         var steps: [Step] = []
         var isConsole = false
-        for line in readme.components(separatedBy: "\n") {
+        for line in page.components(separatedBy: "\n") {
             if line.hasPrefix("```") {
                 isConsole = line == "```console"
             } else if isConsole, line.hasPrefix("$ ") {
                 steps.append(Step(command: String(line.dropFirst(2))))
+            } else if isConsole, line.hasPrefix("> "), steps.last?.output.isEmpty ?? false {
+                steps[steps.count - 1].command += "\n" + line.dropFirst(2)
             } else if isConsole {
                 steps[steps.count - 1].output.append(line)
             }
         }
-        // The crash that it tells of, in a copy: what follows goes on from before.
+        // The crash that a page tells of comes before the command that first sees it.
         if let crash = steps.firstIndex(where: { $0.output.contains { $0.contains("recover mirror") } }) {
             steps[crash].command = Self.crash + steps[crash].command
-            steps[crash + 2].command += "; cd ../tour"
         }
         return steps
     }
 
     private static let crash = """
-        cp -a ../tour ../copy; cd ../copy
         for n in $(seq 3000); do echo $n > photos/new-$n; done
         (strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=200 \
             fsync-lite apply photos mirror; :) >/dev/null 2>&1
@@ -49,14 +67,13 @@ struct TourTests {
     }
 
     @Test(
-        .needs(.root, .strace, .tool("bash"), .tool("jq"), .tool("mtree", package: "mtree-netbsd")))
-    func everyCommandWorksAsPrinted() throws {
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../README.md").standardizedFileURL.path
+        .needs(.root, .strace, .tool("bash"), .tool("jq"), .tool("mtree", package: "mtree-netbsd")),
+        arguments: try pages())
+    func everyCommandWorksAsPrinted(page: String) throws {
         let directory = try TemporaryDirectory()
         let tour = "\(directory.path)/tour"
-        let steps = steps(try String(contentsOfFile: readme, encoding: .utf8))
-        #expect(steps.count > 40)
+        let steps = steps(try Self.text(of: page))
+        #expect(!steps.isEmpty)
         let command = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
         let script =
             "umask 022; exec 2>&1; export PATH='\(command)':$PATH XDG_CONFIG_HOME=/nowhere; mkdir '\(tour)'; cd '\(tour)'\n"
