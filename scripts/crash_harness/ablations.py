@@ -120,7 +120,7 @@ def control(builds: Builds, paths: list[str], results: Results) -> Row:
 def check(results: Results) -> None:
     """Whether every patch still applies: all that there is time for in the short form."""
     for path in patches():
-        applied = command.run(["git", "apply", "--check", path], cwd=ROOT)
+        applied = command.run([*PATCH, path, "--dry-run"], cwd=ROOT)
         if applied.code != 0:
             results.failures.append(f"ablation {stem(path)}: does not apply\n{applied.message}")
 
