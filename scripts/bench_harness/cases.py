@@ -6,7 +6,9 @@ import os
 import subprocess
 
 from bench_harness import comparison, forest, measure, peers
+from bench_harness.cold import cold
 from bench_harness.contest import Bench, Contender, Result, Table, always, mirror_check
+from bench_harness.memory import memory
 from bench_harness.peers import OURS, RSYNC, TRUSTING
 from harness.scratch import remove
 
@@ -387,4 +389,6 @@ CASES = {
     "large": large_files,
     "digest": digests,
     "start": start,
+    "cold": cold,
+    "memory": memory,
 }

@@ -87,8 +87,13 @@ class Goal:
     unit: str
 
     @property
+    def is_missed(self) -> bool:
+        """What was not measured is not missed."""
+        return self.value is not None and self.value > self.bound
+
+    @property
     def verdict(self) -> str:
-        return "met" if self.value <= self.bound else "missed"
+        return "missed" if self.is_missed else "met"
 
 
 class Bench:

@@ -1,0 +1,106 @@
+"""Runs with nothing in the cache, on disks that make them wait."""
+
+import contextlib
+import os
+import time
+
+from bench_harness import comparison, measure, slow_disk
+from bench_harness.contest import Bench, Result, Table
+from bench_harness.peers import OURS, RSYNC, TRUSTING
+from bench_harness.slow_disk import SlowDisk
+from harness.scratch import remove
+
+RSYNC_FIRST = "rsync -a"
+# In seconds.
+RACY_WINDOW = 60
+
+
+def cold(bench: Bench) -> None:
+    """nothing is cached: a no-op and a first copy of the Linux source, on two kinds of slow disk"""
+    if not slow_disk.is_possible():
+        bench.note(f"cold: not tried; {slow_disk.NEEDS}")
+        return
+    tree = bench.real()
+    megabytes = (2 * tree.bytes + (20 << 10) * tree.entries >> 20) + 512
+    with bench.place() as folder:
+        source, target = (SlowDisk(folder, name, megabytes) for name in ("source", "target"))
+        with source.mounted(), target.mounted():
+            root = os.path.join(source.mount_point, "tree")
+            measure.run(["cp", "-a", tree.root, root])
+            ours, theirs = (os.path.join(target.mount_point, name) for name in ("ours", "rsync"))
+            measure.run(["rsync", "-a", root + "/", theirs + "/"])
+            measure.run([bench.tool, "apply", root, ours])
+            # What changed less than a minute before a run is compared once more.
+            time.sleep(RACY_WINDOW + 1)
+            measure.run([bench.tool, "apply", root, ours])
+            for disk in (source, target):
+                disk.unmount()
+            commands = {
+                OURS: [bench.tool, "apply", root, ours],
+                TRUSTING: [bench.tool, "apply", "--trust-manifest", root, ours],
+                RSYNC: ["rsync", "-a", "--delete", root + "/", theirs + "/"],
+            }
+            copy = os.path.join(folder, "copy")
+            copies = {
+                OURS: [bench.tool, "apply", root, copy],
+                RSYNC_FIRST: ["rsync", "-a", root + "/", copy + "/"],
+                "cp -a": ["cp", "-a", root, copy],
+            }
+            for kind, waits in slow_disk.KINDS.items():
+                entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
+                table = run(bench, f"cold no-op, {entries}", tree.entries, commands, (source, target), kind)
+                check_nothing_done(bench, table)
+                bound = 0.33 if kind == "flash" else 0.5
+                bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
+
+                def reset() -> None:
+                    remove(copy)
+
+                def compared() -> str | None:
+                    return comparison.difference(root, copy, sample=max(1, len(tree.files) // 100))
+
+                title = f"cold first copy, {entries}, to memory"
+                table = run(bench, title, tree.entries, copies, (source,), kind, reset, compared)
+                bound = 0.25 if kind == "flash" else 0.5
+                bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, RSYNC_FIRST), bound)
+            # What `mounted` expects to find at its end.
+            for disk in (source, target):
+                disk.mount()
+
+
+def run(bench, title, units, commands, disks, kind, reset=lambda: None, check=lambda: None) -> Table:
+    """All in turn, and again; the disks are mounted anew for each run, so all rounds count."""
+    print(f"{title}: {', '.join(commands)}", flush=True)
+    table = Table(title, units, {name: Result(name) for name in commands}, next(iter(commands)))
+    for _ in range(bench.options.rounds):
+        for name, command in commands.items():
+            result = table.results[name]
+            if result.wrong:
+                continue
+            reset()
+            with contextlib.ExitStack() as mounted:
+                for disk in disks:
+                    mounted.enter_context(disk.slow(kind))
+                try:
+                    drop_caches()
+                    result.samples.append(measure.run(command))
+                    if difference := check():
+                        raise measure.Wrong(difference)
+                except (measure.Wrong, OSError) as error:
+                    bench.fault(f"{title}: {name}", str(error), result)
+    reset()
+    bench.tables.append(table)
+    return table
+
+
+def drop_caches() -> None:
+    os.sync()
+    with open("/proc/sys/vm/drop_caches", "w") as file:
+        file.write("3\n")
+
+
+def check_nothing_done(bench: Bench, table: Table) -> None:
+    for name in (OURS, TRUSTING):
+        result = table.find(name)
+        if result and not all(b"nothing to do" in sample.output for sample in result.samples):
+            bench.fault(f"{table.title}: {name}", "found something to do", result)

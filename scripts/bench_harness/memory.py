@@ -1,0 +1,87 @@
+"""Peak memory for each changed entry."""
+
+import os
+from collections.abc import Iterator
+
+from bench_harness import measure
+from bench_harness.contest import Bench, Result, Table
+from harness.scratch import remove
+
+FILES_PER_DIRECTORY = 100
+GOAL = 250
+# The workloads delete more than the guards allow.
+OVERRIDES = ["--max-delete", "unlimited", "--allow-empty-source"]
+
+
+def memory(bench: Bench) -> None:
+    """peak memory for each changed entry: all files new, touched, renamed, deleted, and undone"""
+    for files in [bench.options.files // 10, bench.options.files]:
+        with bench.place() as folder:
+            measure_all(bench, folder, files)
+
+
+def measure_all(bench: Bench, folder: str, files: int) -> None:
+    source, target = os.path.join(folder, "source"), os.path.join(folder, "target")
+    table = Table(f"memory, {files:,} entries changed", files, {}, "first copy")
+    print(table.title, flush=True)
+    least = measure.run([bench.tool, "--version"]).peak
+
+    def run(name: str, *command: str) -> None:
+        result = table.results[name] = Result(name)
+        try:
+            result.samples = [measure.run([*command])]
+        except measure.Wrong as error:
+            bench.fault(f"{table.title}: {name}", str(error), result)
+            return
+        each = (result.peak - least) / files
+        result.more["bytes/entry"] = f"{each:,.0f}"
+        if command[0] == bench.tool:
+            bench.goal(f"memory, {files:,} entries: {name}", each, GOAL, "B")
+
+    def plan(name: str) -> None:
+        run(f"plan, {name}", bench.tool, "plan", "--quiet", *OVERRIDES, source, target)
+
+    def apply(name: str) -> None:
+        run(name, bench.tool, "apply", "--quiet", *OVERRIDES, source, target)
+
+    def undo(name: str) -> None:
+        run(f"undo, {name}", bench.tool, "undo", "--quiet", target)
+        measure.run([bench.tool, "undo", "--quiet", target])
+
+    make(source, files)
+    plan("first copy")
+    apply("first copy")
+    run("rsync -a", "rsync", "-a", source + "/", os.path.join(folder, "rsync") + "/")
+    remove(os.path.join(folder, "rsync"))
+    for path in paths(source):
+        os.utime(path, (1e9, 1e9))
+    plan("touched")
+    apply("touched")
+    undo("touched")
+    for path in list(paths(source)):
+        os.rename(path, path + ".new")
+    plan("renamed")
+    apply("renamed")
+    undo("renamed")
+    remove(source)
+    os.makedirs(source)
+    plan("deleted")
+    apply("deleted")
+    undo("deleted")
+    bench.tables.append(table)
+
+
+def make(root: str, files: int) -> None:
+    """Empty files: their content does not matter here, and takes no memory of the machine."""
+    for number in range(files):
+        directory = os.path.join(root, f"{number // FILES_PER_DIRECTORY**2:03}", f"{number // FILES_PER_DIRECTORY:05}")
+        if number % FILES_PER_DIRECTORY == 0:
+            os.makedirs(directory)
+        path = os.path.join(directory, f"report-{number:06}.txt")
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+
+
+def paths(root: str) -> Iterator[str]:
+    for directory, _, names in os.walk(root):
+        for name in names:
+            yield os.path.join(directory, name)
