@@ -11,8 +11,6 @@ from bench_harness.slow_disk import SlowDisk
 from harness.scratch import remove
 
 RSYNC_FIRST = "rsync -a"
-# In seconds.
-RACY_WINDOW = 60
 
 
 def cold(bench: Bench) -> None:
@@ -30,8 +28,8 @@ def cold(bench: Bench) -> None:
             ours, theirs = (os.path.join(target.mount_point, name) for name in ("ours", "rsync"))
             measure.run(["rsync", "-a", root + "/", theirs + "/"])
             measure.run([bench.tool, "apply", root, ours])
-            # What changed less than a minute before a run is compared once more.
-            time.sleep(RACY_WINDOW + 1)
+            # What changed shortly before a run is compared once more.
+            time.sleep(racy_window() + 1)
             measure.run([bench.tool, "apply", root, ours])
             for disk in (source, target):
                 disk.unmount()
@@ -66,6 +64,15 @@ def cold(bench: Bench) -> None:
             # What `mounted` expects to find at its end.
             for disk in (source, target):
                 disk.mount()
+
+
+def racy_window() -> float:
+    """Seconds in which a store to a mapped file may not show in its times: twice the delay of writing back."""
+    delay = 0
+    for name in ("dirty_expire_centisecs", "dirty_writeback_centisecs"):
+        with open(f"/proc/sys/vm/{name}") as file:
+            delay += int(file.read())
+    return max(60, 2 * delay / 100)
 
 
 def run(bench, title, units, commands, disks, kind, reset=lambda: None, check=lambda: None) -> Table:
