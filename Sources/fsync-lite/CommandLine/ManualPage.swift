@@ -12,6 +12,10 @@ struct ManualPage: Sendable {
         ]
         lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
+        lines += [".SH OPTIONS", "These are taken by several commands; each command lists which."]
+        for section in sharedOptions {
+            lines += [".SS \(section.name == ManualPage.common ? "General" : section.name)"] + section.options.flatMap(optionLines)
+        }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
@@ -30,13 +34,53 @@ struct ManualPage: Sendable {
         for argument in command.arguments {
             lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
         }
-        for option in command.options {
-            let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
-            lines += item(
-                names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""),
-                option.wholeHelp)
+        lines += command.options.filter { !isShared($0) }.flatMap(optionLines)
+        return lines + sharedLines(command)
+    }
+
+    private func optionLines(_ option: OptionDescription) -> [String] {
+        let names = option.spellings.map(ManualPage.bold).joined(separator: ", ")
+        return item(
+            names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""), option.wholeHelp)
+    }
+
+    private static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
+
+    // MARK: Options of several commands
+
+    private func isShared(_ option: OptionDescription) -> Bool {
+        program.descriptions.count { $0.options.contains { $0.name == option.name && $0.help == option.help } } > 1
+    }
+
+    /// Under the headings of help, of which options without one come first.
+    private var sharedOptions: [(name: String, options: [OptionDescription])] {
+        var sections: [(name: String, options: [OptionDescription])] = [(ManualPage.common, [])]
+        var seen: Set<String> = []
+        let options = program.descriptions.flatMap(\.options).filter(isShared)
+        let named = options.filter { $0.section != ManualPage.common }
+        for option in named + options where seen.insert(option.name).inserted {
+            let heading = String(option.section.prefix { $0 != ":" })
+            if let index = sections.firstIndex(where: { $0.name == heading }) {
+                sections[index].options.append(option)
+            } else {
+                sections.append((heading, [option]))
+            }
         }
-        return lines
+        return sections
+    }
+
+    private static let common = "Options"
+
+    /// The headings of which a command takes all options, and its other shared options.
+    private func sharedLines(_ command: CommandDescription) -> [String] {
+        let taken = Set(command.options.filter(isShared).map(\.name))
+        var names: [String] = []
+        for section in sharedOptions {
+            let options = section.options.map(\.name).filter(taken.contains)
+            let hasAll = options.count == section.options.count && section.name != ManualPage.common
+            names += hasAll ? ["all of \(section.name)"] : options
+        }
+        return names.isEmpty ? [] : [".PP"] + text("Options below: \(names.joined(separator: ", "))")
     }
 
     private func item(_ label: String, _ meaning: String) -> [String] {
