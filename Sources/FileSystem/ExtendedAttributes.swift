@@ -26,6 +26,11 @@ package struct ExtendedAttributes: Hashable, Sendable {
         /// `trusted` and `security`.
         package var privileged: Bool
 
+        /// All that this process can read.
+        package static var readable: Selection {
+            Selection(plain: true, acls: true, privileged: Account.isRoot)
+        }
+
         package init(plain: Bool, acls: Bool, privileged: Bool) {
             self.plain = plain
             self.acls = acls
@@ -61,6 +66,11 @@ package struct ExtendedAttributes: Hashable, Sendable {
 
     package func filter(_ isIncluded: (Attribute) -> Bool) -> ExtendedAttributes {
         ExtendedAttributes(attributes.filter(isIncluded))
+    }
+
+    /// With the attributes of `other`, which have other names.
+    package func merging(_ other: ExtendedAttributes) -> ExtendedAttributes {
+        other.isEmpty ? self : ExtendedAttributes(attributes + other.attributes)
     }
 
     package subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }

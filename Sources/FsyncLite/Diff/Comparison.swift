@@ -117,7 +117,6 @@ extension ComparisonPolicy {
         if !found.causes.isDisjoint(with: [.destination, .device, .links]) { found.replacesContent = true }
         found.needsInspection =
             !knowsExtended && (alwaysInspects || doubts.attributes || identityTellsContent)
-            && !attributes.extended.isEmpty
         return found
     }
 
@@ -266,6 +265,7 @@ extension Match {
         (sourceStands, targetStands) = (found.sourceStands, found.targetStands)
         needsInspection = found.needsInspection
         if policy.knowsExtended {
+            take(source.extended, target.extended, mirroring: policy.attributes)
             compareExtended()
         } else if let base, !needsInspection {
             (source.extended, target.extended) = (base.extended, base.extended)
@@ -287,6 +287,15 @@ extension Match {
     /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ policy: ComparisonPolicy) -> Bool {
         base.map { policy.isStale($0.known, source.status, target.status) } ?? true
+    }
+
+    /// Sets the extended attributes of both sides. Those that are not mirrored stay as the target has them.
+    mutating func take(
+        _ source: ExtendedAttributes, _ target: ExtendedAttributes, mirroring mirrored: MirroredAttributes
+    ) {
+        self.source.extended = source.filter(mirrored.contains).merging(
+            target.filter { !mirrored.contains($0) })
+        self.target.extended = target
     }
 
     /// Compares extended attributes that are known for both sides.

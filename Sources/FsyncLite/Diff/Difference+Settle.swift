@@ -20,7 +20,8 @@ extension Difference {
         for index in matches.indices {
             if matches[index].needsInspection {
                 matches[index].needsInspection = false
-                (matches[index].source.extended, matches[index].target.extended) = try inspect(matches[index])
+                let found = try inspect(matches[index])
+                matches[index].take(found.source, found.target, mirroring: policy.attributes)
                 matches[index].compareExtended()
                 matches[index].noteDrift()
                 if let base = matches[index].base { noteDrift(of: matches[index].target, base) }
@@ -41,7 +42,7 @@ extension Difference {
 
     /// Reads the extended attributes of entries that are deleted, or stay without being compared.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
-        guard !unexamined.isEmpty, !policy.attributes.extended.isEmpty else { return }
+        guard !unexamined.isEmpty else { return }
         for index in deleted.indices {
             if let found = try extended(of: deleted[index].file, lookUp) {
                 deleted[index].file.extended = found
@@ -73,7 +74,8 @@ extension Difference {
     /// Notes changed extended attributes where nothing else showed a change.
     private mutating func noteDrift(of found: File, _ base: BaseEntry) {
         guard !policy.alwaysInspects, !found.path.isInState, !base.differs(from: found.status),
-            base.extended != found.extended
+            base.extended.filter(policy.attributes.contains)
+                != found.extended.filter(policy.attributes.contains)
         else { return }
         let recorded = File(
             path: found.path, status: base.status, destination: found.destination,

@@ -41,6 +41,11 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
         return parts.reduce(Omissions.all) { contains($1.0) ? $0 : $0.subtracting($1.1) }
     }
 
+    /// Whether an extended attribute is mirrored. The manifest records the others too, as the target has them.
+    func contains(_ attribute: ExtendedAttributes.Attribute) -> Bool {
+        contains(attribute.isACL ? .acls : .xattrs)
+    }
+
     /// The selection for the file system's calls.
     var extended: ExtendedAttributes.Selection {
         ExtendedAttributes.Selection(

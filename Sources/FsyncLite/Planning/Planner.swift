@@ -130,7 +130,7 @@ extension Match {
         guard let target = target.directory else { return nil }
         var policy = policy
         policy.knowsExtended = true
-        let present = try ContentSource(target).rootFile(policy.attributes.extended)
+        let present = try ContentSource(target).rootFile(.readable)
         var match = Match(source: source ?? present, target: present)
         guard source != nil else { return match }
         match.compare(by: policy)

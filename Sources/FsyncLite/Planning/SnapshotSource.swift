@@ -54,9 +54,8 @@ struct SnapshotSource: PlanSource {
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { tree.location(of: $0) })
         var options = restoration.options
-        // The manifest records hard links and owners also where they are not mirrored.
-        options.attributes = header.attributes
-            .union(earlier.attributes.intersection([.hardLinks, .owner, .holes]))
+        // The manifest records also what is not mirrored.
+        options.attributes = header.attributes.union(earlier.attributes)
             .intersection(options.settableAttributes)
         self.options = options
     }
@@ -151,13 +150,12 @@ struct SnapshotSource: PlanSource {
 
     private mutating func settleInPlace(_ difference: inout Difference, _ merge: TreeMerge) throws {
         let present = PathResolver(contents.root)
-        let selection = merge.policy.attributes.extended
         try difference.settle(
             inspect: { match in
-                let there = try present.extendedAttributes(of: match.target, selection)
+                let there = try present.extendedAttributes(of: match.target, .readable)
                 return (match.source.extended, there ?? match.source.extended)
             },
-            lookUp: { try present.extendedAttributes(of: $0, selection) ?? $0.extended },
+            lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             haveSameContent: { _ in true })
         let lost = difference.settleRecovered(tree)
         (problems, notes) = difference.settleDrift(
@@ -218,7 +216,7 @@ extension TreeMerge {
             top = location
             // It moves with all its content, wanted or not.
             var options = TreeScan.Options()
-            options.extended = policy.attributes.extended
+            options.extended = .readable
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)

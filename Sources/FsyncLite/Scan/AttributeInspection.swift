@@ -34,13 +34,13 @@ final class AttributeInspection {
     func attributes(
         of file: File, and other: File
     ) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
-        let there = try target.extendedAttributes(of: other, selection) ?? ExtendedAttributes()
+        let there = try target.extendedAttributes(of: other, .readable) ?? ExtendedAttributes()
         // If the entry has vanished from the source, the next run will notice.
         return (try source.extendedAttributes(of: file, selection) ?? there, there)
     }
 
     /// The attributes of an entry that only the target has.
     func attributes(ofTarget file: File) throws -> ExtendedAttributes {
-        try target.extendedAttributes(of: file, selection) ?? file.extended
+        try target.extendedAttributes(of: file, .readable) ?? file.extended
     }
 }

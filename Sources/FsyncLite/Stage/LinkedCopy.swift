@@ -38,9 +38,6 @@ final class LinkedCopy {
     /// Files that changed after the scan began: their present content was not compared.
     private(set) var changed: Set<UInt64> = []
 
-    private static let everything = ExtendedAttributes.Selection(
-        plain: true, acls: true, privileged: Account.isRoot)
-
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
@@ -196,8 +193,8 @@ final class LinkedCopy {
         of original: borrowing ObjectHandle, to copy: borrowing ObjectHandle, _ path: RelativePath
     ) throws {
         let status = try original.status()
-        let wanted = Attributes(status, extended: try original.extendedAttributes(LinkedCopy.everything))
-        let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, LinkedCopy.everything)
+        let wanted = Attributes(status, extended: try original.extendedAttributes(.readable))
+        let refused = try copy.set(wanted, over: copy.status(), setsOwner: true, .readable)
         guard refused.owner == nil else {
             throw refusal(path, "only root can copy it: it belongs to \(status.owner):\(status.group)")
         }

@@ -41,7 +41,8 @@ final class StageWorker {
             source, self.source, attributes, digests, isStrict: isStrict, limit: limit, monitor: monitor)
         self.stage = PathResolver(stage)
         self.attributes = attributes
-        extendedKinds = attributes.extended
+        // An earlier tree is recorded with all of them.
+        extendedKinds = source.isEarlier ? .readable : attributes.extended
         setsOwner = attributes.contains(.owner)
         self.digests = digests
         self.log = log

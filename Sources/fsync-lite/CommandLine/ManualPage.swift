@@ -14,7 +14,9 @@ struct ManualPage: Sendable {
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
         lines += [".SH OPTIONS", "These are taken by several commands; each command lists which."]
         for section in sharedOptions {
-            lines += [".SS \(section.name == ManualPage.common ? "General" : section.name)"] + section.options.flatMap(optionLines)
+            lines +=
+                [".SS \(section.name == ManualPage.common ? "General" : section.name)"]
+                + section.options.flatMap(optionLines)
         }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
@@ -49,7 +51,9 @@ struct ManualPage: Sendable {
     // MARK: Options of several commands
 
     private func isShared(_ option: OptionDescription) -> Bool {
-        program.descriptions.count { $0.options.contains { $0.name == option.name && $0.help == option.help } } > 1
+        program.descriptions.count {
+            $0.options.contains { $0.name == option.name && $0.help == option.help }
+        } > 1
     }
 
     /// Under the headings of help, of which options without one come first.

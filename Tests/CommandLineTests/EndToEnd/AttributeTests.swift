@@ -264,6 +264,30 @@ struct AttributeTests {
         #expect(differences == [])
     }
 
+    /// The manifest and the history know what a run leaves alone.
+    @Test(arguments: [["--no-acls"], ["--no-xattrs"], ["--no-acls", "--no-xattrs"]])
+    func earlierTreesKeepWhatIsSwitchedOffLater(options: [String]) throws {
+        let scene = try dressedScene()
+        try scene.mirrorAll()
+        let wanted = try AttributeSnapshot(scene.target)
+        let apply = ["apply", "source", "target"] + options
+        #expect(try scene.run(apply).code == 0)
+        try scene.append("more", to: "source/file")
+        try scene.build(["new": "new"], at: "source/dir")
+        #expect(try scene.run(apply).code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 0)
+        #expect(try AttributeSnapshot(scene.path("copy")).differences(from: wanted) == [])
+        let present = try AttributeSnapshot(scene.target)
+        for _ in 1...2 {
+            let undo = try scene.run("undo", "target")
+            #expect(undo.code == 0, "\(undo.errors)")
+        }
+        #expect(try AttributeSnapshot(scene.target).differences(from: present) == [])
+        let back = try scene.run("snapshot", "restore", "target", "latest~4", "--in-place")
+        #expect(back.code == 0, "\(back.errors)")
+        #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
+    }
+
     // MARK: In company
 
     @Test(.needs(.root))
