@@ -16,7 +16,8 @@ extension ProgramDescription {
         released: "2026-11-21",
         commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
             + [HelpCommand.self],
-        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) })
+        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
+        foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
 
     private static let mirror: [any Command.Type] = [
         PlanCommand.self, ApplyCommand.self, RunCommand.self, RecoverCommand.self, StatusCommand.self,

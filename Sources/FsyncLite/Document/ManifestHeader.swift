@@ -43,6 +43,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The identity of the mirror's root, if the state is beside it.
     package var rootIdentity: FileIdentity?
 
+    /// The UUID of the mirror's file system, where the kernel tells one.
+    package var targetFileSystem: String?
+
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
@@ -106,6 +109,7 @@ extension ManifestHeader {
         + Field.part(
             \.rootIdentity, blank: .unknown,
             [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
+        + [Field("target_file_system", .text, \.targetFileSystem)]
         // Of version 1; ignored.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
         + Field.part(

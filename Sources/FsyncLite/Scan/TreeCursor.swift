@@ -16,6 +16,7 @@ struct TreeCursor {
 
     private var progress = SyncProgress(.scanning)
     private let rootDevice: DeviceNumber
+    private let rootIsMounted: Bool
     private let options: TreeScan.Options
     private let monitor: any Monitor
     private var filter: FilteredWalk?
@@ -54,7 +55,7 @@ struct TreeCursor {
         // Excluded directories must not be read.
         helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
-        rootDevice = status.device
+        (rootDevice, rootIsMounted) = (status.device, status.isMountRoot)
         let listing = try DirectoryListing(of: root)
         level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
@@ -92,6 +93,12 @@ struct TreeCursor {
             level.listing.name(at: index).elementsEqual(FileName.state.bytes)
         {
             findings.metReservedName = true
+            return false
+        }
+        // Made by mkfs and fsck for themselves.
+        if rootIsMounted, outerLevels.isEmpty, status.type == .directory,
+            level.listing.name(at: index).elementsEqual("lost+found".utf8)
+        {
             return false
         }
         if status.type == .socket, options.omitsSockets {
