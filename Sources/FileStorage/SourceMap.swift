@@ -138,7 +138,9 @@ private struct Cursor {
         (line, column, mark) = (line + count, 1, index)
     }
 
-    mutating func error(_ message: String) -> SyncError { SyncError(.invalidDocument, "\(position): \(message)") }
+    mutating func error(_ message: String) -> SyncError {
+        SyncError(.invalidDocument, "\(position): \(message)")
+    }
 
     /// The next byte after white space, which is skipped; nil at the end.
     var next: UInt8? {

@@ -22,6 +22,7 @@ extension Directory {
             guard [.notPermitted, .notTerminal, .notImplemented].contains(error.errno) else { throw error }
             return nil
         }
-        return information[offset..<(offset + 16)].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return information[offset..<(offset + 16)].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            .joined()
     }
 }

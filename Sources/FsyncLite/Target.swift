@@ -60,7 +60,8 @@ public struct Target: Sendable {
         if let manifest = try state.manifest() {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
-            if let last = manifest.header.targetFileSystem, let present = try root.directory?.fileSystemUUID() {
+            if let last = manifest.header.targetFileSystem, let present = try root.directory?.fileSystemUUID()
+            {
                 status.isElsewhere = last != present
             }
         }

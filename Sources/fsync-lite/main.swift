@@ -4,7 +4,9 @@ import FileSystem
 /// Runs one command line and returns its exit code.
 func run(_ arguments: [[UInt8]]) -> ExitCode {
     var console = Console()
-    console.wantsDocument = arguments.prefix { !$0.spells("--") }.contains { $0.spells(OptionDescription.json.name) }
+    console.wantsDocument = arguments.prefix { !$0.spells("--") }.contains {
+        $0.spells(OptionDescription.json.name)
+    }
     do {
         let code = try CommandLineParser(program: .fsyncLite).parse(arguments).run(&console)
         try console.flush()

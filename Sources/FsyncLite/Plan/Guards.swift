@@ -224,7 +224,8 @@ struct GuardFacts {
         if neededBytes > info.availableBytes {
             let held =
                 heldBytes > 0
-                ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees" : ""
+                ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees"
+                : ""
             let (needed, free) = Amount.bytes(neededBytes, over: info.availableBytes)
             var refusal = Refusal("\(needed) are needed and \(free) are free in the target\(held)")
             refusal.bytes = Refusal.Room(needed: neededBytes, free: info.availableBytes)

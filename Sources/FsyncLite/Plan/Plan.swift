@@ -83,7 +83,8 @@ extension Plan {
         let (deleted, replaced) = (summary.delete, summary.update)
         let parts = [
             deleted > 0
-                ? "deletes \(Amount.entries(deleted)) that only the target has \(named(.delete, deleted))" : nil,
+                ? "deletes \(Amount.entries(deleted)) that only the target has \(named(.delete, deleted))"
+                : nil,
             replaced > 0 ? "replaces \(Amount.entries(replaced)) \(named(.update, replaced))" : nil,
         ].compactMap(\.self)
         guard !parts.isEmpty else { return nil }
@@ -97,7 +98,8 @@ extension Plan {
         let changes = drifted.count { $0.type != "directory" || $0.verb != .attributes }
         let count = drifted.isEmpty ? 0 : max(changes, 1)
         guard count > 0 else { return nil }
-        return "\(Amount.of(count, "change")) made in the target since the last apply \(count == 1 ? "is" : "are") taken "
+        return
+            "\(Amount.of(count, "change")) made in the target since the last apply \(count == 1 ? "is" : "are") taken "
             + "back; the history keeps what was there"
     }
 

@@ -324,7 +324,8 @@ struct DirectorySource: PlanSource {
             let count = findings.omittedSockets
             notes.append(
                 count == 1
-                    ? "1 socket holds no data and is left out" : "\(count) sockets hold no data and are left out")
+                    ? "1 socket holds no data and is left out"
+                    : "\(count) sockets hold no data and are left out")
         }
         if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
         if !info.keepsIdentity {

@@ -24,7 +24,7 @@ enum Preconditions {
         guard let directory = root.directory, let header = try root.state?.manifest()?.header else {
             let what = root.directory == nil ? "does not exist" : "was never written by fsync-lite"
             return Refusal(
-                "the target \(LocalFile(bytes: root.path)) \(what), and a job begins none unasked: is a disk missing?",
+                "the target \(LocalFile(bytes: root.path)) \(what), and a job does not begin one by itself: is a disk missing?",
                 option: "--create-target")
         }
         guard !options.changeTarget, let last = header.targetFileSystem,

@@ -37,7 +37,8 @@ struct CommandLookup: Sendable {
         if arguments.count == 2, first.contains(UInt8(ascii: "/")) {
             return UsageError(
                 "unknown command \(quoted(first))",
-                hint: "to mirror it: \(program.name) apply \(arguments.map(Shell.word).joined(separator: " "))")
+                hint:
+                    "to mirror it: \(program.name) apply \(arguments.map(Shell.word).joined(separator: " "))")
         }
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(

@@ -40,7 +40,9 @@ extension ProgramDescription {
         var hints: [String] = []
         for letter in typed.dropFirst() {
             let spelling = [UInt8(ascii: "-"), letter][...]
-            guard !known.contains(where: spelling.spells), let hint = foreign(spelling, command) else { continue }
+            guard !known.contains(where: spelling.spells), let hint = foreign(spelling, command) else {
+                continue
+            }
             let text = typed.count > 2 ? "\(String(decoding: spelling, as: UTF8.self)): \(hint)" : hint
             if !hints.contains(text) { hints.append(text) }
         }

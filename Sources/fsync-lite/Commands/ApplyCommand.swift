@@ -14,7 +14,8 @@ enum ApplyCommand: Command {
             way to an apply.
             """,
         arguments: [SyncRun.source, SyncRun.target],
-        options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable + SyncRun.allActions,
+        options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable
+            + SyncRun.allActions,
         examples: [
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             (

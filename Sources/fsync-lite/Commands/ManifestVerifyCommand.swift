@@ -73,7 +73,8 @@ enum ManifestVerifyCommand: Command {
         }
         if summary.unlisted > 0 {
             Console.complain(
-                "note: \(Amount.of(summary.unlisted, "entry is", "entries are")) not in the manifest, which was made under filters")
+                "note: \(Amount.of(summary.unlisted, "entry is", "entries are")) not in the manifest, which was made under filters"
+            )
         }
         return output.remaining > 0 ? .different : .done
     }
@@ -121,9 +122,11 @@ private struct VerificationOutput {
     mutating func end(_ summary: Verification.Summary, to console: inout Console) throws {
         guard document != nil else {
             let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
-            let read = "\(Amount.of(summary.filesRead, "file")) read (\(ActionText.byteCount(summary.bytesRead)))"
+            let read =
+                "\(Amount.of(summary.filesRead, "file")) read (\(ActionText.byteCount(summary.bytesRead)))"
             return try console.line(
-                "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)")
+                "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)"
+            )
         }
         document?.endArray()
         document?.beginTrailer()

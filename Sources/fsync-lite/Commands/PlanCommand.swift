@@ -98,7 +98,10 @@ extension SyncRun {
             try document.write(plan, to: &console)
         } else if listsPlan {
             try actionText.write(plan.actions, to: &console)
-            try console.line(labelled(ActionText.totals(plan.summary, .planned)))
+            // A plan that was refused before any look at the trees says nothing of them.
+            if plan.refusals.isEmpty || !plan.actions.isEmpty {
+                try console.line(labelled(ActionText.totals(plan.summary, .planned)))
+            }
         }
         // Refusals come last, after a long list, and also if the list cannot be written.
         let flushed = Result { try console.flush() }

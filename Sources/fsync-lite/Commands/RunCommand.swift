@@ -36,7 +36,9 @@ enum RunCommand: Command {
                 "the settings name no jobs, or only disabled ones",
                 hint: "fsync-lite settings init writes settings to begin with")
         }
-        if let option = OptionDescription.firstRun.first(where: invocation.options.has), isAll || jobs.count > 1 {
+        if let option = OptionDescription.firstRun.first(where: invocation.options.has),
+            isAll || jobs.count > 1
+        {
             throw UsageError(
                 "\(option.name) is for one job, so that no other fills the disk below a mount point",
                 hint: "fsync-lite run JOB \(option.name)")

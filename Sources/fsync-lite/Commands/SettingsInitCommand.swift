@@ -40,7 +40,8 @@ enum SettingsInitCommand: Command {
             throw SyncError(.refused, path: other.file.bytes, "is there already, and stays as it is")
         }
         try SettingsFile.create(UserSettings.sample, at: file)
-        try console.line("wrote \(file), with a job to change that is disabled; fsync-lite help settings init explains it")
+        try console.line(
+            "wrote \(file), with a job to change that is disabled; fsync-lite help settings init explains it")
         return .done
     }
 }

@@ -10,7 +10,8 @@ enum StatusCommand: Command {
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
-        "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true, repeated: true)
+        "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
+        repeated: true)
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.",
@@ -40,7 +41,8 @@ enum StatusCommand: Command {
         let names = invocation.values(targets)
         let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
         guard isAll || !names.isEmpty else {
-            throw UsageError("'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
+            throw UsageError(
+                "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
         let jobs = isAll ? try SettingsSources(options).enabledJobs() : []
         guard !isAll || !jobs.isEmpty else {
@@ -48,7 +50,8 @@ enum StatusCommand: Command {
                 "the settings name no jobs, or only disabled ones",
                 hint: "fsync-lite settings init writes settings to begin with")
         }
-        let asked = try isAll ? jobs.map { StatusQuery(job: $0) } : names.map { try query($0, options) }
+        let asked =
+            try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
         if options.has(prometheus) {
             try StatusMetrics(asked).write(to: &console)
         } else if isAll || asked.count > 1 {
@@ -71,8 +74,8 @@ enum StatusCommand: Command {
     private static func query(_ name: [UInt8], _ options: GivenOptions) throws -> StatusQuery {
         guard !name.contains(UInt8(ascii: "/")), try !Target(path: name).hasState(),
             let job = try SettingsSources(options).jobs().first(where: { $0.name.utf8.elementsEqual(name) })
-        else { return StatusQuery(path: name) }
-        return StatusQuery(job: job)
+        else { return StatusQuery(path: name, options) }
+        return StatusQuery(job: job, options)
     }
 
     /// Tells what is wrong with a target.

@@ -101,9 +101,8 @@ struct SyncRun {
 
     /// The command line to retry with.
     func command(adding options: [String]) -> String {
-        let words =
-            job.map { [RunCommand.name, Shell.word(Array($0.name.utf8))] }
-            ?? [ApplyCommand.name] + [source, target].map(Shell.word)
+        if let job { return job.command(RunCommand.name, options, given) }
+        let words = [ApplyCommand.name] + [source, target].map(Shell.word)
         return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 

@@ -32,7 +32,9 @@ struct ActionText {
         let limit = listsAll ? lines.count : ActionText.usualLines
         for line in lines.prefix(limit) { try console.line(text(line)) }
         if lines.count > limit {
-            try console.line("... and \(lines.count - limit) more \(lines.count - limit == 1 ? "line" : "lines"); --all lists them")
+            try console.line(
+                "... and \(lines.count - limit) more \(lines.count - limit == 1 ? "line" : "lines"); --all lists them"
+            )
         } else if lines.count < actions.count {
             try console.line("--all lists what is in the directories, too")
         }

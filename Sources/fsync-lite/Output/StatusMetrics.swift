@@ -15,7 +15,9 @@ struct StatusMetrics {
             (self.name, self.help, self.value) = ("fsync_lite_\(name)", help, value)
         }
 
-        static func ofLastRun(_ name: String, _ help: String, _ value: @escaping (LastRun) -> String) -> Metric {
+        static func ofLastRun(_ name: String, _ help: String, _ value: @escaping (LastRun) -> String)
+            -> Metric
+        {
             Metric("last_run_\(name)", help) { $1?.lastRun.map(value) }
         }
 
@@ -30,7 +32,9 @@ struct StatusMetrics {
         let now = Timestamp.now
         return [
             Metric("up", "Whether the state of the target could be read.") { $1 == nil ? "0" : "1" },
-            Metric("commit_pending", "Whether a commit was begun and not ended.") { $1.map { $0.isPending ? "1" : "0" } },
+            Metric("commit_pending", "Whether a commit was begun and not ended.") {
+                $1.map { $0.isPending ? "1" : "0" }
+            },
             .ofLastRun("timestamp_seconds", "When the last run began that ended with exit code 0 or 3.") {
                 seconds($0.began.seconds, $0.began.nanoseconds)
             },
@@ -38,7 +42,9 @@ struct StatusMetrics {
                 elapsed($0.began, now)
             },
             .ofLastRun("duration_seconds", "How long it took.") { elapsed($0.began, $0.ended) },
-            .ofLastRun("result", "Its exit code: 0, or 3 if something could not be mirrored.") { "\($0.result)" },
+            .ofLastRun("result", "Its exit code: 0, or 3 if something could not be mirrored.") {
+                "\($0.result)"
+            },
             .ofLastRun("problems", "How many problems it listed.") { "\($0.problems)" },
             .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },
             .ofManifest("bytes", "Bytes of content that the target holds.") { "\($0.bytes)" },

@@ -8,12 +8,14 @@ struct StatusQuery {
     let target: Target
     let status: Result<Target.Status, SyncError>
 
-    init(job: Job) { self.init(job, Target(path: job.target)) }
+    private let given: GivenOptions
 
-    init(path: [UInt8]) { self.init(nil, Target(path: path)) }
+    init(job: Job, _ given: GivenOptions) { self.init(job, Target(path: job.target), given) }
 
-    private init(_ job: Job?, _ target: Target) {
-        (self.job, self.target) = (job, target)
+    init(path: [UInt8], _ given: GivenOptions) { self.init(nil, Target(path: path), given) }
+
+    private init(_ job: Job?, _ target: Target, _ given: GivenOptions) {
+        (self.job, self.target, self.given) = (job, target, given)
         status = Result { try target.status() }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
     }
 
@@ -32,21 +34,24 @@ struct StatusQuery {
             if let activity = status.activity { return "wait: \(activity.progress.phase.rawValue)" }
             guard status.manifest != nil else { return first }
             if status.isElsewhere {
-                return "mount its disk" + (job == nil ? "" : "; if it was moved: \(command) --change-target")
+                return "mount its disk"
+                    + (job == nil ? "" : "; if it was moved: \(command("--change-target"))")
             }
-            guard let last = status.lastRun else { return command }
-            if !last.isComplete { return job.map { "fsync-lite plan --job \(StatusQuery.word($0))" } ?? "fsync-lite plan" }
+            guard let last = status.lastRun else { return command() }
+            if !last.isComplete {
+                return job?.command("\(PlanCommand.name) --job", [], given) ?? "fsync-lite plan"
+            }
             let isLate = limit.map { ElapsedTime(since: last.began).seconds > $0.seconds } ?? false
-            return isLate ? command : nil
+            return isLate ? command() : nil
         }
     }
 
-    private var first: String { "mount its disk; to begin it: \(command)\(job == nil ? "" : " --create-target")" }
-
-    private var command: String {
-        job.map { "fsync-lite run \(StatusQuery.word($0))" }
-            ?? "fsync-lite apply SOURCE \(Shell.word(target.path))"
+    private var first: String {
+        "mount its disk; to begin it: " + (job == nil ? command() : command("--create-target"))
     }
 
-    private static func word(_ job: Job) -> String { Shell.word(Array(job.name.utf8)) }
+    private func command(_ options: String...) -> String {
+        job?.command(RunCommand.name, options, given)
+            ?? "fsync-lite apply SOURCE \(Shell.word(target.path))"
+    }
 }

@@ -29,7 +29,8 @@ struct Hook: CustomStringConvertible {
         case .text(let command):
             // A path may have spaces.
             guard command.hasPrefix("/") || !command.contains(where: { " \t\n;|&<>$`".contains($0) }) else {
-                throw UsageError("\"\(escapedText(command.utf8))\" is a line, not a command", hint: Hook.shell)
+                throw UsageError(
+                    "\"\(escapedText(command.utf8))\" is a line, not a command", hint: Hook.shell)
             }
             words = [command]
         case .list(let list):

@@ -47,5 +47,14 @@ struct Job {
     static let disabled = "disabled"
     static let comment = "comment"
 
+    /// A command line about this job, with the settings that it comes from.
+    func command(_ verb: String, _ options: [String] = [], _ given: GivenOptions) -> String {
+        let settings = given.value(.settingsFile).map {
+            [OptionDescription.settingsFile.name, Shell.word($0)]
+        }
+        return (["fsync-lite", verb, Shell.word(Array(name.utf8))] + options + (settings ?? []))
+            .joined(separator: " ")
+    }
+
     func labelled(_ text: String) -> String { "\(escapedText(name.utf8)): \(text)" }
 }
