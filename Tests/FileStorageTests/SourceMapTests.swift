@@ -44,7 +44,7 @@ struct SourceMapTests {
         let text = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         _ = try SourceMap(json: Array(text.utf8))
         #expect { try SourceMap(json: Array("[\(text)]".utf8)) } throws: {
-            "\($0)" == "line 1, column 66: nested too deeply"
+            "\($0)" == "line 1, column 65: nested too deeply"
         }
         let list = String(repeating: "<dict>", count: 64)
         #expect(throws: SyncError.self) { try SourceMap(propertyList: Array(list.utf8)) }

@@ -63,6 +63,14 @@ public struct ManifestHeader: Hashable, Sendable {
             self.identity = identity
             self.fileSystem = fileSystem
         }
+
+        /// Whether both paths are the same, but for `.` and slashes.
+        func isSpelled(like other: Source) -> Bool {
+            func names(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
+                path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+            }
+            return names(path) == names(other.path)
+        }
     }
 
     public init(id: String, root: [UInt8], created: Timestamp, source: Source? = nil) {

@@ -116,7 +116,7 @@ struct GuardFacts {
         }
         if let last = recorded?.header.source, !options.changeSource, last.identity != source.identity {
             let isElsewhere = last.fileSystem != source.fileSystem
-            if isElsewhere || !GuardFacts.isSamePath(last.path, source.path) {
+            if isElsewhere || !last.isSpelled(like: source) {
                 refuse(
                     "the source is another directory\(isElsewhere ? ", on another file system," : "") than last time "
                         + "(\(escapedText(last.path)))", option: "--change-source")
@@ -145,13 +145,6 @@ struct GuardFacts {
                 option: "--trust-source")
         }
         return found + lockRefusals() + capacityRefusals()
-    }
-
-    private static func isSamePath(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        func names(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
-            path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
-        }
-        return names(left) == names(right)
     }
 
     /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.

@@ -278,13 +278,18 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
+            || hasMoved || isSourceRenamed || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
 
     /// The target was moved to another file system.
     private var hasMoved: Bool {
         guard options.changeTarget, let last = header?.targetFileSystem else { return false }
         return last != targetFileSystem
+    }
+
+    /// The source has another path, or is another directory, than the manifest says.
+    private var isSourceRenamed: Bool {
+        header?.source.map { !$0.isSpelled(like: identity) || $0.identity != identity.identity } ?? false
     }
 
     private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }

@@ -18,7 +18,7 @@ enum StatusCommand: Command {
         discussion: """
             A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
             Several targets, or --all jobs, are one table: when the last run began and how it ended, its age, the size \
-            of what the target holds, and what to do next. The exit code is the first that is not 0.
+            of what the target holds, and what to do next. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
         arguments: [targets], options: [all, .json, prometheus, maxAge, .settingsFile],
         examples: [
@@ -53,7 +53,9 @@ enum StatusCommand: Command {
         let asked =
             try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
         if options.has(prometheus) {
+            // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
+            return .done
         } else if isAll || asked.count > 1 {
             try options.has(.json)
                 ? StatusDocument.write(asked, limit, to: &console)
@@ -61,8 +63,11 @@ enum StatusCommand: Command {
         } else {
             let status = try asked[0].status.get()
             if options.has(.json) {
-                try StatusDocument.write(asked[0].target, status, to: &console)
+                try StatusDocument.write(asked[0], status, to: &console)
             } else {
+                if asked[0].job != nil {
+                    try console.line("target     \(LocalFile(bytes: asked[0].target.path))")
+                }
                 try write(status, to: &console)
             }
         }
@@ -72,7 +77,8 @@ enum StatusCommand: Command {
 
     /// A job or a path. A target in the working directory keeps its name.
     private static func query(_ name: [UInt8], _ options: GivenOptions) throws -> StatusQuery {
-        guard !name.contains(UInt8(ascii: "/")), try !Target(path: name).hasState(),
+        // An error of the path is told when its status is asked for.
+        guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
             let job = try SettingsSources(options).jobs().first(where: { $0.name.utf8.elementsEqual(name) })
         else { return StatusQuery(path: name, options) }
         return StatusQuery(job: job, options)

@@ -3,9 +3,10 @@ import FsyncLite
 
 /// `status --json`.
 enum StatusDocument {
-    static func write(_ target: Target, _ status: Target.Status, to console: inout Console) throws {
+    static func write(_ asked: StatusQuery, _ status: Target.Status, to console: inout Console) throws {
         var document = DocumentWriter(format: "fsync-lite-status")
-        document.text.field("target", "target_base64", target.path[...])
+        if let job = asked.job { document.text.field("job", job.name) }
+        document.text.field("target", "target_base64", asked.target.path[...])
         document.text.status(status)
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
