@@ -278,7 +278,8 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || isSourceRenamed || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
+            || hasMoved || isSourceRenamed
+            || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
 
     /// The target was moved to another file system.

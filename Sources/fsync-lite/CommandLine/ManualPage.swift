@@ -12,6 +12,12 @@ struct ManualPage: Sendable {
         ]
         lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
+        if !commonSections.isEmpty { lines.append(".SH COMMON OPTIONS") }
+        for section in commonSections {
+            lines += [".SS \(ManualPage.escaped(section.heading))"] + section.options.flatMap(optionLines)
+        }
+        if !program.files.isEmpty { lines.append(".SH FILES") }
+        for file in program.files { lines += item("\\fI\(ManualPage.escaped(file.path))\\fR", file.meaning) }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
@@ -30,13 +36,53 @@ struct ManualPage: Sendable {
         for argument in command.arguments {
             lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
         }
+        let sections = ManualPage.sections(command)
+        let common = sections.filter(isCommon)
+        lines += sections.filter { !isCommon($0) }.flatMap(\.options).flatMap(optionLines)
+        guard !common.isEmpty else { return lines }
+        let headings = common.map { "\u{201C}\($0.heading)\u{201D}" }.joined(separator: ", ")
+        return lines + [".PP"] + text("The options under \(headings), in COMMON OPTIONS below.")
+    }
+
+    private func optionLines(_ option: OptionDescription) -> [String] {
+        let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
+        let value = option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""
+        return item(names + value, option.wholeHelp)
+    }
+
+    // MARK: Sections of options that several commands have
+
+    private typealias Section = (heading: String, options: [OptionDescription])
+
+    private static func sections(_ command: CommandDescription) -> [Section] {
+        var sections: [Section] = []
         for option in command.options {
-            let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
-            lines += item(
-                names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""),
-                option.wholeHelp)
+            if let index = sections.firstIndex(where: { $0.heading == option.section }) {
+                sections[index].options.append(option)
+            } else {
+                sections.append((option.section, [option]))
+            }
         }
-        return lines
+        return sections
+    }
+
+    /// Such sections have a heading of their own.
+    private func isCommon(_ section: Section) -> Bool {
+        guard section.heading != OptionDescription.helpOption.section else { return false }
+        return program.descriptions.count { command in
+            ManualPage.sections(command).contains { ManualPage.isSame($0, section) }
+        } > 1
+    }
+
+    private static func isSame(_ left: Section, _ right: Section) -> Bool {
+        left.heading == right.heading && left.options.map(\.name) == right.options.map(\.name)
+    }
+
+    private var commonSections: [Section] {
+        program.descriptions.flatMap(ManualPage.sections).filter(isCommon).reduce(into: []) {
+            known, section in
+            if !known.contains(where: { ManualPage.isSame($0, section) }) { known.append(section) }
+        }
     }
 
     private func item(_ label: String, _ meaning: String) -> [String] {

@@ -7,5 +7,5 @@ extension OptionDescription {
     static let changeTarget = flag(
         "--change-target", "accept that the job's target was moved to another file system")
 
-    static let firstRun: [OptionDescription] = .section("Guards", createTarget, changeTarget)
+    static let firstRun: [OptionDescription] = .section("A job's target", createTarget, changeTarget)
 }

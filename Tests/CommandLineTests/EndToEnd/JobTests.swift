@@ -133,7 +133,7 @@ struct JobTests {
         #expect(all.code == 66)
         #expect(all.errors.contains("b: \(scene.path("t2")): the target does not exist"))
         let lines = all.output.split(separator: "\n")
-        #expect(lines.count == 3)
+        try #require(lines.count == 3)
         #expect(lines[0].wholeMatch(of: /job     last run +result    age  +size  next/) != nil, "\(lines)")
         let first = "mount its disk; to begin it: fsync-lite run b --create-target --settings settings.json"
         #expect(lines[1].hasSuffix("  -     \(first)"), "\(lines)")
@@ -148,7 +148,7 @@ struct JobTests {
                 "fsync-lite run photos --settings"))
 
         let targets = try run(scene, "status", "--all", "--json").json().objects("targets")
-        #expect(targets.map { $0.text("job") } == ["b", "photos"])
+        try #require(targets.map { $0.text("job") } == ["b", "photos"])
         #expect(targets.map { $0.text("state") } == ["unknown", "committed"])
         #expect(targets[0].text("next") == first && targets[1].object("summary")?.number("bytes") == 4)
     }
