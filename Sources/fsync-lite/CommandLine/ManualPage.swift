@@ -40,8 +40,8 @@ struct ManualPage: Sendable {
         let common = sections.filter(isCommon)
         lines += sections.filter { !isCommon($0) }.flatMap(\.options).flatMap(optionLines)
         guard !common.isEmpty else { return lines }
-        let headings = common.map { "\u{201C}\($0.heading)\u{201D}" }.joined(separator: ", ")
-        return lines + [".PP"] + text("The options under \(headings), in COMMON OPTIONS below.")
+        let headings = common.map { $0.heading.prefix { $0 != ":" } }.joined(separator: ", ")
+        return lines + [".PP"] + text("And the options of COMMON OPTIONS, below, under: \(headings).")
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
