@@ -16,7 +16,8 @@ struct TreeCursor {
 
     private var progress = SyncProgress(.scanning)
     private let rootDevice: DeviceNumber
-    private let rootIsMounted: Bool
+    /// This root or the other is one of a file system, which may have a `lost+found`.
+    private let leavesLostAndFound: Bool
     private let options: TreeScan.Options
     private let monitor: any Monitor
     private var filter: FilteredWalk?
@@ -55,7 +56,8 @@ struct TreeCursor {
         // Excluded directories must not be read.
         helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
-        (rootDevice, rootIsMounted) = (status.device, status.isMountRoot)
+        rootDevice = status.device
+        leavesLostAndFound = status.isMountRoot || options.other?.isMountRoot ?? false
         let listing = try DirectoryListing(of: root)
         level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
@@ -96,7 +98,7 @@ struct TreeCursor {
             return false
         }
         // Made by mkfs and fsck for themselves.
-        if rootIsMounted, outerLevels.isEmpty, status.type == .directory,
+        if leavesLostAndFound, outerLevels.isEmpty, status.type == .directory,
             level.listing.name(at: index).elementsEqual("lost+found".utf8)
         {
             return false

@@ -208,6 +208,9 @@ struct GuardTests {
             #expect(scene.exists("target/lost+found"))
             #expect(try scene.apply().output.contains("nothing to do"))
             #expect(try !scene.run("manifest", "list", "target").output.contains("lost+found"))
+            try scene.build(["kept": "not mirrored"], at: "source/lost+found")
+            #expect(try scene.apply().code == 0)
+            #expect(scene.exists("target/lost+found") && !scene.exists("target/lost+found/kept"))
             // Of a source neither, and elsewhere it is a name like any other.
             let run = try scene.run("apply", "target", "copy")
             #expect(run.code == 0 && !scene.exists("copy/lost+found"), "\(run.errors)")
