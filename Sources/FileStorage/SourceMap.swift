@@ -1,20 +1,28 @@
 import FileSystem
 import FoundationEssentials
 
-/// The line of each key of a document, by key path. Foundation, which decodes the values, reports no lines and accepts
+/// The position of each key of a document, by key path. Foundation, which decodes the values, reports none and accepts
 /// duplicate keys.
 package struct SourceMap: Sendable {
-    private var lines: [[String]: Int] = [:]
+    private var positions: [[String]: Position] = [:]
+
+    /// A line and a column, in characters; both begin with 1.
+    fileprivate struct Position: CustomStringConvertible {
+        let line: Int
+        let column: Int
+
+        var description: String { "line \(line), column \(column)" }
+    }
 
     /// The maximum depth: far more than settings need, and a hostile document cannot exhaust the stack.
     private static let deepest = 64
 
-    /// Without lines.
+    /// Without positions.
     package init() {}
 
     /// Checks the structure only; the decoder checks numbers.
     ///
-    /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the line.
+    /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the position.
     package init(json text: [UInt8]) throws(SyncError) {
         var (cursor, path) = (Cursor(text: text), [String]())
         try readValue(&cursor, &path)
@@ -28,9 +36,12 @@ package struct SourceMap: Sendable {
         var index = 0
         while !cursor.take(isObject ? "}" : "]") {
             if index > 0 { try cursor.expect(",") }
+            // White space comes before the position of a key.
+            _ = cursor.next
+            let position = cursor.position
             path.append(isObject ? try cursor.string() : "[\(index)]")
             if isObject {
-                try add(path, cursor.line)
+                try add(path, position)
                 try cursor.expect(":")
             }
             try readValue(&cursor, &path)
@@ -39,15 +50,15 @@ package struct SourceMap: Sendable {
         }
     }
 
-    private mutating func add(_ path: [String], _ line: Int) throws(SyncError) {
-        guard let first = lines.updateValue(line, forKey: path) else { return }
+    private mutating func add(_ path: [String], _ position: Position) throws(SyncError) {
+        guard let first = positions.updateValue(position, forKey: path) else { return }
         throw SyncError(
-            .invalidDocument, describe(path, "The key is there twice, first on line \(first)."))
+            .invalidDocument, describe(path, "The key is there twice, first on line \(first.line)."))
     }
 
     // MARK: Property lists
 
-    /// - Throws: `SyncError` for invalid XML and for duplicate keys, with the line.
+    /// - Throws: `SyncError` for invalid XML and for duplicate keys, with the position.
     package init(propertyList text: [UInt8]) throws(SyncError) {
         var cursor = Cursor(text: text)
         /// The present key of each open dictionary.
@@ -65,10 +76,10 @@ package struct SourceMap: Sendable {
             case "dict": path.append("")
             case "/dict": _ = path.popLast()
             case "key":
-                let line = cursor.line
+                let position = cursor.position
                 guard let name = cursor.skip(to: "</key>"), let last = path.indices.last else { break }
                 path[last] = String(decoding: name, as: UTF8.self)
-                try add(path, line)
+                try add(path, position)
             default: break
             }
             guard path.count < SourceMap.deepest else { throw cursor.error("nested too deeply") }
@@ -77,42 +88,66 @@ package struct SourceMap: Sendable {
 
     // MARK: Messages
 
-    func contains(_ path: [String]) -> Bool { lines[path] != nil }
+    func contains(_ path: [String]) -> Bool { positions[path] != nil }
 
-    /// The line of a key path, or of its nearest known ancestor; nil if none is known.
-    func line(of path: [String]) -> Int? {
-        (0...path.count).reversed().lazy.compactMap { lines[Array(path.prefix($0))] }.first
+    /// The position of a key path, or of its nearest known ancestor; nil if none is known.
+    private func position(of path: [String]) -> Position? {
+        (0...path.count).reversed().lazy.compactMap { positions[Array(path.prefix($0))] }.first
     }
 
-    /// Line, key path and message.
+    /// The line of a key path, or of its nearest known ancestor; nil if none is known.
+    func line(of path: [String]) -> Int? { position(of: path)?.line }
+
+    /// Position, key path and message.
     package func describe(_ path: [String], _ message: String) -> String {
         var names = ""
         for key in path {
             names += (names.isEmpty || key.hasPrefix("[") ? "" : ".") + escapedText(key.utf8)
         }
-        return [line(of: path).map { "line \($0)" }, names.isEmpty ? nil : names, message]
+        return [position(of: path)?.description, names.isEmpty ? nil : names, message]
             .compactMap(\.self).joined(separator: ": ")
     }
 }
 
-/// The rest of a text, and its line number.
+/// The rest of a text, and its position.
 private struct Cursor {
+    private let text: [UInt8]
     private(set) var rest: ArraySlice<UInt8>
-    private(set) var line = 1
+    private var line = 1
+    /// The column of an index of the present line at or before the rest.
+    private var column = 1
+    private var mark: Int
 
     init(text: [UInt8]) {
         // The last line also ends in a line feed, so an unexpected end is reported after it.
-        rest = (text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")])[...]
+        self.text = text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")]
+        rest = self.text[...]
+        mark = rest.startIndex
     }
 
-    func error(_ message: String) -> SyncError { SyncError(.invalidDocument, "line \(line): \(message)") }
+    var position: SourceMap.Position {
+        mutating get {
+            // Bytes after the first of a character in UTF-8 do not count.
+            column += text[mark..<rest.startIndex].count { $0 & 0xC0 != 0x80 }
+            mark = rest.startIndex
+            return SourceMap.Position(line: line, column: column)
+        }
+    }
+
+    private mutating func beginLine(at index: Int, after count: Int = 1) {
+        (line, column, mark) = (line + count, 1, index)
+    }
+
+    mutating func error(_ message: String) -> SyncError {
+        SyncError(.invalidDocument, "\(position): \(message)")
+    }
 
     /// The next byte after white space, which is skipped; nil at the end.
     var next: UInt8? {
         mutating get {
             while let byte = rest.first, " \t\r\n".utf8.contains(byte) {
-                if byte == UInt8(ascii: "\n") { line += 1 }
                 rest.removeFirst()
+                if byte == UInt8(ascii: "\n") { beginLine(at: rest.startIndex) }
             }
             return rest.first
         }
@@ -170,7 +205,8 @@ private struct Cursor {
     mutating func skip(to mark: String) -> ArraySlice<UInt8>? {
         guard let found = rest.firstRange(of: Array(mark.utf8)) else { return nil }
         let skipped = rest[..<found.lowerBound]
-        line += rest[..<found.upperBound].count { $0 == UInt8(ascii: "\n") }
+        let (passed, end) = (rest[..<found.upperBound], UInt8(ascii: "\n"))
+        if let last = passed.lastIndex(of: end) { beginLine(at: last + 1, after: passed.count { $0 == end }) }
         rest = rest[found.upperBound...]
         return skipped
     }

@@ -41,8 +41,9 @@ extension Directory {
         return (Array(information[296..<312]), Array(information[312..<328]))
     }
 
+    /// Sends a request of `ioctl(2)`.
     @discardableResult
-    private func request(
+    func request(
         _ number: UInt, path: [UInt8], size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(SystemError) -> [UInt8] {
         var arguments = [UInt8](repeating: 0, count: size)

@@ -115,6 +115,7 @@ struct NextManifest {
         header.attributes = planned.attributes
         header.filters = options.filters.summary
         header.retention = options.retention.kept(over: planned.header?.retention)
+        header.targetFileSystem = try target.fileSystemUUID()
         header.rootEntry = rootEntry
         header.rootOmitted = root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {

@@ -50,6 +50,8 @@ extension Verification {
         }
         var options = SyncOptions()
         options.repairs = inodes
+        // What it holds is as recorded, so any copy of the source will do.
+        options.changeSource = true
         options.verifiesCopies = true
         options.attributes = header.attributes
         // Other problems do not stop the repair.

@@ -256,6 +256,7 @@ public struct Synchronizer: Sendable {
             ).write(to: stage.directory, durably: false)
         }
         monitor.end()
+        if planned.isOfSource, let note = plan.takenBack { plan.notes.append(note) }
         var report = Report(.committed, plan)
         try Tidying(planned: planned, options: options).run(root, state, &report, id: id)
         return report

@@ -15,6 +15,8 @@ public struct Target: Sendable {
         public var manifest: (header: ManifestHeader, summary: ManifestSummary)?
         /// A commit was begun and not finished.
         public var isPending: Bool
+        /// The target is on another file system than when it was last written: its disk may be missing.
+        public var isElsewhere = false
         /// The last run that did everything it could; nil if there is none yet.
         public var lastRun: LastRun?
         /// The current activity of the run that writes to the target; nil without one, or before its first report.
@@ -58,6 +60,10 @@ public struct Target: Sendable {
         if let manifest = try state.manifest() {
             while try manifest.advance() {}
             status.manifest = (manifest.header, manifest.summary)
+            if let last = manifest.header.targetFileSystem, let present = try root.directory?.fileSystemUUID()
+            {
+                status.isElsewhere = last != present
+            }
         }
         let history = try History(state)
         if let damage = history.damage { throw damage }
@@ -66,6 +72,9 @@ public struct Target: Sendable {
         }
         return status
     }
+
+    /// Whether fsync-lite has written here.
+    public func hasState() throws -> Bool { try TargetRoot(path).state != nil }
 
     /// The settings file in the target; nil without one, or without a target.
     ///

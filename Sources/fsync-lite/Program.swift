@@ -8,6 +8,8 @@ extension ProgramDescription {
             target is the old tree or the new one once the next command that writes has run, never a mixture. What \
             was renamed is recognized instead of copied again. What the last apply displaced is kept in \
             TARGET/.fsync-lite/history, and TARGET/.fsync-lite/manifest.json says what the target holds.
+            The target may be on ext4, xfs, btrfs or tmpfs, and on zfs, f2fs and bcachefs where a probe finds what a \
+            commit needs; the source may be anywhere.
             A line of output stands for an action: + create, ~ update, = attributes, > move, - delete, with its \
             causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
             terminal shows on standard error how far it is.
@@ -16,7 +18,22 @@ extension ProgramDescription {
         released: "2026-11-21",
         commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
             + [HelpCommand.self],
-        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) })
+        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
+        files: files, foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
+
+    private static let files = [
+        (
+            "~/.config/fsync-lite/settings.json",
+            "your settings, or settings.plist; under XDG_CONFIG_HOME where that is set. help settings init explains them."
+        ),
+        ("TARGET/.fsync-lite/manifest.json", "what the target holds, one entry per line"),
+        ("TARGET/.fsync-lite/history/", "what the applies displaced, for undo and snapshots"),
+        (
+            "TARGET/.fsync-lite/settings.json",
+            "retention of this target, and defaults of its runs; written by you"
+        ),
+        (".NAME.fsync-lite/", "beside a target of that name: its state, after an exchange"),
+    ]
 
     private static let mirror: [any Command.Type] = [
         PlanCommand.self, ApplyCommand.self, RunCommand.self, RecoverCommand.self, StatusCommand.self,

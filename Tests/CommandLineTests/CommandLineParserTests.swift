@@ -127,7 +127,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no command given", "see 'sample --help' for the commands"),
+        (
+            "", "no command given; there are these:",
+            """
+              plan             Show what apply would change
+              copy             Copy files
+              list             List snapshots
+              manifest create  Record a directory's contents
+              manifest verify  Compare a directory with its manifest
+            see 'sample --help' for the commands
+            """
+        ),
         ("frobnicate", "unknown command 'frobnicate'", "see 'sample --help' for the commands"),
         ("manifest", "'manifest' needs a subcommand", "use one of: manifest create, manifest verify"),
         ("manifest sign", "unknown command 'manifest sign'", "use one of: manifest create, manifest verify"),

@@ -40,6 +40,11 @@ struct GeneratedTextTests {
                 #expect(page.contains("\\fB\(option.name.replacing("-", with: "\\-"))\\fR"), "\(option.name)")
             }
         }
+        for file in program.files {
+            #expect(page.contains(file.path.replacing("-", with: "\\-").dropFirst()))
+        }
+        // What several commands take stands there once.
+        #expect(page.split(separator: "\n").count { $0.hasPrefix("\\fB\\-\\-exclude\\fR") } == 1)
         for code in program.exitCodes { #expect(page.contains("\\fB\(code.code)\\fR\n")) }
         #expect(try CommandRun(["help", "--man"]).output == page)
     }

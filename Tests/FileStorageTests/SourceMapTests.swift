@@ -4,29 +4,39 @@ import TestSupport
 import Testing
 
 struct SourceMapTests {
-    /// Each with the error that names its line.
+    /// Each with the error that names its position.
     @Test(arguments: [
-        ("", "line 2: the JSON ends early"), ("{\n\"a\": {}", "line 3: the JSON ends early"),
-        ("{\"a\": [1,\n", "line 2: the JSON ends early"), ("{}\n\n{}", "line 3: there is text after the end"),
-        ("{\"a\": 1\n\"b\": 2}", "line 2: expected ,"), ("{\"a\"\n1}", "line 2: expected :"),
-        ("{\"a\": 1,\n}", "line 2: expected \""), ("[1,\n]", "line 2: this is no JSON value"),
-        ("[1\n2]", "line 2: expected ,"), ("{\n\"a\": True}", "line 2: this is no JSON value"),
-        ("{\n\"a\": yes}", "line 2: this is no JSON value"), ("{\n\"a: 1}", "line 2: a string without end"),
-        ("[\n\"a\\", "line 2: a string without end"),
-        ("[\n\"a\\\n\"]", "line 2: an unknown escape in a string"),
-        ("[\n\"\t\"]", "line 2: a control character in a string"),
-        ("[\n\"\\q\"]", "line 2: an unknown escape in a string"),
-        ("[\n\"\\ud800\"]", "line 2: an unknown escape in a string"),
-        ("{\"a\": 1,\n\"\\u0061\": 2}", "line 2: a: The key is there twice, first on line 1."),
-        ("{\"a\": [{\n\"b\": 1, \"b\": 2}]}", "line 2: a[0].b: The key is there twice, first on line 2."),
+        ("", "line 2, column 1: the JSON ends early"),
+        ("{\n\"a\": {}", "line 3, column 1: the JSON ends early"),
+        ("{\"a\": [1,\n", "line 2, column 1: the JSON ends early"),
+        ("{}\n\n{}", "line 3, column 1: there is text after the end"),
+        ("{\"a\": 1\n\"b\": 2}", "line 2, column 1: expected ,"),
+        ("{\"a\"\n1}", "line 2, column 1: expected :"),
+        ("{\"a\": 1,\n}", "line 2, column 1: expected \""),
+        ("[1,\n]", "line 2, column 1: this is no JSON value"),
+        ("[1\n2]", "line 2, column 1: expected ,"),
+        ("{\n\"a\": True}", "line 2, column 6: this is no JSON value"),
+        ("{\n\"a\": yes}", "line 2, column 6: this is no JSON value"),
+        ("{\n\"\u{e9}\": yes}", "line 2, column 6: this is no JSON value"),
+        ("{\n\"a: 1}", "line 2, column 2: a string without end"),
+        ("[\n\"a\\", "line 2, column 2: a string without end"),
+        ("[\n\"a\\\n\"]", "line 2, column 2: an unknown escape in a string"),
+        ("[\n\"\t\"]", "line 2, column 2: a control character in a string"),
+        ("[\n\"\\q\"]", "line 2, column 2: an unknown escape in a string"),
+        ("[\n\"\\ud800\"]", "line 2, column 2: an unknown escape in a string"),
+        ("{\"a\": 1,\n\"\\u0061\": 2}", "line 2, column 1: a: The key is there twice, first on line 1."),
+        (
+            "{\"a\": [{\n\"b\": 1, \"b\": 2}]}",
+            "line 2, column 9: a[0].b: The key is there twice, first on line 2."
+        ),
     ])
-    func mistakesInJSONNameTheLine(text: String, message: String) {
+    func mistakesInJSONNameThePosition(text: String, message: String) {
         #expect { try SourceMap(json: Array(text.utf8)) } throws: { "\($0)" == message }
     }
 
     @Test func bytesThatAreNoTextNameTheLine() {
         #expect { try SourceMap(json: Array("[\n\"".utf8) + [0xFF] + Array("\"]".utf8)) } throws: {
-            "\($0)" == "line 2: a string that is not UTF-8"
+            "\($0)" == "line 2, column 2: a string that is not UTF-8"
         }
     }
 
@@ -34,7 +44,7 @@ struct SourceMapTests {
         let text = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         _ = try SourceMap(json: Array(text.utf8))
         #expect { try SourceMap(json: Array("[\(text)]".utf8)) } throws: {
-            "\($0)" == "line 1: nested too deeply"
+            "\($0)" == "line 1, column 65: nested too deeply"
         }
         let list = String(repeating: "<dict>", count: 64)
         #expect(throws: SyncError.self) { try SourceMap(propertyList: Array(list.utf8)) }

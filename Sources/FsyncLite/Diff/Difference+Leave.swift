@@ -13,6 +13,7 @@ extension Difference {
         created.removeAll { missing.contains($0.file.path) }
         // They are not among the entries of the mirror that stay unchanged.
         sourceCount -= missing.count
+        self.missing.formUnion(missing)
         // Entries at a path whose directory moves are not kept here.
         let kept = missing.intersection(deleted.map(\.file.path))
             .filter { moves.newPath(of: $0.parent) == $0.parent }

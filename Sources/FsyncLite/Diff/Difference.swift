@@ -34,6 +34,8 @@ package struct Difference: Sendable {
     private var withExcluded: Set<RelativePath> = []
     /// Directories that would be deleted but hold excluded entries.
     package private(set) var kept: [RelativePath] = []
+    /// Entries of the source that could not be read or copied, and that the target lacks.
+    var missing: Set<RelativePath> = []
     /// Entries that need a new object which is a further name of another file.
     package var links: [RelativePath: Link] = [:]
     var linkIndex = HardLinkIndex()

@@ -43,6 +43,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The identity of the mirror's root, if the state is beside it.
     package var rootIdentity: FileIdentity?
 
+    /// The UUID of the mirror's file system, where the kernel tells one.
+    package var targetFileSystem: String?
+
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
@@ -59,6 +62,14 @@ public struct ManifestHeader: Hashable, Sendable {
             self.path = path
             self.identity = identity
             self.fileSystem = fileSystem
+        }
+
+        /// Whether both paths are the same, but for `.` and slashes.
+        func isSpelled(like other: Source) -> Bool {
+            func names(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
+                path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+            }
+            return names(path) == names(other.path)
         }
     }
 
@@ -106,6 +117,7 @@ extension ManifestHeader {
         + Field.part(
             \.rootIdentity, blank: .unknown,
             [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
+        + [Field("target_file_system", .text, \.targetFileSystem)]
         // Of version 1; ignored.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
         + Field.part(

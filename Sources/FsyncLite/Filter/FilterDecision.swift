@@ -36,8 +36,8 @@ extension FilterDecision: CustomStringConvertible {
         case .rule(let rule): "\(verdict) by \(rule)\(directory.map { " with the directory \($0)" } ?? "")"
         case .cacheDirectory: "\(verdict): \(location) is a cache directory"
         case .otherFileSystem: "\(verdict): \(location) is on another file system"
-        case .belowMinimumSize(let limit): "\(verdict): smaller than \(limit) bytes"
-        case .aboveMaximumSize(let limit): "\(verdict): larger than \(limit) bytes"
+        case .belowMinimumSize(let limit): "\(verdict): smaller than \(Amount.bytes(limit))"
+        case .aboveMaximumSize(let limit): "\(verdict): larger than \(Amount.bytes(limit))"
         case nil: "\(verdict): no rule matches"
         }
     }

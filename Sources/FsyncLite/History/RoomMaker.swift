@@ -23,9 +23,10 @@ struct RoomMaker {
             let names = try room.give(allowed)
             gone += names
             guard !names.isEmpty else {
+                let (needed, free) = Amount.bytes(need.bytes, over: info.availableBytes)
                 throw SyncError(
                     .failed, path: root.path,
-                    "\(need.bytes) bytes are needed and \(info.availableBytes) are free, "
+                    "\(needed) are needed and \(free) are free, "
                         + "and nothing more of the history gives way", errno: Errno.noSpace.rawValue)
             }
         }

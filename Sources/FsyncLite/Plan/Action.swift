@@ -77,6 +77,8 @@ public struct ActionSummary: Hashable, Sendable {
     public var delete = 0
     /// Entries of the source without an action.
     public var unchanged = 0
+    /// Entries of the source that could not be read or copied; the target keeps what it has of them.
+    public var unmirrored = 0
     /// Bytes of content to copy, for creations and updates.
     public var bytesToCopy: Int64 = 0
 

@@ -6,6 +6,14 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     /// The option that overrides the refusal; nil if there is none.
     public var option: String?
+    /// The room that is needed and that is free, where the latter is too small.
+    public var bytes: Room?
+
+    /// In bytes.
+    public struct Room: Hashable, Sendable {
+        public var needed: Int64
+        public var free: Int64
+    }
 
     public init(_ reason: String, option: String? = nil) {
         self.reason = reason
@@ -85,14 +93,14 @@ struct GuardFacts {
         let emptied = difference.sourceCount == 0 && recorded.map { $0.summary.entries > 0 } ?? false
         if emptied, let recorded, !options.allowEmptySource {
             refuse(
-                "the source is empty and the target holds \(recorded.summary.entries) entries: is a disk missing?",
+                "the source is empty and the target holds \(Amount.entries(recorded.summary.entries)): is a disk missing?",
                 option: "--allow-empty-source")
         }
         // An empty source is guarded above; an explicit limit still holds.
         let limit = emptied && options.deleteLimit == .half ? .unlimited : options.deleteLimit
         if !limit.allows(plan.summary.delete, of: difference.targetCount) {
             refuse(
-                "\(plan.summary.delete) of the target's \(difference.targetCount) entries would be deleted",
+                "\(plan.summary.delete) of the target's \(Amount.entries(difference.targetCount)) would be deleted",
                 option: "--max-delete \(plan.summary.delete)")
         }
         if recorded == nil, difference.targetCount > 0, !options.adopt {
@@ -102,16 +110,17 @@ struct GuardFacts {
                         + "rename that likewise, or the target back")
             } else {
                 refuse(
-                    "the target holds \(difference.targetCount) entries and was never written by fsync-lite",
-                    option: "--adopt")
+                    "the target holds \(Amount.entries(difference.targetCount)) and was never written by fsync-lite"
+                        + (plan.adopted.map { "; \($0)" } ?? ""), option: "--adopt")
             }
         }
-        if let last = recorded?.header.source, !options.changeSource, last.fileSystem != source.fileSystem,
-            last.identity != source.identity
-        {
-            refuse(
-                "the source is another directory, on another file system, than last time (\(escapedText(last.path)))",
-                option: "--change-source")
+        if let last = recorded?.header.source, !options.changeSource, last.identity != source.identity {
+            let isElsewhere = last.fileSystem != source.fileSystem
+            if isElsewhere || !last.isSpelled(like: source) {
+                refuse(
+                    "the source is another directory\(isElsewhere ? ", on another file system," : "") than last time "
+                        + "(\(escapedText(last.path)))", option: "--change-source")
+            }
         }
         for (path, isMountPoint) in mounts {
             refuse(
@@ -208,10 +217,12 @@ struct GuardFacts {
         if neededBytes > info.availableBytes {
             let held =
                 heldBytes > 0
-                ? "; its history holds \(heldBytes), which snapshot prune --keep-last 0 frees" : ""
-            refuse(
-                "\(neededBytes) bytes are needed and \(info.availableBytes) are free in the target\(held)"
-            )
+                ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees"
+                : ""
+            let (needed, free) = Amount.bytes(neededBytes, over: info.availableBytes)
+            var refusal = Refusal("\(needed) are needed and \(free) are free in the target\(held)")
+            refusal.bytes = Refusal.Room(needed: neededBytes, free: info.availableBytes)
+            found.append(refusal)
         }
         if let inodes = info.availableInodes, neededInodes > inodes {
             refuse("\(neededInodes) inodes are needed and \(inodes) are free in the target")

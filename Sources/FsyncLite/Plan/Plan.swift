@@ -4,7 +4,7 @@ import FileSystem
 public struct Plan: Sendable {
     /// In the order of their paths.
     public let actions: [Action]
-    public let summary: ActionSummary
+    public private(set) var summary: ActionSummary
     /// Information about things that are no error, such as sockets that were left out.
     public internal(set) var notes: [String] = []
     /// What could not be mirrored.
@@ -62,6 +62,47 @@ public struct Plan: Sendable {
 }
 
 extension Plan {
+    /// Lists what could not be mirrored. What the target keeps of it is not taken for unchanged.
+    mutating func take(_ found: [Problem]) {
+        problems = found.sorted { $0.path < $1.path }
+        let unmirrored = Set(problems.lazy.filter(\.isOfWholeEntry).map(\.path))
+        guard !unmirrored.isEmpty else { return }
+        var counted = unmirrored.subtracting(difference.missing)
+        for action in actions where action.verb != .delete { counted.remove(action.path) }
+        for match in difference.matches where match.isRenamed { counted.remove(match.source.path) }
+        summary.unchanged = max(0, summary.unchanged - counted.count)
+        summary.unmirrored = unmirrored.count
+    }
+
+    /// What is lost to a target that is taken over; nil for nothing.
+    var adopted: String? {
+        func named(_ verb: Action.Verb, _ count: Int) -> String {
+            let paths = actions.lazy.filter { $0.verb == verb }.prefix(3).map(\.path.description)
+            return "(\(paths.joined(separator: ", "))\(count > 3 ? " and \(count - 3) more" : ""))"
+        }
+        let (deleted, replaced) = (summary.delete, summary.update)
+        let parts = [
+            deleted > 0
+                ? "deletes \(Amount.entries(deleted)) that only the target has \(named(.delete, deleted))"
+                : nil,
+            replaced > 0 ? "replaces \(Amount.entries(replaced)) \(named(.update, replaced))" : nil,
+        ].compactMap(\.self)
+        guard !parts.isEmpty else { return nil }
+        return "taking it over \(parts.joined(separator: " and ")), which the history keeps"
+    }
+
+    /// The changes made in the target that this takes back, for people; nil for none.
+    var takenBack: String? {
+        let drifted = actions.filter { $0.causes.contains(.drift) }
+        // A change in a directory moves its time, too.
+        let changes = drifted.count { $0.type != "directory" || $0.verb != .attributes }
+        let count = drifted.isEmpty ? 0 : max(changes, 1)
+        guard count > 0 else { return nil }
+        return
+            "\(Amount.of(count, "change")) made in the target since the last apply \(count == 1 ? "is" : "are") taken "
+            + "back; the history keeps what was there"
+    }
+
     /// A plan that does nothing, for these reasons.
     init(refusing refusals: [Refusal]) {
         self.init(Difference(), root: nil)

@@ -48,6 +48,10 @@ package struct PlanDocument {
         try document.array("refusals", of: refusals, to: &sink) { text, refusal in
             text.field("reason", refusal.reason)
             if let option = refusal.option { text.field("option", option) }
+            if let bytes = refusal.bytes {
+                text.field("bytes_needed", bytes.needed)
+                text.field("bytes_free", bytes.free)
+            }
         }
         document.beginTrailer()
         document.text.field("notes", notes)
@@ -98,6 +102,7 @@ extension JSONText {
         beginObject()
         counts(summary)
         field("unchanged", summary.unchanged)
+        if summary.unmirrored > 0 { field("not_mirrored", summary.unmirrored) }
         field("bytes_to_copy", summary.bytesToCopy)
         endObject()
     }

@@ -8,6 +8,11 @@ public struct SyncOptions: Hashable, Sendable {
     public var allowEmptySource = false
     /// Accept another source than last time.
     public var changeSource = false
+    /// Refuse a target that has no manifest of ours, or is on another file system than last time: a job's target is
+    /// there, unless its disk is missing.
+    public var expectsTarget = false
+    /// With `expectsTarget`: accept another file system than last time.
+    public var changeTarget = false
     /// Create missing parent directories of the target.
     public var createParents = false
     /// Refuse a plan that deletes more than this.

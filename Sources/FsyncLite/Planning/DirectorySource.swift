@@ -12,6 +12,7 @@ struct DirectorySource: PlanSource {
     private let info: FileSystemInfo
     private let scanned: ManifestHeader.Scan
     private let decide: Filters.Decisions
+    private let targetFileSystem: String?
     /// The target's manifest was requested in place of a scan.
     private let trustsManifest: Bool
 
@@ -46,6 +47,7 @@ struct DirectorySource: PlanSource {
             fileSystem: info.identifier)
         decide = try options.filters.decisions(in: directory)
         (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
+        targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest
     }
 
@@ -276,7 +278,19 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
+            || hasMoved || isSourceRenamed
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
+    }
+
+    /// The target was moved to another file system.
+    private var hasMoved: Bool {
+        guard options.changeTarget, let last = header?.targetFileSystem else { return false }
+        return last != targetFileSystem
+    }
+
+    /// The source has another path, or is another directory, than the manifest says.
+    private var isSourceRenamed: Bool {
+        header?.source.map { !$0.isSpelled(like: identity) || $0.identity != identity.identity } ?? false
     }
 
     private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
@@ -292,7 +306,7 @@ struct DirectorySource: PlanSource {
     }
 
     func describe(_ plan: inout Plan) {
-        plan.problems = problems.sorted { $0.path < $1.path }
+        plan.take(problems)
         plan.basis = Plan.Basis(
             manifest: header?.id, source: identity.identity, target: root.original?.identity)
         plan.notes = sourceNotes + comparisonNotes + targetNotes
@@ -302,15 +316,22 @@ struct DirectorySource: PlanSource {
         let kept = plan.difference.kept
         if let first = kept.first {
             plan.notes.append(
-                "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first)"
-                    + (kept.count > 1 ? " and others" : ""))
+                kept.count == 1
+                    ? "1 directory that would be deleted holds what is excluded and stays: \(first)"
+                    : "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
+            )
         }
+        if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }
     }
 
     private var sourceNotes: [String] {
         var notes: [String] = []
         if findings.omittedSockets > 0 {
-            notes.append("\(findings.omittedSockets) sockets hold no data and are left out")
+            let count = findings.omittedSockets
+            notes.append(
+                count == 1
+                    ? "1 socket holds no data and is left out"
+                    : "\(count) sockets hold no data and are left out")
         }
         if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
         if !info.keepsIdentity {

@@ -174,7 +174,7 @@ struct SnapshotSource: PlanSource {
     // MARK: Results
 
     func describe(_ plan: inout Plan) {
-        plan.problems = problems.sorted { $0.path < $1.path }
+        plan.take(problems)
         plan.notes = notes
     }
 

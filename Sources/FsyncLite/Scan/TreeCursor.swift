@@ -16,6 +16,8 @@ struct TreeCursor {
 
     private var progress = SyncProgress(.scanning)
     private let rootDevice: DeviceNumber
+    /// This root or the other is one of a file system, which may have a `lost+found`.
+    private let leavesLostAndFound: Bool
     private let options: TreeScan.Options
     private let monitor: any Monitor
     private var filter: FilteredWalk?
@@ -55,6 +57,7 @@ struct TreeCursor {
         helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
         rootDevice = status.device
+        leavesLostAndFound = status.isMountRoot || options.other?.isMountRoot ?? false
         let listing = try DirectoryListing(of: root)
         level = Level(listing: listing, pathLength: 0)
         progress.entries = listing.count
@@ -92,6 +95,12 @@ struct TreeCursor {
             level.listing.name(at: index).elementsEqual(FileName.state.bytes)
         {
             findings.metReservedName = true
+            return false
+        }
+        // Made by mkfs and fsck for themselves.
+        if leavesLostAndFound, outerLevels.isEmpty, status.type == .directory,
+            level.listing.name(at: index).elementsEqual("lost+found".utf8)
+        {
             return false
         }
         if status.type == .socket, options.omitsSockets {

@@ -37,7 +37,7 @@ extension Plan {
         difference.omit(left)
         var reduced = Plan(difference, root: root)
         reduced.notes = notes
-        reduced.problems = (problems + omissions.problems).sorted { $0.path < $1.path }
+        reduced.take(problems + omissions.problems)
         return reduced
     }
 
@@ -49,7 +49,7 @@ extension Plan {
         }
         guard !growing.isEmpty else { return }
         notes += growing.sorted().map {
-            "\($0.path) grew while it was copied: its first \($0.size) bytes are mirrored, "
+            "\($0.path) grew while it was copied: its first \(Amount.bytes($0.size)) are mirrored, "
                 + "and the next run compares it again"
         }
         notes.append(

@@ -19,7 +19,7 @@ struct CommandLineParser: Sendable {
         }
         guard let command = lookup.match(arguments) else {
             if let first = arguments.first, !program.group(first).isEmpty, asksForHelp(arguments) {
-                return HelpCommand.invocation(program, about: nil)
+                return HelpCommand.invocation(program, about: [first])
             }
             throw lookup.failure(arguments)
         }

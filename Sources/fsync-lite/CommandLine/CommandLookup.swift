@@ -15,7 +15,8 @@ struct CommandLookup: Sendable {
 
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
-            return UsageError("no command given", hint: seeHelp)
+            let commands = HelpText(program: program).commandList.joined(separator: "\n")
+            return UsageError("no command given; there are these:", hint: "\(commands)\n\(seeHelp)")
         }
         let group = program.group(first)
         if !group.isEmpty {
@@ -25,10 +26,20 @@ struct CommandLookup: Sendable {
             return UsageError(
                 "\(quoted(first)) comes before the command",
                 hint: EditDistance.suggestion(for: first, among: program.options.map(\.name))
+                    ?? program.hint(forForeign: first[...], of: nil).map { "\(optionsLater)\n\($0)" }
                     ?? "options go after the command; \(seeHelp)")
         }
         let commands = program.descriptions
         let names = commands.map(\.name)
+        if let hint = program.hint(forForeign: first, arguments.dropFirst()) {
+            return UsageError("unknown command \(quoted(first))", hint: hint)
+        }
+        if arguments.count == 2, first.contains(UInt8(ascii: "/")) {
+            return UsageError(
+                "unknown command \(quoted(first))",
+                hint:
+                    "to mirror it: \(program.name) apply \(arguments.map(Shell.word).joined(separator: " "))")
+        }
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
             "unknown command \(quoted(first))",
@@ -53,6 +64,10 @@ struct CommandLookup: Sendable {
         return UsageError(
             "unknown command \(quoted(wholeName))",
             hint: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
+    }
+
+    private var optionsLater: String {
+        "options go after the command, as in \(program.name) apply SOURCE TARGET"
     }
 
     private var seeHelp: String { "see '\(program.name) --help' for the commands" }

@@ -15,8 +15,12 @@ enum HelpCommand: Command {
 
     /// The request for help about a command, or about the program when nil.
     static func invocation(_ program: ProgramDescription, about topic: CommandDescription?) -> Invocation {
-        let words = topic?.words.map { Array($0.utf8) } ?? []
-        return Invocation(program: program, command: self, arguments: [command.name: words])
+        invocation(program, about: topic?.words.map { Array($0.utf8) } ?? [])
+    }
+
+    /// The request for help about a command or a group, by its words.
+    static func invocation(_ program: ProgramDescription, about words: [[UInt8]]) -> Invocation {
+        Invocation(program: program, command: self, arguments: [command.name: words])
     }
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -26,7 +30,10 @@ enum HelpCommand: Command {
         } else if invocation.options.has(manual) {
             try console.write(Array(ManualPage(program: program).text.utf8))
         } else {
-            try console.write(Array(HelpText(program: program).text(for: topic(of: invocation)).utf8))
+            let (topic, help) = (try topic(of: invocation), HelpText(program: program))
+            let group = invocation.values(command).first.map(program.group) ?? []
+            let text = topic == nil && !group.isEmpty ? help.text(forGroup: group) : help.text(for: topic)
+            try console.write(Array(text.utf8))
         }
         return .done
     }

@@ -12,6 +12,27 @@ struct HelpText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Help for the commands that begin with a word.
+    func text(forGroup group: [CommandDescription]) -> String {
+        let word = group[0].words[0]
+        let lines =
+            usageLines("\(program.name) \(word) COMMAND [OPTIONS] [ARGUMENTS]") + table(of: group) + [""]
+            + seeHelp("\(word) COMMAND")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Each command with its summary.
+    var commandList: [String] { Array(table(of: program.descriptions).dropFirst(2)) }
+
+    private func table(of commands: [CommandDescription]) -> [String] {
+        lines(of: [("Commands", commands.map { (label: $0.name, help: $0.summary) })])
+    }
+
+    private func seeHelp(_ command: String) -> [String] {
+        TextWrapping(width: width).lines(
+            of: "See '\(program.name) help \(command)' for what a command takes.")
+    }
+
     private var programLines: [String] {
         let commands = program.descriptions.map { (label: $0.name, help: $0.summary) }
         let exitCodes = program.exitCodes.map { (label: String($0.code), help: $0.meaning) }
@@ -19,9 +40,7 @@ struct HelpText: Sendable {
             + [""] + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
             + lines(of: [("Commands", commands)] + optionTables(program.options))
             + lines(of: [("Exit codes", exitCodes)])
-            + [""]
-            + TextWrapping(width: width).lines(
-                of: "See '\(program.name) help COMMAND' for what a command takes.")
+            + [""] + seeHelp("COMMAND")
     }
 
     private func commandLines(_ command: CommandDescription) -> [String] {

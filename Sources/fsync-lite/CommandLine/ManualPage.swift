@@ -12,12 +12,12 @@ struct ManualPage: Sendable {
         ]
         lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
-        lines += [".SH OPTIONS", "These are taken by several commands; each command lists which."]
-        for section in sharedOptions {
-            lines +=
-                [".SS \(section.name == ManualPage.common ? "General" : section.name)"]
-                + section.options.flatMap(optionLines)
+        if !commonSections.isEmpty { lines.append(".SH COMMON OPTIONS") }
+        for section in commonSections {
+            lines += [".SS \(ManualPage.escaped(section.heading))"] + section.options.flatMap(optionLines)
         }
+        if !program.files.isEmpty { lines.append(".SH FILES") }
+        for file in program.files { lines += item("\\fI\(ManualPage.escaped(file.path))\\fR", file.meaning) }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
@@ -36,55 +36,53 @@ struct ManualPage: Sendable {
         for argument in command.arguments {
             lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
         }
-        lines += command.options.filter { !isShared($0) }.flatMap(optionLines)
-        return lines + sharedLines(command)
+        let sections = ManualPage.sections(command)
+        let common = sections.filter(isCommon)
+        lines += sections.filter { !isCommon($0) }.flatMap(\.options).flatMap(optionLines)
+        guard !common.isEmpty else { return lines }
+        let headings = common.map { $0.heading.prefix { $0 != ":" } }.joined(separator: ", ")
+        return lines + [".PP"] + text("And the options of COMMON OPTIONS, below, under: \(headings).")
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
-        let names = option.spellings.map(ManualPage.bold).joined(separator: ", ")
-        return item(
-            names + (option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""), option.wholeHelp)
+        let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
+        let value = option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""
+        return item(names + value, option.wholeHelp)
     }
 
-    private static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
+    // MARK: Sections of options that several commands have
 
-    // MARK: Options of several commands
+    private typealias Section = (heading: String, options: [OptionDescription])
 
-    private func isShared(_ option: OptionDescription) -> Bool {
-        program.descriptions.count {
-            $0.options.contains { $0.name == option.name && $0.help == option.help }
-        } > 1
-    }
-
-    /// Under the headings of help, of which options without one come first.
-    private var sharedOptions: [(name: String, options: [OptionDescription])] {
-        var sections: [(name: String, options: [OptionDescription])] = [(ManualPage.common, [])]
-        var seen: Set<String> = []
-        let options = program.descriptions.flatMap(\.options).filter(isShared)
-        let named = options.filter { $0.section != ManualPage.common }
-        for option in named + options where seen.insert(option.name).inserted {
-            let heading = String(option.section.prefix { $0 != ":" })
-            if let index = sections.firstIndex(where: { $0.name == heading }) {
+    private static func sections(_ command: CommandDescription) -> [Section] {
+        var sections: [Section] = []
+        for option in command.options {
+            if let index = sections.firstIndex(where: { $0.heading == option.section }) {
                 sections[index].options.append(option)
             } else {
-                sections.append((heading, [option]))
+                sections.append((option.section, [option]))
             }
         }
         return sections
     }
 
-    private static let common = "Options"
+    /// Such sections have a heading of their own.
+    private func isCommon(_ section: Section) -> Bool {
+        guard section.heading != OptionDescription.helpOption.section else { return false }
+        return program.descriptions.count { command in
+            ManualPage.sections(command).contains { ManualPage.isSame($0, section) }
+        } > 1
+    }
 
-    /// The headings of which a command takes all options, and its other shared options.
-    private func sharedLines(_ command: CommandDescription) -> [String] {
-        let taken = Set(command.options.filter(isShared).map(\.name))
-        var names: [String] = []
-        for section in sharedOptions {
-            let options = section.options.map(\.name).filter(taken.contains)
-            let hasAll = options.count == section.options.count && section.name != ManualPage.common
-            names += hasAll ? ["all of \(section.name)"] : options
+    private static func isSame(_ left: Section, _ right: Section) -> Bool {
+        left.heading == right.heading && left.options.map(\.name) == right.options.map(\.name)
+    }
+
+    private var commonSections: [Section] {
+        program.descriptions.flatMap(ManualPage.sections).filter(isCommon).reduce(into: []) {
+            known, section in
+            if !known.contains(where: { ManualPage.isSame($0, section) }) { known.append(section) }
         }
-        return names.isEmpty ? [] : [".PP"] + text("Options below: \(names.joined(separator: ", "))")
     }
 
     private func item(_ label: String, _ meaning: String) -> [String] {

@@ -93,16 +93,25 @@ struct OptionScanner {
     }
 
     private func unknown(_ typed: ArraySlice<UInt8>) -> UsageError {
+        UsageError("unknown option \(quoted(typed)) for '\(command.name)'", hint: hint(for: typed))
+    }
+
+    private func hint(for typed: ArraySlice<UInt8>) -> String {
+        let names = command.allOptions.map(\.name)
+        if let option = names.first(where: { typed.spells(String($0.dropFirst())) }) {
+            return "did you mean '\(option)'?"
+        }
+        if let hint = program.hint(forForeign: typed, of: command) { return hint }
         let owners = program.descriptions.filter { other in
             other.allOptions.contains { $0.spellings.contains(where: typed.spells) }
         }
-        let names = owners.map { "'\($0.name)'" }.joined(separator: ", ")
-        return UsageError(
-            "unknown option \(quoted(typed)) for '\(command.name)'",
-            hint: !owners.isEmpty
-                ? "it is an option of \(names)"
-                : EditDistance.suggestion(for: typed, among: command.allOptions.map(\.name))
-                    ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
-        )
+        guard owners.isEmpty else {
+            return "it is an option of \(owners.map { "'\($0.name)'" }.joined(separator: ", "))"
+        }
+        // Never the opposite of what was typed.
+        func isNegative(_ name: some Collection<UInt8>) -> Bool { name.starts(with: "--no".utf8) }
+        return EditDistance.suggestion(
+            for: typed, among: names.filter { isNegative($0.utf8) == isNegative(typed) })
+            ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
     }
 }

@@ -10,6 +10,11 @@ struct ProgramDescription: Sendable {
     /// In the order of help.
     let commands: [any Command.Type]
     let exitCodes: [(code: Int32, meaning: String)]
+    /// For the manual page.
+    var files: [(path: String, meaning: String)] = []
+    /// Words of other tools, which lead to a hint.
+    var foreignCommands: [ForeignWord] = []
+    var foreignOptions: [ForeignWord] = []
 
     var descriptions: [CommandDescription] { commands.map { $0.description } }
 

@@ -14,7 +14,8 @@ enum ApplyCommand: Command {
             way to an apply.
             """,
         arguments: [SyncRun.source, SyncRun.target],
-        options: [SyncRun.savedPlan, .settingsFile] + OptionDescription.settable + SyncRun.allActions,
+        options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable
+            + SyncRun.allActions,
         examples: [
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             (
@@ -31,6 +32,15 @@ enum ApplyCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         // Signals are not handled yet, so one ends the wait for a pipe with patterns, settings or a plan.
         let run = try SyncRun(invocation)
+        console.wantsDocument = run.isJSON
+        guard !invocation.options.has(.dryRun) else {
+            guard run.saved == nil else {
+                throw UsageError(
+                    "--dry-run does not go with --plan, which says what is done",
+                    hint: "fsync-lite plan --show FILE --all lists it")
+            }
+            return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
+        }
         TerminationSignal.watch()
         return ExitCode(try run.apply(&console))
     }

@@ -67,12 +67,14 @@ enum ManifestVerifyCommand: Command {
         try output.end(summary, to: &console)
         if summary.withoutDigest > 0 {
             Console.complain(
-                "note: \(summary.withoutDigest) files have no digest and were not read; apply --digest records them"
+                "note: \(Amount.of(summary.withoutDigest, "file has", "files have")) no digest and \(summary.withoutDigest == 1 ? "was" : "were") not read; "
+                    + "apply --digest records them"
             )
         }
         if summary.unlisted > 0 {
             Console.complain(
-                "note: \(summary.unlisted) entries are not in the manifest, which was made under filters")
+                "note: \(Amount.of(summary.unlisted, "entry is", "entries are")) not in the manifest, which was made under filters"
+            )
         }
         return output.remaining > 0 ? .different : .done
     }
@@ -120,9 +122,11 @@ private struct VerificationOutput {
     mutating func end(_ summary: Verification.Summary, to console: inout Console) throws {
         guard document != nil else {
             let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
-            let read = "\(summary.filesRead) files read (\(ActionText.byteCount(summary.bytesRead)))"
+            let read =
+                "\(Amount.of(summary.filesRead, "file")) read (\(ActionText.byteCount(summary.bytesRead)))"
             return try console.line(
-                "\(repaired)\(remaining) differ; \(summary.entries) entries looked at, \(read)")
+                "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)"
+            )
         }
         document?.endArray()
         document?.beginTrailer()

@@ -12,15 +12,20 @@ enum PlanCommand: Command {
         "--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET"
     ).replacingArguments()
 
+    private static let job = OptionDescription.value(
+        "--job", "JOB", "show what a job would do, in place of SOURCE and TARGET"
+    ).replacingArguments()
+
     static let description = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
         discussion:
             "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
         arguments: [SyncRun.source, SyncRun.target],
-        options: [exitCode, explain, out, show, .settingsFile] + OptionDescription.settable
-            + SyncRun.allActions,
+        options: [exitCode, explain, out, show, job, .settingsFile] + OptionDescription.firstRun
+            + OptionDescription.settable + SyncRun.allActions,
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
+            ("fsync-lite plan --job photos", "See what a job would do"),
             ("fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
             ("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
             (
@@ -35,11 +40,24 @@ enum PlanCommand: Command {
             try describe(SavedPlan(reading: LocalFile(bytes: file)), given, &console)
             return .done
         }
-        let run = try SyncRun(invocation)
+        let settings = try SettingsSources(given)
+        let planned = try given.value(job).flatMap { try settings.job(named: $0) }
+        if planned == nil, let option = OptionDescription.firstRun.first(where: given.has) {
+            throw UsageError("\(option.name) is for a job", hint: "leave it away, or give --job JOB")
+        }
+        let run = try SyncRun(invocation, settings, planned)
+        console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
             let path = try RelativePath(argument: path)
             let decision = try run.options.filters.explain(path, source: run.source, target: run.target)
-            try console.line("\(path): \(decision)")
+            guard run.isJSON else {
+                try console.line("\(path): \(decision)")
+                return .done
+            }
+            var document = DocumentWriter(format: "fsync-lite-decision")
+            document.text.path(path)
+            document.text.field("decision", "\(decision)")
+            try document.end(to: &console)
             return .done
         }
         let plan = try run.plan(&console)
@@ -49,7 +67,7 @@ enum PlanCommand: Command {
             let words = SavedPlan.words(for: run.given, run.options.filters)
             try SavedPlan(plan, source: run.source, target: run.target, options: words)
                 .write(to: LocalFile(bytes: file))
-            if !run.isQuiet {
+            if run.listsPlan {
                 Console.complain("saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
             }
         }
@@ -78,10 +96,15 @@ extension SyncRun {
         let plan = try synchronizing { try $0.plan() }
         if isJSON {
             try document.write(plan, to: &console)
-        } else {
+        } else if listsPlan {
             try actionText.write(plan.actions, to: &console)
-            try console.line(ActionText.totals(plan.summary, .planned))
+            // A plan that was refused before any look at the trees says nothing of them.
+            if plan.refusals.isEmpty || !plan.actions.isEmpty {
+                try console.line(labelled(ActionText.totals(plan.summary, .planned)))
+            }
         }
+        // Refusals come last, after a long list, and also if the list cannot be written.
+        let flushed = Result { try console.flush() }
         let history = [
             ("to make room, these go before", plan.givingWay),
             ("the rules of retention let go of these after", plan.expiring),
@@ -89,6 +112,7 @@ extension SyncRun {
         complain(
             notes: plan.notes + history.compactMap(SyncRun.note), problems: plan.problems,
             refusals: plan.refusals)
+        try flushed.get()
         return plan
     }
 }

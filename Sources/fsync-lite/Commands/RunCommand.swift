@@ -4,8 +4,9 @@ import FsyncLite
 
 enum RunCommand: Command {
     private static let job = ArgumentDescription("JOB", "the name of a job", repeated: true)
-    private static let all = OptionDescription.flag("--all", "run every job, in the order of their names")
-        .replacingArguments()
+    private static let all = OptionDescription.flag(
+        "--all", "run every job that is not disabled, in the order of their names"
+    ).replacingArguments()
 
     static let description = CommandDescription(
         "run", summary: "Apply the jobs that the settings name.",
@@ -13,34 +14,59 @@ enum RunCommand: Command {
             Each job is an apply with its own source, target and options; what is given here goes before what \
             the settings say. A job that fails does not stop the next one; the exit code is the first that is \
             not 0. A job's commands run before and after it, with the report on standard input.
+            A job never begins its target unasked: one that is missing, was never written by fsync-lite, or is on \
+            another file system than last time is most likely a disk that is not mounted, and the run is refused. The \
+            first run takes --create-target, and the first after a move to another disk --change-target.
             """,
         arguments: [job],
-        options: [all, .settingsFile] + OptionDescription.settable,
+        options: [all, .dryRun, .settingsFile] + OptionDescription.firstRun + OptionDescription.settable,
         examples: [
-            ("fsync-lite run photos", "Run one job"),
+            ("fsync-lite run photos --create-target", "Run a job for the first time"),
+            ("fsync-lite run --dry-run photos", "See what it would do; plan --job photos is the same"),
             ("fsync-lite run --all --quiet", "All of them, from cron"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let settings = try SettingsSources(invocation.options)
         // All jobs are checked before the first one begins.
-        let jobs =
-            try invocation.options.has(all) ? settings.jobs() : settings.jobs(named: invocation.values(job))
+        let isAll = invocation.options.has(all)
+        let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: invocation.values(job))
         guard !jobs.isEmpty else {
             throw UsageError(
-                "the settings name no jobs", hint: "fsync-lite settings init writes settings to begin with")
+                "the settings name no jobs, or only disabled ones",
+                hint: "fsync-lite settings init writes settings to begin with")
         }
-        TerminationSignal.watch()
-        // For an apply the option has another meaning.
-        var invocation = invocation
-        invocation.options.remove(all)
+        if let option = OptionDescription.firstRun.first(where: invocation.options.has),
+            isAll || jobs.count > 1
+        {
+            throw UsageError(
+                "\(option.name) is for one job, so that no other fills the disk below a mount point",
+                hint: "fsync-lite run JOB \(option.name)")
+        }
+        // For an apply the options have another meaning.
+        var given = invocation
+        given.options.remove(all)
+        let isDryRun = invocation.options.has(.dryRun)
+        if !isDryRun { TerminationSignal.watch() }
         var first = ExitCode.done
         for job in jobs {
-            let code = run(job, invocation, settings, &console)
+            let code = isDryRun ? plan(job, given, settings, &console) : run(job, given, settings, &console)
             if first == .done { first = code }
             if TerminationSignal.signal != nil { break }
         }
         return first
+    }
+
+    /// Shows what a job would do, without its commands. Its error does not affect other jobs.
+    private static func plan(
+        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
+    ) -> ExitCode {
+        do {
+            let run = try SyncRun(invocation, settings, job)
+            return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
+        } catch {
+            return report(error, of: job, invocation.options, &console).code
+        }
     }
 
     /// Runs one job with its commands. Its error does not affect other jobs.
@@ -49,9 +75,12 @@ enum RunCommand: Command {
     ) -> ExitCode {
         let run: SyncRun
         do {
+            if let location = job.disabled {
+                throw SyncError(.refused, "the job is disabled; to run it, take that out: \(location)")
+            }
             run = try SyncRun(invocation, settings, job)
         } catch {
-            return ExitCode(reporting: error) { Console.complain(job.labelled($0)) }
+            return report(error, of: job, invocation.options, &console).code
         }
         var report: Report
         var code: ExitCode
@@ -63,8 +92,7 @@ enum RunCommand: Command {
             report = try run.apply(&console)
             code = ExitCode(report)
         } catch {
-            report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
-            code = ExitCode(reporting: error, run.complain)
+            (report, code) = self.report(error, of: job, run.given, &console)
         }
         do {
             var document: [UInt8] = []
@@ -82,6 +110,23 @@ enum RunCommand: Command {
             run.complain("\(error)")
         }
         return code
+    }
+
+    /// Tells of an error that ended a job, and writes its report where one is wanted.
+    private static func report(
+        _ error: any Error, of job: Job, _ given: GivenOptions, _ console: inout Console
+    ) -> (report: Report, code: ExitCode) {
+        let code = ExitCode(reporting: error) { Console.complain(job.labelled($0)) }
+        let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
+        if given.has(.json) {
+            do {
+                try PlanDocument(source: job.source, target: job.target).write(report, to: &console)
+                try console.flush()
+            } catch {
+                Console.complain("\(error)")
+            }
+        }
+        return (report, code)
     }
 }
 

@@ -6,6 +6,20 @@ enum SettingsInitCommand: Command {
 
     static let description = CommandDescription(
         "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
+        discussion: """
+            A key is an option's name with _ for -, such as keep_daily for --keep-daily; settings show lists them all. \
+            "defaults" are for every run, and each of the "jobs" is an apply with a name. The file that is written has a \
+            job to change; it is disabled, so nothing runs by itself.
+            Keys of a job besides the options: "source" and "target", paths from / or ~/; "disabled", true for a job that \
+            run leaves out; "comment", a text; and commands.
+            Commands: "before" runs before anything is read, and if it fails nothing is applied; "after" runs after an \
+            apply that completed the mirror; "on_failure" before any other exit code than 0. Each is a list of words, \
+            such as ["mountpoint", "-q", "/mnt/backup"], found by the PATH and run without a shell; a line for a shell is \
+            ["sh", "-c", "LINE"]. The last two get the report of the apply, in JSON, on standard input.
+            Retention: "keep_last", "keep_hourly", "keep_daily", "keep_weekly", "keep_monthly" and "keep_yearly" with \
+            numbers, "keep_within" with an age such as "30d", "keep_label" with a list of labels. Rules of a job are kept \
+            with its target.
+            """,
         options: [plist, .settingsFile],
         examples: [("fsync-lite settings init", "Begin a file of settings")])
 
@@ -22,15 +36,12 @@ enum SettingsInitCommand: Command {
                 "what a file of settings is, its name says",
                 hint: "give a name in .plist with --plist, and only then")
         }
-        // An option without a default value is left out.
-        let defaults = OptionDescription.settable.filter { !$0.takesValue || $0.isRepeatable }
-            .map { ($0.key, $0.takesValue ? SettingValue.list([]) : .flag(false)) }
-        let settings = UserSettings(defaults: Dictionary(uniqueKeysWithValues: defaults))
         if named == nil, let other = try SettingsFile<UserSettings>.readIfPresent(in: directory) {
             throw SyncError(.refused, path: other.file.bytes, "is there already, and stays as it is")
         }
-        try SettingsFile.create(settings, at: file)
-        try console.line("wrote \(file); fsync-lite settings show lists what else can stand in it")
+        try SettingsFile.create(UserSettings.sample, at: file)
+        try console.line(
+            "wrote \(file), with a job to change that is disabled; fsync-lite help settings init explains it")
         return .done
     }
 }

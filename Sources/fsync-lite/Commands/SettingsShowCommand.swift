@@ -23,7 +23,8 @@ enum SettingsShowCommand: Command {
         } else {
             for job in jobs {
                 let trees = "\(LocalFile(bytes: job.source)) to \(LocalFile(bytes: job.target))"
-                try console.line("job          \(job.labelled(trees))")
+                try console.line(
+                    "job          \(job.labelled(trees))\(job.disabled == nil ? "" : " (disabled)")")
             }
         }
         // The retention rules come from one layer, all together.

@@ -13,7 +13,7 @@ enum SnapshotVerifyCommand: Command {
             Console.complain("\(escapedText(snapshot.utf8)) and what is older: \(error)")
         }
         if faults.isEmpty, !invocation.options.has(.quiet) {
-            try console.line("\(count) snapshots are whole")
+            try console.line(count == 1 ? "1 snapshot is whole" : "\(count) snapshots are whole")
         }
         return faults.isEmpty ? .done : .invalidDocument
     }

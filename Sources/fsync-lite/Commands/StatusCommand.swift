@@ -5,46 +5,114 @@ import FsyncLite
 enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h or 7d")
+    private static let all = OptionDescription.flag("--all", "every job that is not disabled, in one table")
+        .replacingArguments()
+    private static let prometheus = OptionDescription.flag(
+        "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
+    private static let targets = ArgumentDescription(
+        "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
+        repeated: true)
 
     static let description = CommandDescription(
-        "status", summary: "Show what a target holds and when it was last written.", arguments: [.target],
-        options: [.json, maxAge],
+        "status", summary: "Show what a target holds and when it was last written.",
+        discussion: """
+            A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
+            Several targets, or --all jobs, are one table: when the last run began and how it ended, its age, the size \
+            of what the target holds, and what to do next. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
+            """,
+        arguments: [targets], options: [all, .json, prometheus, maxAge, .settingsFile],
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),
+            ("fsync-lite status --all", "All jobs at a glance"),
             ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+            (
+                "fsync-lite status --prometheus > fsync-lite.prom.new && mv fsync-lite.prom.new fsync-lite.prom",
+                "From cron, in the directory of node_exporter's textfile collector"
+            ),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let limit = try invocation.options.value(
+        let options = invocation.options
+        let limit = try options.value(
             maxAge, "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
-        let target = Target(path: try invocation.argument(.target))
-        let status = try target.status()
-        if invocation.options.has(.json) {
-            try StatusDocument.write(target, status, to: &console)
+        guard !options.has(.json) || !options.has(prometheus) else {
+            throw UsageError("--json and --prometheus are two formats", hint: "give one of them")
+        }
+        let names = invocation.values(targets)
+        let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
+        guard isAll || !names.isEmpty else {
+            throw UsageError(
+                "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
+        }
+        let jobs = isAll ? try SettingsSources(options).enabledJobs() : []
+        guard !isAll || !jobs.isEmpty else {
+            throw UsageError(
+                "the settings name no jobs, or only disabled ones",
+                hint: "fsync-lite settings init writes settings to begin with")
+        }
+        let asked =
+            try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
+        if options.has(prometheus) {
+            // The metrics say what is wrong, and a collector must get them all the same.
+            try StatusMetrics(asked).write(to: &console)
+            return .done
+        } else if isAll || asked.count > 1 {
+            try options.has(.json)
+                ? StatusDocument.write(asked, limit, to: &console)
+                : StatusTable(asked, limit).write(to: &console)
         } else {
-            try write(status, to: &console)
+            let status = try asked[0].status.get()
+            if options.has(.json) {
+                try StatusDocument.write(asked[0], status, to: &console)
+            } else {
+                if asked[0].job != nil {
+                    try console.line("target     \(LocalFile(bytes: asked[0].target.path))")
+                }
+                try write(status, to: &console)
+            }
+        }
+        let codes = asked.map { code(of: $0, limit) }
+        return codes.first { $0 != .done } ?? .done
+    }
+
+    /// A job or a path. A target in the working directory keeps its name.
+    private static func query(_ name: [UInt8], _ options: GivenOptions) throws -> StatusQuery {
+        // An error of the path is told when its status is asked for.
+        guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
+            let job = try SettingsSources(options).jobs().first(where: { $0.name.utf8.elementsEqual(name) })
+        else { return StatusQuery(path: name, options) }
+        return StatusQuery(job: job, options)
+    }
+
+    /// Tells what is wrong with a target.
+    private static func code(of asked: StatusQuery, _ limit: Age?) -> ExitCode {
+        let status: Target.Status
+        do {
+            status = try asked.status.get()
+        } catch {
+            return ExitCode(reporting: error, asked.complain)
         }
         if status.isPending {
-            Console.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(target.path))")
+            asked.complain(
+                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(asked.target.path))")
             return .pending
         }
         guard let limit else { return .done }
         guard let last = status.lastRun else {
-            Console.complain("no run has mirrored anything here yet")
+            asked.complain("no run has mirrored anything here yet")
             return .different
         }
         let age = ElapsedTime(since: last.began)
         guard age.seconds > limit.seconds else { return .done }
-        Console.complain("the last run began \(age) ago, at \(words(last))")
+        asked.complain("the last run began \(age) ago, at \(words(last))")
         return .different
     }
 
     /// When the run began, and whether it mirrored everything.
     private static func words(_ run: LastRun) -> String {
-        let entries = run.problems == 1 ? "1 entry" : "\(run.problems) entries"
-        return "\(run.began) "
-            + (run.isComplete ? "(complete)" : "(incomplete: \(entries) could not be mirrored)")
+        "\(run.began) "
+            + (run.isComplete
+                ? "(complete)" : "(incomplete: \(Amount.entries(run.problems)) could not be mirrored)")
     }
 
     /// When the run began, and the progress of its phase.
@@ -66,8 +134,10 @@ enum StatusCommand: Command {
             try console.line("manifest   \(escapedText(header.id.utf8)), of \(header.created)")
             if let source = header.source { try console.line("source     \(LocalFile(bytes: source.path))") }
             try console.line(
-                "holds      \(summary.files) files, \(summary.directories) directories, \(summary.symlinks) symlinks, "
-                    + "\(summary.others) others; \(ActionText.byteCount(summary.bytes))")
+                "holds      \(Amount.of(summary.files, "file")), "
+                    + "\(Amount.of(summary.directories, "directory", "directories")), "
+                    + "\(Amount.of(summary.symlinks, "symlink")), \(Amount.of(summary.others, "other")); "
+                    + "\(ActionText.byteCount(summary.bytes))")
         } else if !status.isPending {
             try console.line("manifest   none: nothing was applied yet")
         }
@@ -76,47 +146,5 @@ enum StatusCommand: Command {
         for applied in status.history {
             try console.line("kept       \(applied.id), \(ActionText.byteCount(applied.bytesHeld)) displaced")
         }
-    }
-}
-
-/// `status --json`.
-enum StatusDocument {
-    static func write(_ target: Target, _ status: Target.Status, to console: inout Console) throws {
-        var document = DocumentWriter(format: "fsync-lite-status")
-        document.text.field("target", "target_base64", target.path[...])
-        document.text.field(
-            "state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
-        if let (header, summary) = status.manifest {
-            document.text.field("manifest", header.id)
-            document.text.field("created", header.created)
-            if let source = header.source {
-                document.text.field("source", "source_base64", source.path[...])
-            }
-            document.text.key("summary")
-            document.text.summary(summary)
-        }
-        if let activity = status.activity {
-            let progress = activity.progress
-            document.text.field("running_since", activity.began)
-            document.text.field("running_process", Int(activity.process))
-            document.text.field("running_phase", progress.phase.rawValue)
-            document.text.field("running_phase_since", activity.phaseBegan)
-            document.text.field("running_entries", progress.entries)
-            if let total = progress.totalEntries { document.text.field("running_entries_total", total) }
-            document.text.field("running_bytes", progress.bytes)
-            if let total = progress.totalBytes { document.text.field("running_bytes_total", total) }
-        }
-        if let lastRun = status.lastRun {
-            document.text.field("last_run", lastRun.began)
-            document.text.field("last_run_ended", lastRun.ended)
-            document.text.field("last_run_result", lastRun.result)
-            document.text.field("last_run_problems", lastRun.problems)
-        }
-        try document.array("history", of: status.history, to: &console) { text, applied in
-            text.field("id", applied.id)
-            text.field("created", applied.created)
-            text.field("bytes_held", applied.bytesHeld)
-        }
-        try document.end(to: &console)
     }
 }

@@ -22,6 +22,8 @@ struct SyncRun {
     private let restoration: Restoration?
     private let command: any Command.Type
     private let job: Job?
+    /// On the command line: settings do not silence what is asked for.
+    private let isQuietAsked: Bool
 
     init(_ invocation: Invocation, _ restoration: Restoration) {
         self.restoration = restoration
@@ -29,6 +31,7 @@ struct SyncRun {
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
         (command, saved, job) = (invocation.command, nil, nil)
+        isQuietAsked = invocation.options.has(.quiet)
     }
 
     init(_ invocation: Invocation) throws {
@@ -38,6 +41,7 @@ struct SyncRun {
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
         (restoration, command, self.job) = (nil, invocation.command, job)
+        isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
         if let file = given.value(SyncRun.savedPlan) {
@@ -55,6 +59,8 @@ struct SyncRun {
         self.given = given.over(layers, settable)
         var options = try SyncOptions(self.given)
         options.retention = retention
+        options.expectsTarget = job != nil && !given.has(.createTarget)
+        options.changeTarget = given.has(.changeTarget)
         self.options = options
     }
 
@@ -76,6 +82,8 @@ struct SyncRun {
         return path
     }
 
+    /// What a run shows; by settings, an apply is quiet and a plan is not.
+    var listsPlan: Bool { !isQuietAsked }
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
     var document: PlanDocument { PlanDocument(source: source, target: target) }
@@ -93,9 +101,8 @@ struct SyncRun {
 
     /// The command line to retry with.
     func command(adding options: [String]) -> String {
-        let words =
-            job.map { [RunCommand.name, Shell.word(Array($0.name.utf8))] }
-            ?? [ApplyCommand.name] + [source, target].map(Shell.word)
+        if let job { return job.command(RunCommand.name, options, given) }
+        let words = [ApplyCommand.name] + [source, target].map(Shell.word)
         return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 

@@ -3,7 +3,10 @@ import FsyncLite
 /// What `plan` and `apply` may do, what they compare and how they copy.
 extension SyncOptions {
     fileprivate static let guards: [OptionField<SyncOptions>] = [
-        .flag("--adopt", "take over a target with files that fsync-lite did not write") { $0.adopt = true },
+        .flag(
+            "--adopt",
+            "take over a target that fsync-lite did not write: what SOURCE lacks is deleted there, and kept in the history"
+        ) { $0.adopt = true },
         .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
             $0.allowEmptySource = true
         },

@@ -32,7 +32,9 @@ struct ActionText {
         let limit = listsAll ? lines.count : ActionText.usualLines
         for line in lines.prefix(limit) { try console.line(text(line)) }
         if lines.count > limit {
-            try console.line("... and \(lines.count - limit) more lines; --all lists them")
+            try console.line(
+                "... and \(lines.count - limit) more \(lines.count - limit == 1 ? "line" : "lines"); --all lists them"
+            )
         } else if lines.count < actions.count {
             try console.line("--all lists what is in the directories, too")
         }
@@ -83,7 +85,7 @@ struct ActionText {
         if action.type == "directory" { text += "/" }
         if let link = action.link { text += "  = \(link)" }
         if let entries = action.entries ?? (line.below > 0 ? line.below : nil) {
-            text += "  \(entries) entries"
+            text += "  \(Amount.entries(entries))"
         }
         if line.below > 0 {
             text += ", \(ActionText.byteCount(line.bytes))"
@@ -132,20 +134,9 @@ struct ActionText {
             case .done: "; \(bytes) copied"
             case .compared: "; \(bytes) in new and changed files"
             }
-        return "\(changes); \(summary.unchanged) unchanged\(copied)"
+        let unmirrored = summary.unmirrored > 0 ? ", \(summary.unmirrored) not mirrored" : ""
+        return "\(changes); \(summary.unchanged) unchanged\(unmirrored)\(copied)"
     }
 
-    /// Decimal units, as disks are sold: `999 B`, `4.2 MB`.
-    static func byteCount(_ bytes: Int64) -> String {
-        guard bytes >= 1000 else { return "\(bytes) B" }
-        var value = Double(bytes) / 1000
-        var unit = 0
-        let units = ["kB", "MB", "GB", "TB", "PB"]
-        while value >= 999.95, unit < units.count - 1 {
-            value /= 1000
-            unit += 1
-        }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
-    }
+    static func byteCount(_ bytes: Int64) -> String { Amount.bytes(bytes) }
 }

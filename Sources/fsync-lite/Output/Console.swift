@@ -4,6 +4,10 @@ import FsyncLite
 /// Standard output, buffered, and standard error. A failed write is an error like any other.
 struct Console: ByteSink {
     private var buffer: [UInt8] = []
+    /// Something was written out and cannot be taken back.
+    private(set) var isBegun = false
+    /// Standard output is to have one JSON document, whatever happens.
+    var wantsDocument = false
 
     mutating func write(_ bytes: [UInt8]) throws {
         buffer.append(contentsOf: bytes)
@@ -20,6 +24,8 @@ struct Console: ByteSink {
     }
 
     mutating func flush() throws {
+        guard !buffer.isEmpty else { return }
+        isBegun = true
         try StandardStream.output.write(buffer)
         buffer.removeAll(keepingCapacity: true)
     }

@@ -18,19 +18,28 @@ struct Hook: CustomStringConvertible {
 
     var description: String { words.map { Shell.word(Array($0.utf8)) }.joined(separator: " ") }
 
-    /// nil if the value is no command.
-    init?(_ moment: Moment, _ value: SettingValue) {
+    /// What to write for a line with arguments, or for a shell.
+    private static let shell =
+        #"a command with arguments is a list of its words, and a line for a shell is ["sh", "-c", "LINE"]"#
+
+    /// - Throws: `UsageError` if the value is no command.
+    init(_ moment: Moment, _ value: SettingValue) throws(UsageError) {
+        let error = UsageError("A command is needed", hint: Hook.shell)
         switch value {
-        case .text(let command): words = [command]
+        case .text(let command):
+            // A path may have spaces.
+            guard command.hasPrefix("/") || !command.contains(where: { " \t\n;|&<>$`".contains($0) }) else {
+                throw UsageError(
+                    "\"\(escapedText(command.utf8))\" is a line, not a command", hint: Hook.shell)
+            }
+            words = [command]
         case .list(let list):
             words = list.compactMap { if case .text(let word) = $0 { word } else { nil } }
-            guard words.count == list.count else { return nil }
-        default: return nil
+            guard words.count == list.count else { throw error }
+        default: throw error
         }
         guard let command = words.first, !command.isEmpty, !words.contains(where: { $0.utf8.contains(0) })
-        else {
-            return nil
-        }
+        else { throw error }
         self.moment = moment
     }
 
@@ -45,6 +54,8 @@ struct Hook: CustomStringConvertible {
         } catch .noSuchFile where !words[0].contains("/") {
             return
                 "\(name): there is no such command in the PATH, \(escapedText(ChildProcess.searchPath.utf8))"
+        } catch .noSuchFile where words.count == 1 && words[0].contains(" ") {
+            return "\(name): \(Errno.noSuchFile); \(Hook.shell)"
         } catch {
             return "\(name): \(error)"
         }

@@ -3,7 +3,7 @@ import FsyncLite
 
 extension SettingsFile {
     /// Adds to an error the location of an invalid value in the file.
-    fileprivate func locating<Result>(_ path: [String], _ read: () throws -> Result) throws -> Result {
+    func locating<Result>(_ path: [String], _ read: () throws -> Result) throws -> Result {
         do {
             return try read()
         } catch let error as UsageError {

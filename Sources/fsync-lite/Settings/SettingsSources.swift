@@ -69,6 +69,10 @@ struct SettingsSources {
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
+    func enabledJobs() throws -> [Job] { try jobs().filter { $0.disabled == nil } }
+
+    func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
+
     func jobs(named names: [[UInt8]]) throws -> [Job] {
         let jobs = try jobs()
         return try names.map { name in

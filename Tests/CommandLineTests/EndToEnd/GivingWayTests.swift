@@ -80,7 +80,7 @@ struct GivingWayTests {
             try change(scene, 9)
             let run = try apply(scene)
             #expect(run.code == 4)
-            #expect(run.errors.contains("bytes are needed and"))
+            #expect(run.errors.contains(" are needed and "))
             #expect(try ids(scene) == before)
         }
     }

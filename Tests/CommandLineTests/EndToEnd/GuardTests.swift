@@ -160,13 +160,63 @@ struct GuardTests {
         #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(other.path)) == [])
     }
 
-    @Test func copyOfTheSourceOnTheSameFileSystemIsAccepted() throws {
+    @Test func anotherSourceOnTheSameFileSystem() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         try scene.mirror()
         try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
-        let run = try scene.run("apply", "second", "target")
+        try expectRefused(
+            scene, ["second", "target"], hint: "--change-source",
+            saying: "the source is another directory than last time (\(scene.source))")
+        let run = try scene.run("apply", "second", "target", "--change-source")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.path("second"))) == [])
+        #expect(try scene.run("apply", "second", "target").code == 0)
+    }
+
+    @Test func sourceThatWasRenamedOrMadeAnewIsTheSame() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
+        try scene.mirror()
+        try scene.move("source", to: "renamed")
+        #expect(try scene.run("apply", "renamed", "target").code == 0)
+        try scene.move("renamed", to: "away")
+        try scene.build(["a": "1"], at: "renamed")
+        let run = try scene.run("apply", ".//renamed/", "target")
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    @Test func takingOverSaysWhatItDeletes() throws {
+        let scene = try MirrorScene(["a": "1", "both": "new"])
+        try scene.build(["theirs": "precious", "both": "old"], at: "target")
+        let lost =
+            "taking it over deletes 1 entry that only the target has (theirs) and replaces 1 entry (both), "
+            + "which the history keeps"
+        try expectRefused(scene, hint: "--adopt", saying: lost)
+        let plan = try scene.plan("--adopt")
+        #expect(plan.code == 0 && plan.errors.contains("note: \(lost)"), "\(plan.errors)")
+        #expect(try scene.run("help", "apply").output.contains("what SOURCE lacks is deleted"))
+    }
+
+    @Test(.needs(.mounts))
+    func lostAndFoundOfAFileSystemTakesNoPart() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build([:], at: "target")
+        try TestDisk.tmpfs(options: "size=8m").mounted(at: scene.target) {
+            // Not only at the root of a file system.
+            try scene.build(["lost+found": [:]], at: "made")
+            try HostCommand.run("cp", "-a", scene.path("made/lost+found"), scene.target)
+            #expect(try scene.apply().code == 0)
+            #expect(scene.exists("target/lost+found"))
+            #expect(try scene.apply().output.contains("nothing to do"))
+            #expect(try !scene.run("manifest", "list", "target").output.contains("lost+found"))
+            try scene.build(["kept": "not mirrored"], at: "source/lost+found")
+            #expect(try scene.apply().code == 0)
+            #expect(scene.exists("target/lost+found") && !scene.exists("target/lost+found/kept"))
+            // Of a source neither, and elsewhere it is a name like any other.
+            let run = try scene.run("apply", "target", "copy")
+            #expect(run.code == 0 && !scene.exists("copy/lost+found"), "\(run.errors)")
+            let other = try scene.run("apply", "made", "other")
+            #expect(other.code == 0 && scene.exists("other/lost+found"), "\(other.errors)")
+        }
     }
 
     @Test func allRefusalsAreNamedAtOnce() throws {

@@ -231,7 +231,8 @@ struct RetentionTests {
         let run = try scene.run("apply", "source", "target", "--settings", "settings.json")
         #expect(run.code == 65)
         #expect(
-            run.errors.contains("settings.json: line 1: defaults: --retention default goes with no other"))
+            run.errors.contains(
+                "settings.json: line 1, column 2: defaults: --retention default goes with no other"))
     }
 
     // MARK: What is built in

@@ -10,7 +10,11 @@ struct ScheduledRunTests {
     private static let cron = ["env", "-i", "HOME=/root", "SHELL=/bin/sh", "PATH=/usr/bin:/bin"]
 
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "one", "d": ["x": "x"]], inMemory: true)
+        // No job begins its target.
+        let scene = try MirrorScene([:], inMemory: true)
+        try scene.mirror()
+        try scene.build(["a": "one", "d": ["x": "x"]], at: "source")
+        try HostCommand.run("touch", "-r", scene.target, scene.source)
         try scene.build(
             .file(
                 #"{"jobs": {"photos": {"source": "\#(scene.source)", "target": "\#(scene.target)", "log_file": "\#(scene.path("log"))"}}}"#
@@ -93,7 +97,7 @@ struct ScheduledRunTests {
         #expect(
             run.errors == """
                 fsync-lite: photos: refused: the source is empty and the target holds 15 entries: is a disk missing?
-                fsync-lite: photos: to go ahead: fsync-lite run photos --allow-empty-source
+                fsync-lite: photos: to go ahead: fsync-lite run photos --allow-empty-source --settings \(scene.path("settings.json"))
 
                 """)
         #expect(try scene.wholeTarget().touched(since: before) == [])
@@ -107,9 +111,9 @@ struct ScheduledRunTests {
     @Test(.needs(.mounts))
     func fullDiskIsToldAndTheOldTreeStands() throws {
         let scene = try scene()
-        try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
-            #expect(try run(scene).code == 0)
+            let words = ["run", "photos", "--settings", scene.path("settings.json")]
+            #expect(try scene.run(words + ["--create-target"]).code == 0)
             try scene.build(.file(String(repeating: "x", count: 2 << 20)), at: "source/large")
             let before = try TreeSnapshot(scene.target)
             let run = try run(scene)
@@ -148,7 +152,7 @@ struct ScheduledRunTests {
         try scene.build(.file("{\"jobs\": {\(jobs.joined(separator: ", "))}}"), at: "settings.json")
         let runs = try (0..<8).map { number in
             try RunningCommand(
-                ["run", "\(number)", "--settings", "settings.json", "--log-file", "log"],
+                ["run", "\(number)", "--create-target", "--settings", "settings.json", "--log-file", "log"],
                 in: scene.directory.path)
         }
         for run in runs { #expect(try run.finish().code == 0) }

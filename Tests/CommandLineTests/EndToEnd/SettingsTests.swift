@@ -30,7 +30,7 @@ struct SettingsTests {
 
     @Test func jobIsAnApply() throws {
         let scene = try scene(job(""))
-        let run = try run(scene, "photos")
+        let run = try run(scene, "photos", "--create-target")
         #expect(run.code == 0, "\(run.errors)")
         #expect(run.output == "photos: 3 created; 0 unchanged; 3 B copied\n")
         #expect(run.errors == "")
@@ -75,7 +75,7 @@ struct SettingsTests {
     @Test func tildeIsTheHomeDirectory() throws {
         let scene = try scene(
             #"{"jobs": {"photos": {"source": "~/source", "target": "~/target", "log_file": "~/log"}}}"#)
-        let job = ["run", "photos", "--settings", "settings.json"]
+        let job = ["run", "photos", "--create-target", "--settings", "settings.json"]
         let run = try RunningCommand(
             job, in: scene.directory.path, environment: ["HOME": scene.directory.path]
         ).finish()
@@ -98,7 +98,7 @@ struct SettingsTests {
         let scene = try scene(job(#", "keep_last": 3"#))
         for round in 0..<5 {
             try scene.append("\(round)", to: "source/a")
-            #expect(try run(scene, "photos").code == 0)
+            #expect(try run(scene, "photos", "--create-target").code == 0)
         }
         #expect(try scene.run("status", "target", "--json").json().objects("history").count == 3)
     }
@@ -108,6 +108,8 @@ struct SettingsTests {
             #"{"jobs": {"1": {"source": "HERE/missing", "target": "HERE/t1"}, "#
                 + #""2": {"source": "SOURCE", "target": "HERE/no/t2"}, "3": {"source": "SOURCE", "target": "TARGET"}}}"#
         )
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
         let run = try run(scene, "--all")
         #expect(run.code == 66, "\(run.errors)")
         #expect(run.errors.contains("1: \(scene.path("missing")): the source does not exist"))
@@ -133,7 +135,7 @@ struct SettingsTests {
                 #", "before": ["sh", "-c", "echo before >> HERE/log; cat >> HERE/log"], "#
                     + #""after": ["sh", "-c", "cat > HERE/report; echo after >> HERE/log; echo said"], "on_failure": "false""#
             ))
-        let run = try run(scene, "photos", "--json")
+        let run = try run(scene, "photos", "--json", "--create-target")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try scene.text("log") == "before\nafter\n")
         #expect(try JSONObject(text: scene.text("report")).text("outcome") == "committed")
@@ -156,7 +158,7 @@ struct SettingsTests {
 
     @Test func failedAfterIs3() throws {
         let scene = try scene(job(#", "after": "false", "on_failure": ["touch", "HERE/failed"]"#))
-        let run = try run(scene, "photos")
+        let run = try run(scene, "photos", "--create-target")
         #expect(run.code == 3)
         #expect(run.errors.contains("photos: after: false: exit code 1"))
         #expect(scene.exists("failed"))
@@ -173,6 +175,10 @@ struct SettingsTests {
             run.errors.contains(
                 "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more"),
             "\(run.errors)")
+        // A path may have spaces; a line may begin with one.
+        try write(job(#", "before": "/bin/echo words""#), to: scene)
+        let line = try self.run(scene, "photos")
+        #expect(line.code == 1 && line.errors.contains(#"["sh", "-c", "LINE"]"#), "\(line.errors)")
     }
 
     @Test func onFailureRunsForWhatWasRefusedAndMissing() throws {
@@ -208,7 +214,15 @@ struct SettingsTests {
         ("{\"jobs\": {\"p\": {\"target\": \"/t\",\n\"source\": \"s\"}}}", ["line 2", "jobs.p.source"]),
         (
             "{\"jobs\": {\"p\": {\"target\": \"/t\", \"source\": \"/s\",\n\"after\": []}}}",
-            ["line 2", "jobs.p.after"]
+            ["line 2", "jobs.p.after", #"["sh", "-c", "LINE"]"#]
+        ),
+        (
+            "{\"jobs\": {\"p\": {\"target\": \"/t\", \"source\": \"/s\",\n \"before\": \"mount /mnt && date\"}}}",
+            ["line 2, column 2: jobs.p.before", "is a line, not a command", #"["sh", "-c", "LINE"]"#]
+        ),
+        (
+            "{\"jobs\": {\"p\": {\"target\": \"/t\", \"source\": \"/s\",\n\"disabled\": 1}}}",
+            ["line 2", "jobs.p.disabled", "true or false"]
         ),
         ("{\"jobs\": {\"p\": 1,\n\"p\": 2}}", ["line 2", "jobs.p", "twice"]),
         ("{\"jobs\": {},\n}", ["line 2"]), ("{\n\"jobs\": {}", ["line 3", "ends early"]),
@@ -244,9 +258,10 @@ struct SettingsTests {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.mirror()
         for (text, mentioned) in [
-            ("{\"defaults\": {\n\"before\": \"x\"}}", "line 2: defaults.before"),
-            ("{\"keep_last\": 1,\n\"keep_last\": 2}", "line 2: keep_last"),
-            ("{\n\"jobs\": {}}", "line 2: jobs"), ("{\n\"keep_last\": \"7\"}", "line 2: keep_last"),
+            ("{\"defaults\": {\n\"before\": \"x\"}}", "line 2, column 1: defaults.before"),
+            ("{\"keep_last\": 1,\n\"keep_last\": 2}", "line 2, column 1: keep_last"),
+            ("{\n  \"jobs\": {}}", "line 2, column 3: jobs"),
+            ("{\n\"keep_last\": \"7\"}", "line 2, column 1: keep_last"),
         ] {
             try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
             let run = try scene.apply()
@@ -309,7 +324,17 @@ struct SettingsTests {
         let shown = try run(["settings", "show"])
         #expect(shown.code == 0, "\(shown.errors)")
         #expect(shown.output.contains("/\(name):"))
+        #expect(shown.output.contains(" (disabled)\n"))
         #expect(try run(["apply", "source", "target"]).code == 0)
+        // What it teaches is a job that works, and that nothing runs before it is changed.
+        for word in ["source", "target", "exclude", "keep_daily", "before", "on_failure", "comment"] {
+            #expect(written.contains(word))
+        }
+        #expect(try run(["settings", "show", "documents"]).output.contains("keep_daily           14 "))
+        #expect(try run(["run", "--all"]).code == 64)
+        let disabled = try run(["run", "documents"])
+        #expect(disabled.code == 4 && disabled.errors.contains("/\(name):"), "\(disabled.errors)")
+        #expect(try run(["help", "settings", "init"]).output.contains("on_failure"))
     }
 
     @Test func propertyListSaysTheSame() throws {
@@ -323,7 +348,7 @@ struct SettingsTests {
               <key>exclude</key><array><string>*.tmp</string></array> <key>keep_last</key><integer>2</integer>
             </dict></dict></dict></plist>
             """, to: scene, "settings.plist")
-        #expect(try scene.run("run", "photos", "--settings", "settings.plist").code == 0)
+        #expect(try scene.run("run", "photos", "--create-target", "--settings", "settings.plist").code == 0)
         #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
         // The target's own, with its keys of two words.
         try scene.build(

@@ -54,7 +54,7 @@ struct TourTests {
     private static let crash = """
         for n in $(seq 3000); do echo $n > photos/new-$n; done
         (strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=200 \
-            fsync-lite apply photos mirror; :) >/dev/null 2>&1
+            fsync-lite apply photos mirror --change-source; :) >/dev/null 2>&1
 
         """
 

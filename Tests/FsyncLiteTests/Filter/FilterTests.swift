@@ -176,10 +176,10 @@ struct FilterTests {
         var filters = Filters()
         filters.sizes = SizeLimits(minimum: 10, maximum: 20)
         filters.include("*".utf8)
-        #expect(try explain(filters, "a", size: 9) == "excluded: smaller than 10 bytes")
+        #expect(try explain(filters, "a", size: 9) == "excluded: smaller than 10 B")
         #expect(try explain(filters, "a", size: 10) == "included by !* (argument 1)")
         #expect(try explain(filters, "a", size: 20) == "included by !* (argument 1)")
-        #expect(try explain(filters, "a", size: 21) == "excluded: larger than 20 bytes")
+        #expect(try explain(filters, "a", size: 21) == "excluded: larger than 20 B")
         #expect(try explain(filters, "a", .symlink, size: 1) == "included by !* (argument 1)")
         #expect(try explain(filters, "a", .directory, size: 4096) == "included by !* (argument 1)")
     }

@@ -94,6 +94,13 @@ struct GuardTests {
             // A disk that was copied, or mounted elsewhere.
             $0.source.identity = GuardFacts.lastSource.identity
         },
+        Row("the source is another directory than last time (/was)", option: "--change-source") {
+            $0.recordAnotherSource()
+            ($0.source.fileSystem, $0.source.path) = (GuardFacts.lastSource.fileSystem, Array("/is".utf8))
+        } butNot: {
+            // The same path, made anew.
+            $0.source.path = Array("//was/./".utf8)
+        },
         Row("something is mounted in the target, at d; unmount it") {
             $0.mounts = [(path("d"), true)]
         } butNot: {
@@ -172,12 +179,12 @@ struct GuardTests {
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
-        Row("1768 bytes are needed and 1767 are free in the target") {
+        Row("1768 B are needed and 1767 B are free in the target") {
             $0.info.availableBytes = 1767
         } butNot: {
             $0.info.availableBytes = 1768
         },
-        Row("1768 bytes are needed and 0 are free in the target; its history holds 9, which snapshot prune") {
+        Row("1.8 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune") {
             $0.info.availableBytes = 0
             $0.heldBytes = 9
         } butNot: {

@@ -1,0 +1,29 @@
+/// Numbers in messages for people.
+package enum Amount {
+    /// Such as `1 entry` and `3 entries`; the plural has an `s` if none is given.
+    package static func of(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
+        "\(count) \(count == 1 ? one : many ?? "\(one)s")"
+    }
+
+    package static func entries(_ count: Int) -> String { of(count, "entry", "entries") }
+
+    /// In decimal units, as disks are sold: `999 B`, `4.2 MB`.
+    package static func bytes(_ bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(bytes) B" }
+        var value = Double(bytes) / 1000
+        var unit = 0
+        let units = ["kB", "MB", "GB", "TB", "PB"]
+        while value >= 999.95, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// Two sizes of which the first is larger: to the byte if they are the same in units.
+    static func bytes(_ larger: Int64, over smaller: Int64) -> (larger: String, smaller: String) {
+        let (first, second) = (bytes(larger), bytes(smaller))
+        return first == second ? ("\(larger) B", "\(smaller) B") : (first, second)
+    }
+}

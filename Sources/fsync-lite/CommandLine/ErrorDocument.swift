@@ -1,0 +1,24 @@
+import FileStorage
+import FsyncLite
+
+/// The JSON document of a command that an error ended.
+enum ErrorDocument {
+    static func write(_ error: any Error, _ code: ExitCode, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-error")
+        document.text.field("exit_code", code.rawValue)
+        switch error {
+        case let error as UsageError:
+            document.text.field("code", SyncError.Code.usage.rawValue)
+            document.text.field("message", error.message)
+            document.text.field("hint", error.hint)
+        case let error as SyncError:
+            document.text.field("code", error.code.rawValue)
+            if let path = error.path { document.text.field("path", "path_base64", path[...]) }
+            document.text.field("message", error.message)
+        default:
+            document.text.field("code", SyncError.Code.failed.rawValue)
+            document.text.field("message", "\(error)")
+        }
+        try document.end(to: &console)
+    }
+}

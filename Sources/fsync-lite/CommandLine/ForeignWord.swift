@@ -1,0 +1,58 @@
+/// A command or an option of another tool, and what does the same here.
+struct ForeignWord: Sendable {
+    let spellings: [String]
+    let hint: String
+    /// The command that takes the same arguments.
+    let command: String?
+    /// The commands with which this option means that; empty for any.
+    private(set) var commands: [String] = []
+
+    /// - Parameter hint: what else there is to say of `command`, or all there is to say.
+    init(_ spellings: String..., as command: String? = nil, hint: String = "") {
+        (self.spellings, self.command, self.hint) = (spellings, command, hint)
+    }
+
+    /// The same as an option of these commands only.
+    func with(_ commands: [String]) -> ForeignWord {
+        var word = self
+        word.commands = commands
+        return word
+    }
+}
+
+extension ProgramDescription {
+    /// What stands for another tool's command here, with the arguments that were typed; nil if there is none.
+    func hint(forForeign typed: [UInt8], _ arguments: some Collection<[UInt8]>) -> String? {
+        guard let word = foreignCommands.first(where: { $0.spellings.contains(where: typed.spells) }) else {
+            return nil
+        }
+        guard let command = descriptions.first(where: { $0.name == word.command }) else { return word.hint }
+        let isPlain = !arguments.isEmpty && !arguments.contains { $0.first == UInt8(ascii: "-") }
+        let words = isPlain ? arguments.map(Shell.word) : command.arguments.map(\.usage)
+        let line = ([name, command.name] + words).joined(separator: " ")
+        return "that is: \(line)" + (word.hint.isEmpty ? "" : "; \(word.hint)")
+    }
+
+    /// What stands for another tool's options here: of `--name`, or of each letter of `-abc`; nil if there is nothing.
+    func hint(forForeign typed: ArraySlice<UInt8>, of command: CommandDescription?) -> String? {
+        guard !typed.starts(with: "--".utf8) else { return foreign(typed, command) }
+        let known = command?.allOptions.flatMap(\.spellings) ?? []
+        var hints: [String] = []
+        for letter in typed.dropFirst() {
+            let spelling = [UInt8(ascii: "-"), letter][...]
+            guard !known.contains(where: spelling.spells), let hint = foreign(spelling, command) else {
+                continue
+            }
+            let text = typed.count > 2 ? "\(String(decoding: spelling, as: UTF8.self)): \(hint)" : hint
+            if !hints.contains(text) { hints.append(text) }
+        }
+        return hints.isEmpty ? nil : hints.joined(separator: "\n")
+    }
+
+    private func foreign(_ spelling: ArraySlice<UInt8>, _ command: CommandDescription?) -> String? {
+        foreignOptions.first { word in
+            word.spellings.contains(where: spelling.spells)
+                && (command.map { word.commands.isEmpty || word.commands.contains($0.name) } ?? true)
+        }?.hint
+    }
+}

@@ -1,0 +1,67 @@
+import FileStorage
+import FsyncLite
+
+/// `status --json`.
+enum StatusDocument {
+    static func write(_ asked: StatusQuery, _ status: Target.Status, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-status")
+        if let job = asked.job { document.text.field("job", job.name) }
+        document.text.field("target", "target_base64", asked.target.path[...])
+        document.text.status(status)
+        try document.array("history", of: status.history, to: &console) { text, applied in
+            text.field("id", applied.id)
+            text.field("created", applied.created)
+            text.field("bytes_held", applied.bytesHeld)
+        }
+        try document.end(to: &console)
+    }
+
+    /// Several targets, one per line.
+    static func write(_ asked: [StatusQuery], _ limit: Age?, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-status-list")
+        try document.array("targets", of: asked, to: &console) { text, asked in
+            if let job = asked.job { text.field("job", job.name) }
+            text.field("target", "target_base64", asked.target.path[...])
+            switch asked.status {
+            case .success(let status): text.status(status)
+            case .failure(let error):
+                text.field("state", "unknown")
+                text.field("error", error.description)
+            }
+            if let next = asked.next(limit) { text.field("next", next) }
+        }
+        try document.end(to: &console)
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func status(_ status: Target.Status) {
+        field("state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
+        if let (header, summary) = status.manifest {
+            field("manifest", header.id)
+            field("created", header.created)
+            if let source = header.source {
+                field("source", "source_base64", source.path[...])
+            }
+            key("summary")
+            self.summary(summary)
+        }
+        if let activity = status.activity {
+            let progress = activity.progress
+            field("running_since", activity.began)
+            field("running_process", Int(activity.process))
+            field("running_phase", progress.phase.rawValue)
+            field("running_phase_since", activity.phaseBegan)
+            field("running_entries", progress.entries)
+            if let total = progress.totalEntries { field("running_entries_total", total) }
+            field("running_bytes", progress.bytes)
+            if let total = progress.totalBytes { field("running_bytes_total", total) }
+        }
+        if let lastRun = status.lastRun {
+            field("last_run", lastRun.began)
+            field("last_run_ended", lastRun.ended)
+            field("last_run_result", lastRun.result)
+            field("last_run_problems", lastRun.problems)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import FileSystem
+import FsyncLite
+
+/// How targets stand, in the text format of Prometheus: a family of samples for each metric, all targets together.
+///
+///     family = "# HELP " name " " text LF "# TYPE " name " gauge" LF *(name "{" labels "} " value LF)
+struct StatusMetrics {
+    private struct Metric {
+        let name: String
+        let help: String
+        /// nil where the target has no such value.
+        let value: (StatusQuery, Target.Status?) -> String?
+
+        init(_ name: String, _ help: String, _ value: @escaping (StatusQuery, Target.Status?) -> String?) {
+            (self.name, self.help, self.value) = ("fsync_lite_\(name)", help, value)
+        }
+
+        static func ofLastRun(_ name: String, _ help: String, _ value: @escaping (LastRun) -> String)
+            -> Metric
+        {
+            Metric("last_run_\(name)", help) { $1?.lastRun.map(value) }
+        }
+
+        static func ofManifest(
+            _ name: String, _ help: String, _ value: @escaping (ManifestSummary) -> String
+        ) -> Metric {
+            Metric(name, help) { ($1?.manifest?.summary).map(value) }
+        }
+    }
+
+    private static var metrics: [Metric] {
+        let now = Timestamp.now
+        return [
+            Metric("up", "Whether the state of the target could be read.") { $1 == nil ? "0" : "1" },
+            Metric("commit_pending", "Whether a commit was begun and not ended.") {
+                $1.map { $0.isPending ? "1" : "0" }
+            },
+            .ofLastRun("timestamp_seconds", "When the last run began that ended with exit code 0 or 3.") {
+                seconds($0.began.seconds, $0.began.nanoseconds)
+            },
+            .ofLastRun("age_seconds", "How long ago that was when this was written.") {
+                elapsed($0.began, now)
+            },
+            .ofLastRun("duration_seconds", "How long it took.") { elapsed($0.began, $0.ended) },
+            .ofLastRun("result", "Its exit code: 0, or 3 if something could not be mirrored.") {
+                "\($0.result)"
+            },
+            .ofLastRun("problems", "How many problems it listed.") { "\($0.problems)" },
+            .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },
+            .ofManifest("bytes", "Bytes of content that the target holds.") { "\($0.bytes)" },
+        ]
+    }
+
+    private let asked: [StatusQuery]
+
+    init(_ asked: [StatusQuery]) { self.asked = asked }
+
+    func write(to console: inout Console) throws {
+        for metric in StatusMetrics.metrics {
+            let samples = asked.compactMap { asked in
+                metric.value(asked, try? asked.status.get()).map { "\(metric.name){\(labels(asked))} \($0)" }
+            }
+            guard !samples.isEmpty else { continue }
+            try console.line("# HELP \(metric.name) \(metric.help)")
+            try console.line("# TYPE \(metric.name) gauge")
+            for sample in samples { try console.line(sample) }
+        }
+    }
+
+    private func labels(_ asked: StatusQuery) -> String {
+        let job = asked.job.map { [("job", Array($0.name.utf8))] } ?? []
+        return (job + [("target", asked.target.path)]).map { "\($0)=\"\(StatusMetrics.escaped($1))\"" }
+            .joined(separator: ",")
+    }
+
+    /// Labels are UTF-8, with escapes for backslash, quote and line feed only.
+    private static func escaped(_ bytes: [UInt8]) -> String {
+        (String(validating: bytes, as: UTF8.self) ?? escapedText(bytes)).replacing("\\", with: "\\\\")
+            .replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+
+    /// Never below zero, whatever the clock did.
+    private static func elapsed(_ from: Timestamp, _ to: Timestamp) -> String {
+        let nanoseconds = Int64(to.nanoseconds) - Int64(from.nanoseconds)
+        let total = max(0, (to.seconds - from.seconds) * 1000 + nanoseconds / 1_000_000)
+        return seconds(total / 1000, Int32(total % 1000) * 1_000_000)
+    }
+
+    /// To the millisecond.
+    private static func seconds(_ seconds: Int64, _ nanoseconds: Int32) -> String {
+        "\(seconds).\(String(1000 + nanoseconds / 1_000_000).dropFirst())"
+    }
+}

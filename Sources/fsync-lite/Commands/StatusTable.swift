@@ -1,0 +1,35 @@
+import FsyncLite
+
+/// How several targets stand, one per line.
+struct StatusTable {
+    private let rows: [[String]]
+
+    init(_ asked: [StatusQuery], _ limit: Age?) {
+        let isOfJobs = asked.allSatisfy { $0.job != nil }
+        rows =
+            [[isOfJobs ? "job" : "target", "last run", "result", "age", "size", "next"]]
+            + asked.map { [$0.name] + StatusTable.cells($0) + [$0.next(limit) ?? "-"] }
+    }
+
+    private static func cells(_ asked: StatusQuery) -> [String] {
+        guard case .success(let status) = asked.status else { return ["-", "-", "-", "-"] }
+        let size = status.manifest.map { Amount.bytes($0.summary.bytes) } ?? "-"
+        guard let last = status.lastRun else { return ["never", "-", "-", size] }
+        let result = last.isComplete ? "complete" : "\(last.problems) not mirrored"
+        return [time(last.began), result, "\(ElapsedTime(since: last.began))", size]
+    }
+
+    /// To the second.
+    private static func time(_ time: Timestamp) -> String {
+        Timestamp(seconds: time.seconds, nanoseconds: 0)?.description ?? time.description
+    }
+
+    func write(to console: inout Console) throws {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row, widths).map { $0.padded(to: $1) }
+            // The last column needs no padding.
+            try console.line((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
+        }
+    }
+}

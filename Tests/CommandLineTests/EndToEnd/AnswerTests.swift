@@ -1,0 +1,130 @@
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("What a run says, and to which stream")
+struct AnswerTests {
+    /// Each with the exit code and the format.
+    private static let exits: [([String], Int32, String)] = [
+        (["apply", "source"], 64, "fsync-lite-error"), (["aply", "source"], 64, "fsync-lite-error"),
+        (["apply", "missing", "target"], 66, "fsync-lite-error"),
+        (["plan", "missing", "target"], 66, "fsync-lite-error"),
+        (["plan", "--job", "j", "--settings", "missing"], 66, "fsync-lite-error"),
+        (["status", "missing"], 66, "fsync-lite-error"), (["undo", "source"], 66, "fsync-lite-error"),
+        (["manifest", "show", "missing"], 66, "fsync-lite-error"),
+        (["plan", "source", "source"], 4, "fsync-lite-plan"),
+        (["apply", "source", "source"], 4, "fsync-lite-report"),
+        (["apply", "--dry-run", "source", "target"], 0, "fsync-lite-plan"),
+        (["plan", "source", "target", "--explain", "a"], 0, "fsync-lite-decision"),
+    ]
+
+    @Test(arguments: exits.indices)
+    func jsonIsOneDocumentWhateverHappens(index: Int) throws {
+        let (words, code, format) = AnswerTests.exits[index]
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        let run = try scene.run(words + ["--json"])
+        #expect(run.code == code, "\(run.errors)")
+        let document = try run.json()
+        #expect(document.text("format") == format)
+        guard format == "fsync-lite-error" else { return }
+        #expect(document.number("exit_code").map { Int32($0) } == code)
+        #expect(run.errors.contains(document.text("message") ?? "no message"), "\(run.errors)")
+        #expect(try scene.run(words).output == "")
+    }
+
+    @Test func failedJobsHaveAReportEach() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.build(
+            .file(
+                #"{"jobs": {"j": {"source": "\#(scene.path("no"))", "target": "\#(scene.target)", "before": "true"}}}"#
+            ), at: "settings.json")
+        let run = try scene.run("run", "j", "--json", "--settings", "settings.json")
+        #expect(run.code == 66)
+        let report = try run.json()
+        #expect(report.text("format") == "fsync-lite-report" && report.text("outcome") == "failed")
+    }
+
+    @Test func quietPlanIsQuietAndRefusalsAreNot() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        let plan = try scene.plan("-q")
+        #expect(plan.code == 0 && plan.output == "" && plan.errors == "")
+        try scene.build(["theirs": "1"], at: "target")
+        let refused = try scene.plan("-q")
+        #expect(refused.code == 4 && refused.output == "" && refused.errors.contains("--adopt"))
+        // What settings silence is what runs by itself.
+        try scene.build(.file(#"{"defaults": {"quiet": true}}"#), at: "settings.json")
+        #expect(try scene.plan("--settings", "settings.json").output.contains("+ a"))
+    }
+
+    @Test func dryRunOfAnApplyIsThePlan() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        let (plan, dry) = (try scene.plan(), try scene.apply("--dry-run"))
+        #expect(dry.code == 0 && dry.output == plan.output && !scene.exists("target"))
+        #expect(try scene.plan("--out", "saved").code == 0)
+        #expect(try scene.run("apply", "--dry-run", "--plan", "saved").code == 64)
+    }
+
+    /// On a terminal both streams are one.
+    @Test func refusalsComeAfterALongList() throws {
+        let scene = try MirrorScene(
+            .directory(
+                (0..<100).map { (TreeName(Array("f\($0)".utf8)), .file("1")) }, mode: 0o755, modified: nil),
+            inMemory: true)
+        try scene.build(["theirs": "1"], at: "target")
+        let run = try CommandRun(
+            ["plan", "source", "target"], in: scene.directory.path,
+            under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
+        let lines = run.output.split(separator: "\n")
+        try #require(lines.count == 104, "\(lines.count)")
+        #expect(
+            lines[102].contains("refused: ") && lines[103].contains("to go ahead: "), "\(lines.suffix(3))")
+    }
+
+    @Test func driftThatIsTakenBackIsTold() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x"]], inMemory: true)
+        try scene.mirror()
+        try scene.append("!", to: "target/a")
+        let run = try scene.mirror()
+        #expect(
+            run.errors.contains(
+                "note: 1 change made in the target since the last apply is taken back; the history keeps what was there"
+            ),
+            "\(run.errors)")
+        try scene.append("!", to: "target/a")
+        try scene.remove("target/d/x")
+        #expect(try scene.mirror().errors.contains("note: 2 changes made in the target"))
+        try scene.append("!", to: "source/a")
+        #expect(try !scene.mirror().errors.contains("taken back"))
+        try scene.append("!", to: "target/a")
+        #expect(try scene.mirror("--quiet").errors == "")
+    }
+
+    @Test(.needs(.otherUser))
+    func whatCannotBeReadIsNotUnchanged() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3", "d": ["x": "x"]], as: .ordinary)
+        try scene.mirror()
+        for name in ["a", "b"] { try scene.append("!", to: "source/\(name)") }
+        for name in ["a", "d"] { try scene.setMode(0, of: "source/\(name)") }
+        let plan = try scene.plan("--keep-going")
+        #expect(
+            plan.output.hasSuffix("1 to update; 1 unchanged, 2 not mirrored; 2 B to copy\n"), "\(plan.output)"
+        )
+        let summary = try scene.apply("--keep-going", "--json").json().object("summary")
+        #expect(summary?.number("unchanged") == 1 && summary?.number("not_mirrored") == 2)
+    }
+
+    @Test(.needs(.mounts))
+    func roomIsToldInUnitsAndInBytes() throws {
+        let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 2 << 20))], inMemory: true)
+        try scene.build([:], at: "target")
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
+            let run = try scene.plan("--json")
+            #expect(
+                run.code == 4 && run.errors.contains("2.1 MB are needed and 1.0 MB are free"), "\(run.errors)"
+            )
+            let refusal = try run.json().objects("refusals").first
+            #expect(
+                (refusal?.number("bytes_needed") ?? 0) > 2 << 20 && refusal?.number("bytes_free") == 1 << 20)
+        }
+    }
+}

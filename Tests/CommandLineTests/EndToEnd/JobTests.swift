@@ -1,0 +1,210 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("Jobs: their targets, their plans, how they stand")
+struct JobTests {
+    /// A job `photos`, with more keys, and other jobs.
+    private func scene(_ more: String = "", _ others: String = "") throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "one", "d": ["x": "x"]], inMemory: true)
+        try scene.build(
+            .file(
+                """
+                {"jobs": {"photos": {"source": "\(scene.source)", "target": "\(scene.target)"\(more)}\(others)}}
+                """.replacing("HERE", with: scene.directory.path)), at: "settings.json")
+        return scene
+    }
+
+    private func run(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
+        try scene.run(words + ["--settings", "settings.json"])
+    }
+
+    private func expectRefused(
+        _ scene: MirrorScene, _ option: String, saying text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try TreeSnapshot(scene.directory.path, withState: true)
+        for words in [
+            ["run", "photos"], ["run", "--all"], ["run", "--dry-run", "photos"], ["plan", "--job", "photos"],
+        ] {
+            let run = try scene.run(words + ["--settings", "settings.json"])
+            #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            #expect(run.output == "", sourceLocation: sourceLocation)
+            #expect(
+                run.errors.contains("photos: refused: the target \(scene.target) \(text)"), "\(run.errors)",
+                sourceLocation: sourceLocation)
+            #expect(
+                run.errors.contains(
+                    "to go ahead: fsync-lite run photos \(option) --settings settings.json\n"),
+                "\(run.errors)", sourceLocation: sourceLocation)
+        }
+        let after = try TreeSnapshot(scene.directory.path, withState: true)
+        #expect(after.touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
+    // MARK: Targets
+
+    @Test func noJobBeginsItsTargetUnasked() throws {
+        let scene = try scene()
+        try expectRefused(scene, "--create-target", saying: "does not exist")
+        // The directory below a mount point.
+        try scene.build([:], at: "target")
+        try expectRefused(scene, "--create-target", saying: "was never written by fsync-lite")
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        try scene.expectMirrored()
+        for words in [["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"]] {
+            #expect(try scene.run(words + ["--settings", "settings.json"]).code == 0)
+        }
+        // An apply says for itself which target it begins.
+        #expect(try scene.run("apply", "source", "other").code == 0)
+    }
+
+    @Test(.needs(.mounts))
+    func noJobWritesToAnotherFileSystemThanLastTime() throws {
+        let scene = try scene()
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+        try TestDisk.tmpfs(options: "size=8m").mounted(at: scene.target) {
+            try HostCommand.run("cp", "-a", scene.path("copy/."), scene.target)
+            try expectRefused(scene, "--change-target", saying: "is on another file system than last time")
+            let status = try run(scene, "status", "--all")
+            #expect(
+                status.output.contains(
+                    "mount its disk; if it was moved: fsync-lite run photos --change-target"))
+            #expect(try run(scene, "run", "photos", "--change-target").code == 0)
+            #expect(try run(scene, "run", "photos").code == 0)
+        }
+        #expect(try run(scene, "run", "photos").code == 0)
+    }
+
+    @Test func onlyTheCommandLineBeginsATargetAndOnlyOne() throws {
+        let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2"}"#)
+        for words in [["--all"], ["photos", "b"]] {
+            for option in ["--create-target", "--change-target"] {
+                let run = try scene.run(["run", option, "--settings", "settings.json"] + words)
+                #expect(
+                    run.code == 64 && run.errors.contains("fsync-lite run JOB \(option)"), "\(run.errors)")
+            }
+        }
+        #expect(!scene.exists("target") && !scene.exists("t2"))
+        #expect(try scene.run("plan", "source", "target", "--create-target").code == 64)
+        let setting = try self.scene(#", "create_target": true"#)
+        #expect(try run(setting, "run", "photos").code == 65)
+    }
+
+    // MARK: Plans
+
+    @Test func planOfAJobIsWhatItDoesAndRunsNothing() throws {
+        let hook =
+            #", "exclude": ["d"], "quiet": true, "before": ["touch", "HERE/hook"], "on_failure": ["touch", "HERE/hook"]"#
+        let scene = try scene(hook)
+        for words in [["plan", "--job", "photos"], ["run", "--dry-run", "photos"]] {
+            let plan = try scene.run(words + ["--create-target", "--settings", "settings.json"])
+            #expect(plan.code == 0, "\(plan.errors)")
+            #expect(plan.output == "+ a  3 B  (new)\nphotos: 1 to create; 0 unchanged; 3 B to copy\n")
+        }
+        #expect(!scene.exists("target") && !scene.exists("hook"))
+        #expect(try run(scene, "plan", "--job", "photos", "--create-target", "-q").output == "")
+        let document = try run(scene, "run", "--dry-run", "--json", "photos", "--create-target").json()
+        #expect(document.text("format") == "fsync-lite-plan" && document.actionLines == ["create a (new)"])
+        #expect(try run(scene, "plan", "--job", "nobody").code == 64)
+        #expect(try run(scene, "plan", "--job", "photos", "source").code == 64)
+        #expect(try run(scene, "plan", "--job", "photos", "--create-target", "--exit-code").code == 2)
+    }
+
+    @Test func disabledJobsAreLeftOut() throws {
+        let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2", "disabled": true}"#)
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        #expect(try run(scene, "run", "--all").code == 0)
+        #expect(try run(scene, "status", "--all").code == 0)
+        let run = try run(scene, "run", "b", "--create-target")
+        #expect(run.code == 4 && run.errors.contains("settings.json:1"), "\(run.errors)")
+        #expect(try self.run(scene, "plan", "--job", "b", "--create-target").code == 0)
+        #expect(!scene.exists("t2"))
+    }
+
+    // MARK: Standing
+
+    @Test func allJobsAreOneTable() throws {
+        let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2"}"#)
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        let all = try run(scene, "status", "--all")
+        #expect(all.code == 66)
+        #expect(all.errors.contains("b: \(scene.path("t2")): the target does not exist"))
+        let lines = all.output.split(separator: "\n")
+        try #require(lines.count == 3)
+        #expect(lines[0].wholeMatch(of: /job     last run +result    age  +size  next/) != nil, "\(lines)")
+        let first = "mount its disk; to begin it: fsync-lite run b --create-target --settings settings.json"
+        #expect(lines[1].hasSuffix("  -     \(first)"), "\(lines)")
+        #expect(lines[2].wholeMatch(of: /photos  \S+Z  complete  \d+ s  +4 B   -/) != nil, "\(lines)")
+        try scene.noteLastRun(daysAgo: 3, problems: 2)
+        let late = try run(scene, "status", "--all", "--max-age", "1d").output
+        #expect(
+            late.contains("2 not mirrored  3 d  4 B   fsync-lite plan --job photos --settings"), "\(late)")
+        try scene.noteLastRun(daysAgo: 3)
+        #expect(
+            try run(scene, "status", "--all", "--max-age", "1d").output.contains(
+                "fsync-lite run photos --settings"))
+
+        let targets = try run(scene, "status", "--all", "--json").json().objects("targets")
+        try #require(targets.map { $0.text("job") } == ["b", "photos"])
+        #expect(targets.map { $0.text("state") } == ["unknown", "committed"])
+        #expect(targets[0].text("next") == first && targets[1].object("summary")?.number("bytes") == 4)
+    }
+
+    @Test func aNameIsAJobsAndAPathAPath() throws {
+        let scene = try scene()
+        try scene.build([:], at: "photos")
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        let status = try run(scene, "status", "photos")
+        #expect(status.code == 0 && status.output.contains("holds      2 files, 1 directory, 0 symlinks"))
+        #expect(try run(scene, "status", "./photos").code == 66)
+        #expect(try run(scene, "status", "photos", "--json").json().text("target") == scene.target)
+        // A target of that name stays what it was.
+        #expect(try scene.run("apply", "source/d", "photos").code == 0)
+        #expect(try run(scene, "status", "photos").output.contains("holds      1 file, 0 directories"))
+        #expect(try run(scene, "status").code == 64)
+    }
+
+    // MARK: Metrics
+
+    @Test func metricsAreWhatACollectorReads() throws {
+        let scene = try scene("", #", "b \"\\ü": {"source": "HERE/source", "target": "HERE/t\n2"}"#)
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        try scene.noteLastRun(daysAgo: 3, problems: 2)
+        let run = try run(scene, "status", "--prometheus")
+        #expect(run.code == 0 && run.errors == "")
+        var families: [String: [Substring]] = [:]
+        var family = ""
+        for line in run.output.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 3)
+            if line.hasPrefix("# HELP ") {
+                family = String(words[2])
+                #expect(families[family] == nil, "\(family) begins twice")
+                families[family] = []
+            } else if line.hasPrefix("# TYPE ") {
+                #expect(line == "# TYPE \(family) gauge" && families[family] == [])
+            } else {
+                #expect(line.hasPrefix("\(family){"))
+                families[family]?.append(line)
+            }
+        }
+        let target = #"{job="photos",target="\#(scene.target)"}"#
+        func sample(_ name: String) -> Double? {
+            families["fsync_lite_\(name)"]?.first { $0.hasPrefix("fsync_lite_\(name)\(target) ") }
+                .flatMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+        }
+        let now = Date().timeIntervalSince1970
+        #expect(sample("up") == 1 && sample("entries") == 3 && sample("bytes") == 4)
+        #expect(sample("last_run_result") == 3 && sample("last_run_problems") == 2)
+        #expect(sample("last_run_duration_seconds") == 0)
+        #expect(abs((sample("last_run_timestamp_seconds") ?? 0) - now + 3 * 86_400) < 600)
+        #expect(abs((sample("last_run_age_seconds") ?? 0) - 3 * 86_400) < 600)
+        #expect(
+            families["fsync_lite_up"]?.first
+                == #"fsync_lite_up{job="b \"\\ü",target="\#(scene.directory.path)/t\n2"} 0"#)
+        #expect(try scene.run("status", "--prometheus", "target").output.contains(#"{target="target"}"#))
+        #expect(try scene.run("status", "--prometheus", "--json", "target").code == 64)
+    }
+}

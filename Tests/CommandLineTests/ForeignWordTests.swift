@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+@testable import fsync_lite
+
+/// What users of rsync, cp and restic type.
+@Suite struct ForeignWordTests {
+    private let parser = CommandLineParser(program: .fsyncLite)
+
+    private func error(_ line: String) -> UsageError? {
+        #expect(throws: UsageError.self, "\(line)") {
+            _ = try parser.parse(line.split(separator: " ").map { Array($0.utf8) })
+        }
+    }
+
+    @Test(arguments: [
+        ("apply -n a b", "--dry-run shows what would be done, and so does fsync-lite plan"),
+        ("plan -n a b", "leave it away: plan only shows what fsync-lite apply would do"),
+        ("plan --dry-run a b", "leave it away: plan only shows what fsync-lite apply would do"),
+        ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
+        ("apply -x a b", "--one-file-system"),
+        ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
+        ("snapshots m", "that is: fsync-lite snapshot list m"),
+        ("ls m", "that is: fsync-lite manifest list m; TARGET@ID lists a snapshot"),
+        (
+            "forget --prune",
+            "that is: fsync-lite snapshot prune TARGET; the rules are restic's, such as --keep-daily 14"
+        ),
+        ("a/ b", "to mirror it: fsync-lite apply a/ b"),
+    ])
+    func areAnsweredWithWhatDoesItHere(line: String, hint: String) {
+        #expect(error(line)?.hint == hint)
+    }
+
+    @Test(arguments: ["plan", "apply", "run"])
+    func noneIsAnsweredWithAGuess(command: String) {
+        for option in [
+            "-n", "--delete", "-a", "-r", "-v -a", "-P", "-H", "-A", "-X", "-u", "-z", "-c", "--progress",
+            "--stats",
+            "--bwlimit", "--archive", "--recursive", "--compress", "--partial", "--inplace", "--link-dest",
+            "--force",
+            "--update", "--times", "--perms", "-avz", "-aHAX", "--files-from", "--delete-after",
+        ] {
+            let hint = error("\(command) \(option) a b")?.hint ?? "did you mean"
+            #expect(!hint.contains("did you mean") && !hint.hasPrefix("see "), "\(option): \(hint)")
+        }
+        #expect(error("\(command) --deletes a b")?.hint.contains("--no-delete") == false)
+    }
+
+    @Test func eachLetterOfACombinationIsAnswered() {
+        let hint = error("apply -qavz a b")?.hint ?? ""
+        #expect(hint.contains("-a: leave it away") && hint.contains("-z: leave it away"), "\(hint)")
+        #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
+        #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
+    }
+
+    /// No hint names a command or an option that is not there.
+    @Test func hintsNameWhatIsThere() throws {
+        let program = ProgramDescription.fsyncLite
+        let options = Set((program.descriptions.flatMap(\.allOptions) + program.options).map(\.name))
+        for word in program.foreignCommands + program.foreignOptions {
+            for option in word.hint.matches(of: /--[a-z][a-z-]*/).map({ String($0.output) }) {
+                #expect(options.contains(option), "\(word.hint)")
+            }
+            for line in word.hint.matches(of: /fsync-lite ([a-z]+)( [a-z]+)?/) {
+                let words = line.output.0.split(separator: " ").dropFirst().map { Array($0.utf8) }
+                #expect(CommandLookup(program: program).match(words) != nil, "\(word.hint)")
+            }
+            if let command = word.command {
+                #expect(program.descriptions.contains { $0.name == command }, "\(command)")
+            }
+        }
+        let commands = Set(program.descriptions.map(\.name))
+        for word in program.foreignCommands {
+            for spelling in word.spellings { #expect(!commands.contains(spelling), "\(spelling)") }
+        }
+    }
+
+    @Test func helpOfAGroupIsItsCommands() throws {
+        let help = HelpText(program: .fsyncLite)
+        let text = help.text(forGroup: ProgramDescription.fsyncLite.group("snapshot".utf8))
+        #expect(text.hasPrefix("Usage: fsync-lite snapshot COMMAND"))
+        #expect(text.contains("  snapshot restore ") && !text.contains("manifest"))
+        #expect(try CommandRun(["help", "snapshot"]).output == text)
+        #expect(try CommandRun(["snapshot", "--help"]).output == text)
+    }
+}
