@@ -36,7 +36,7 @@ extension Plan {
         guard !left.isEmpty || !omissions.isEmpty else { return nil }
         difference.omit(left)
         var reduced = Plan(difference, root: root)
-        reduced.notes = notes
+        (reduced.notes, reduced.exchanges) = (notes, exchanges)
         reduced.problems = (problems + omissions.problems).sorted { $0.path < $1.path }
         return reduced
     }

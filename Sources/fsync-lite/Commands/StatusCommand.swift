@@ -4,7 +4,7 @@ import FsyncLite
 
 enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
-        "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h or 7d")
+        "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [.target],
@@ -16,7 +16,7 @@ enum StatusCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let limit = try invocation.options.value(
-            maxAge, "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
+            maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
         let target = Target(path: try invocation.argument(.target))
         let status = try target.status()
         if invocation.options.has(.json) {
@@ -34,23 +34,22 @@ enum StatusCommand: Command {
             Console.complain("no run has mirrored anything here yet")
             return .different
         }
-        let age = ElapsedTime(since: last.began)
-        guard age.seconds > limit.seconds else { return .done }
-        Console.complain("the last run began \(age) ago, at \(words(last))")
+        guard last.began < limit.start else { return .done }
+        Console.complain("the last run began \(ElapsedTime(since: last.began)) ago, at \(words(last))")
         return .different
     }
 
     /// When the run began, and whether it mirrored everything.
     private static func words(_ run: LastRun) -> String {
         let entries = run.problems == 1 ? "1 entry" : "\(run.problems) entries"
-        return "\(run.began) "
+        return "\(run.began.localText) "
             + (run.isComplete ? "(complete)" : "(incomplete: \(entries) could not be mirrored)")
     }
 
     /// When the run began, and the progress of its phase.
     private static func words(_ activity: Activity) -> String {
         let progress = activity.progress
-        var words = ["since \(activity.began): \(progress.phase.rawValue)"]
+        var words = ["since \(activity.began.localText): \(progress.phase.rawValue)"]
         if progress.bytes > 0 || progress.totalBytes ?? 0 > 0 {
             let total = progress.totalBytes.map { " of \(ActionText.byteCount($0))" } ?? ""
             words.append(ActionText.byteCount(progress.bytes) + total)
@@ -63,7 +62,7 @@ enum StatusCommand: Command {
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {
         if let (header, summary) = status.manifest {
-            try console.line("manifest   \(escapedText(header.id.utf8)), of \(header.created)")
+            try console.line("manifest   \(SnapshotName.short(header.id)), of \(header.created.localText)")
             if let source = header.source { try console.line("source     \(LocalFile(bytes: source.path))") }
             try console.line(
                 "holds      \(summary.files) files, \(summary.directories) directories, \(summary.symlinks) symlinks, "
@@ -74,8 +73,9 @@ enum StatusCommand: Command {
         if let activity = status.activity { try console.line("running    \(words(activity))") }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
-            try console.line("kept       \(applied.id), \(ActionText.byteCount(applied.bytesHeld)) displaced")
+            try console.line("kept       \(applied.shortID), \(ActionText.byteCount(applied.bytesHeld)) displaced")
         }
+        if !status.history.isEmpty { try console.line("history    \(ActionText.byteCount(status.bytesHeld))") }
     }
 }
 
@@ -112,8 +112,10 @@ enum StatusDocument {
             document.text.field("last_run_result", lastRun.result)
             document.text.field("last_run_problems", lastRun.problems)
         }
+        document.text.field("history_bytes_held", status.bytesHeld)
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
+            text.field("short_id", applied.shortID)
             text.field("created", applied.created)
             text.field("bytes_held", applied.bytesHeld)
         }
