@@ -155,11 +155,6 @@ extension Target {
     }
 }
 
-extension RetentionPolicy {
-    /// The clock of a run that is no apply. Without an age rule it does not matter.
-    fileprivate var clock: Timestamp? { keepWithin == nil ? nil : .now }
-}
-
 extension PathResolver {
     /// The fault of a displaced object; nil when it is as displaced. Its inode does not matter: it may have been back
     /// in the tree since, where an exchange made a copy.

@@ -101,7 +101,9 @@ public struct TimeSpan: Hashable, Sendable {
         if text.take("Z") { return 0 }
         _ = text.take(" ")
         let isEast = text.take("+")
-        guard isEast || text.take("-"), let hours = text.takeDecimal(digits: 2), hours < 24 else { return nil }
+        guard isEast || text.take("-"), let hours = text.takeDecimal(digits: 2), hours < 24 else {
+            return nil
+        }
         var offset = hours * 3600
         if !text.isEmpty {
             _ = text.take(":")

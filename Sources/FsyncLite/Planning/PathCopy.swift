@@ -26,7 +26,9 @@ struct PathCopy {
     ) throws {
         let (source, target) = (contents.resolver(), PathResolver(directory))
         try difference.settle(
-            inspect: { ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init()) },
+            inspect: {
+                ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init())
+            },
             lookUp: { try target.extendedAttributes(of: $0, selection) ?? $0.extended },
             haveSameContent: {
                 try monitor.checkCancellation()
@@ -43,7 +45,8 @@ struct PathCopy {
                     "\(file.path) is a \(file.status.type.documentName) there, and another kind of entry in the "
                         + "snapshot; move it away"))
         }
-        let replaced = (difference.matches.filter { !$0.isUnchanged }.map(\.target)
+        let replaced =
+            (difference.matches.filter { !$0.isUnchanged }.map(\.target)
             + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
         guard let first = replaced.first else { return }
         let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0

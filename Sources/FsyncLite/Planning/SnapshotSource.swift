@@ -86,7 +86,8 @@ struct SnapshotSource: PlanSource {
         }
         guard !isInPlace else {
             guard options.exchanges else { return nil }
-            let refusals = try root.exchangeRefusals() + [root.stateRefusal(exchanges: true)].compactMap(\.self)
+            let refusals =
+                try root.exchangeRefusals() + [root.stateRefusal(exchanges: true)].compactMap(\.self)
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
         var refusals = try Preconditions.refusals(contents.root, root, options)
@@ -100,8 +101,13 @@ struct SnapshotSource: PlanSource {
                 ))
         }
         if try root.state?.manifest() != nil {
+            let path = LocalFile(bytes: root.path)
             refusals.append(
-                Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
+                Refusal(
+                    try root.state?.copy() == nil
+                        ? "\(path) is a target itself; give another directory"
+                        : "\(path) has what another restore left that was cut short; run that again to end it"
+                ))
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
         // No option overrides these refusals.

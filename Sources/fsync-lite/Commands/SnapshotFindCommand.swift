@@ -2,7 +2,8 @@ import FileSystem
 import FsyncLite
 
 enum SnapshotFindCommand: Command {
-    private static let pattern = ArgumentDescription("PATTERN", "a name or a path, as in a .gitignore", repeated: true)
+    private static let pattern = ArgumentDescription(
+        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
 
     static let description = CommandDescription(
         "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
@@ -42,12 +43,15 @@ enum SnapshotFindCommand: Command {
         let size = file.isFile ? ActionText.byteCount(file.size) : "-"
         var path = "\(file.path)"
         if file.isDirectory { path += "/" }
-        return "\(file.modified.localText)  \(size.rightAligned(to: 10))  \(path)  in \(words(finding.snapshots))"
+        return
+            "\(file.modified.localText)  \(size.rightAligned(to: 10))  \(path)  in \(words(finding.snapshots))"
     }
 
     private static func words(_ snapshots: [Snapshot]) -> String {
         let ids = snapshots.map(\.shortID)
-        guard ids.count > 3, let first = ids.first, let last = ids.last else { return ids.joined(separator: ", ") }
+        guard ids.count > 3, let first = ids.first, let last = ids.last else {
+            return ids.joined(separator: ", ")
+        }
         return "\(ids.count) snapshots, \(first) to \(last)"
     }
 }

@@ -45,7 +45,8 @@ enum SnapshotRestoreCommand: Command {
         guard [to, toSource, inPlace].count(where: given.has) == 1 else {
             throw UsageError(
                 "where to?",
-                hint: "give one of --to DIR for a copy, --to-source to put it back where it came from, or --in-place "
+                hint:
+                    "give one of --to DIR for a copy, --to-source to put it back where it came from, or --in-place "
                     + "to take the target back")
         }
         let target = try invocation.argument(.target)

@@ -4,7 +4,8 @@ import FsyncLite
 
 enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
-        "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
+        "--max-age", "AGE",
+        "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.", arguments: [.target],
@@ -73,9 +74,12 @@ enum StatusCommand: Command {
         if let activity = status.activity { try console.line("running    \(words(activity))") }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
-            try console.line("kept       \(applied.shortID), \(ActionText.byteCount(applied.bytesHeld)) displaced")
+            try console.line(
+                "kept       \(applied.shortID), \(ActionText.byteCount(applied.bytesHeld)) displaced")
         }
-        if !status.history.isEmpty { try console.line("history    \(ActionText.byteCount(status.bytesHeld))") }
+        if !status.history.isEmpty {
+            try console.line("history    \(ActionText.byteCount(status.bytesHeld))")
+        }
     }
 }
 

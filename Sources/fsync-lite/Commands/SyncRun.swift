@@ -100,7 +100,7 @@ struct SyncRun {
             restoration != nil
             ? words.map(Shell.word)
             : job.map { [RunCommand.name, Shell.word(Array($0.name.utf8))] }
-            ?? [ApplyCommand.name] + [source, target].map(Shell.word)
+                ?? [ApplyCommand.name] + [source, target].map(Shell.word)
         return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 

@@ -17,7 +17,7 @@ enum UndoCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.argument(.target)
-        guard try Target(path: target).snapshots().count > 1 else {
+        guard try Target(path: target).names().count > 1 else {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
         var restoration = Restoration(target: target, snapshot: "latest~1")

@@ -36,7 +36,8 @@ extension EntrySelection {
         for pattern in invocation.values(argument) {
             guard add(pattern: pattern) else {
                 throw UsageError(
-                    "\(quoted(pattern)) can match nothing", hint: "give a name, or a path without ./ before it")
+                    "\(quoted(pattern)) can match nothing",
+                    hint: "give a name, or a path without ./ before it")
             }
         }
         for field in EntrySelection.fields { try field.read(invocation.options, &self) }

@@ -13,7 +13,8 @@ enum SnapshotText {
         if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
         parts.append(
             snapshot.reasons.isEmpty
-                ? "goes: no rule keeps it" : "kept: \(escapedText(snapshot.reasons.joined(separator: ", ").utf8))")
+                ? "goes: no rule keeps it"
+                : "kept: \(escapedText(snapshot.reasons.joined(separator: ", ").utf8))")
         if let damage = snapshot.damage { parts.append(damage) }
         return parts.joined(separator: "  ")
     }
