@@ -29,7 +29,7 @@ struct RestorePathsTests {
 
     @Test func pathsGoBesideOthers() throws {
         let scene = try scene()
-        let mode = try TreeSnapshot(scene.path("there")).entry("docs")?.mode
+        let mode = try TreeSnapshot(scene.path("there")).entries[Array("docs".utf8)]?.mode
         try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there").expectDone()
         let after = try TreeSnapshot(scene.path("there"))
         #expect(
@@ -37,7 +37,7 @@ struct RestorePathsTests {
                 "docs", "docs/b", "docs/deep", "docs/deep/c", "docs/link", "docs/mine", "mine",
             ])
         #expect(try scene.text("there/docs/deep/c") == "c" && scene.text("there/docs/mine") == "mine")
-        #expect(after.entry("docs")?.mode == mode)
+        #expect(after.entries[Array("docs".utf8)]?.mode == mode)
         #expect(!scene.exists("there/.fsync-lite"))
         // Once more there is nothing to do.
         let again = try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there")

@@ -33,13 +33,13 @@ struct RetentionTests {
         try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
     }
 
-    private static let rules: [(rule: String, value: String)] = [
+    private static let everyRule: [(rule: String, value: String)] = [
         ("last", "2"), ("hourly", "3"), ("daily", "4"), ("weekly", "5"), ("monthly", "6"), ("yearly", "7"),
         ("within", "30d"), ("label", "x"), ("within-hourly", "2d"), ("within-daily", "1mo"),
         ("within-weekly", "9w"), ("within-monthly", "1y"), ("within-yearly", "10y"),
     ]
 
-    @Test(arguments: rules)
+    @Test(arguments: everyRule)
     func rulesStayWithTheTarget(rule: String, value: String) throws {
         let scene = try scene(1, "--keep-\(rule)", value)
         let key = "keep_\(rule.replacing("-", with: "_"))"
