@@ -75,10 +75,11 @@ extension Target {
         for (step, snapshot) in zip(history.steps, try history.snapshots()) {
             let inverses = try history.actions(step).actions
             let chosen = inverses.filter { inverse in
-                let isDirectory = inverse.file.isDirectory
-                return inverse.from.map { names.contains($0) || selection.selects($0, isDirectory) } ?? false
-                    || names.contains(inverse.file.path)
-                    || selection.selects(inverse.file.path, isDirectory)
+                let (path, isDirectory) = (inverse.file.path, inverse.file.isDirectory)
+                let present = inverse.from ?? path
+                // What leaves a name is left out where another object, which is followed, takes it.
+                return names.contains(present) || selection.selects(present, isDirectory)
+                    || present != path && !names.contains(path) && selection.selects(path, isDirectory)
             }
             var actions = Action.joined(chosen.flatMap(\.applied))
             let moved = Set(actions.lazy.filter { $0.verb == .move }.map(\.path))

@@ -122,8 +122,8 @@ struct GeneratedTextTests {
         let scene = try MirrorScene(["a": "one"])
         try scene.mirror()
         try scene.build(
-            ["settings.json": #"{"jobs": {"photos": {"source": "/a", "target": "/b"}}}"#],
-            at: "settings/fsync-lite")
+            ["fsync-lite": ["settings.json": #"{"jobs": {"photos": {"source": "/a", "target": "/b"}}}"#]],
+            at: "settings")
         let tool = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
         let ids = Set(try scene.run("snapshot", "list", "target", "--ids").lines)
         #expect(ids.count == 2)
