@@ -48,7 +48,7 @@ struct PathCopy {
         let replaced =
             (difference.matches.filter { !$0.isUnchanged }.map(\.target)
             + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
-        guard let first = replaced.first else { return }
+        guard !replaced.isEmpty else { return }
         let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
         if overwrites {
             let names = replaced.prefix(PathCopy.named).map { "\($0.path)" }.joined(separator: ", ")
@@ -62,9 +62,7 @@ struct PathCopy {
         }
         if more > 0 {
             refusals.append(
-                Refusal(
-                    "\(more) more would be overwritten, after \(first.path) and those above",
-                    option: Restoration.overwriteOption))
+                Refusal("and \(more) more would be overwritten", option: Restoration.overwriteOption))
         }
     }
 
