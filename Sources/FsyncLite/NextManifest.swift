@@ -51,8 +51,8 @@ struct NextManifest {
     func rewrite(in state: StateDirectory) throws -> String? {
         guard let old = planned.header else { return nil }
         var header = try header(old.id, root: planned.plan.root)
-        (header.created, header.revision, header.rootIdentity) = (
-            old.created, old.revision + 1, old.rootIdentity
+        (header.created, header.revision, header.rootIdentity, header.exchanged) = (
+            old.created, old.revision + 1, old.rootIdentity, old.exchanged
         )
         header.commits = try commits(state)
         do {
@@ -114,6 +114,7 @@ struct NextManifest {
         header.scanned = planned.scanned
         header.attributes = planned.attributes
         header.filters = options.filters.summary
+        header.exchanged = planned.exchanges
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
         header.rootEntry = rootEntry
@@ -125,6 +126,7 @@ struct NextManifest {
         if !options.repairs.isEmpty, let last = planned.header {
             (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
+            header.exchanged = last.exchanged
         }
         return header
     }

@@ -178,7 +178,7 @@ public struct Synchronizer: Sendable {
     private func attempt(
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
-        if !options.exchanges { try root.moveState(beside: false) }
+        if !planned.exchanges { try root.moveState(beside: false) }
         var state = try root.makeState()
         try state.setCopy(planned.copy)
         let monitor = ActivityMonitor(in: state, began: planned.scanned.time, telling: monitor)
@@ -187,8 +187,8 @@ public struct Synchronizer: Sendable {
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: target, "it does not exist")
         }
-        let location = options.exchanges ? try directory.location(.read) : nil
-        guard !options.exchanges || location != nil else {
+        let location = planned.exchanges ? try directory.location(.read) : nil
+        guard !planned.exchanges || location != nil else {
             throw SyncError(.failed, path: target, "it was moved meanwhile")
         }
         var plan = planned.plan

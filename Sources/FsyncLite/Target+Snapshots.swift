@@ -11,6 +11,9 @@ extension Target {
         return try snapshots(history, rules(retention, history.state).policy)
     }
 
+    /// The same without what takes a look at their data: the bytes that they hold, and the rules that keep them.
+    package func names() throws -> [Snapshot] { try history().snapshots() }
+
     /// The rules that keep snapshots.
     public func retention(_ options: RetentionOptions = RetentionOptions()) throws -> RetentionRules {
         try rules(options, open().1)
@@ -59,28 +62,6 @@ extension Target {
         var merge = TreeMerge(policy)
         try merge.run(source: new(), target: old(), manifest: FileList?.none)
         return Plan(try Difference(matching: merge), root: nil)
-    }
-
-    /// The changes of a path, newest first, under its names at the time.
-    public func life(of path: RelativePath) throws -> [(snapshot: Snapshot, actions: [Action])] {
-        let history = try history()
-        var name = path
-        var found: [(Snapshot, [Action])] = []
-        for (step, snapshot) in zip(history.steps, try history.snapshots()) {
-            let inverses = try history.actions(step).actions
-            var actions = Action.joined(
-                inverses.filter { ($0.from ?? $0.file.path) == name }.flatMap(\.applied))
-            let before = ReverseDelta(inverses).pathBefore(of: name)
-            if let before, before != name, !before.isInState {
-                // It moved with a directory.
-                if !actions.contains(where: { $0.verb == .move }) {
-                    actions.append(Action(carried: name, from: before))
-                }
-                name = before
-            }
-            if !actions.isEmpty { found.append((snapshot, actions)) }
-        }
-        return found
     }
 
     /// Gives the present snapshot a label, which keeps it.
@@ -153,13 +134,13 @@ extension Target {
         return (faults, snapshots.count)
     }
 
-    private func history() throws -> History {
+    func history() throws -> History {
         let (_, state) = try open()
         if try state.hasJournal() { throw SyncError.pendingCommit(path) }
         return try History(state)
     }
 
-    private func manifest(
+    func manifest(
         _ state: StateDirectory, withUncovered: Bool = false
     ) throws -> ManifestReader {
         try state.manifest(of: path, withUncovered: withUncovered, orThrow: "nothing was applied here")
@@ -172,11 +153,6 @@ extension Target {
         _ = try root.recover()
         return try withExtendedLifetime(root) { try body(History(state)) }
     }
-}
-
-extension RetentionPolicy {
-    /// The clock of a run that is no apply. Without an age rule it does not matter.
-    fileprivate var clock: Timestamp? { keepWithin == nil ? nil : .now }
 }
 
 extension PathResolver {

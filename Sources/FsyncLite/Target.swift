@@ -23,11 +23,15 @@ public struct Target: Sendable {
         public var activity: Activity?
         /// The applies that can be undone, newest first.
         public var history: [Applied]
+        /// Bytes of content that the history holds.
+        public var bytesHeld: Int64 { history.reduce(0) { $0 + $1.bytesHeld } }
     }
 
     /// An apply whose displaced data is kept.
     public struct Applied: Sendable {
         public var id: String
+        /// See `Snapshot.shortID`.
+        public var shortID: String
         /// ISO 8601.
         public var created: String
         /// Bytes of content that it displaced and that are kept.
@@ -67,8 +71,10 @@ public struct Target: Sendable {
         }
         let history = try History(state)
         if let damage = history.damage { throw damage }
-        status.history = try history.steps.map {
-            Applied(id: $0.header.id, created: $0.header.created, bytesHeld: try history.bytesHeld($0))
+        status.history = try zip(history.steps, history.snapshots()).map { step, snapshot in
+            Applied(
+                id: snapshot.id, shortID: snapshot.shortID, created: step.header.created,
+                bytesHeld: try history.bytesHeld(step))
         }
         return status
     }
@@ -81,6 +87,17 @@ public struct Target: Sendable {
     /// - Throws: `SyncError`: `invalidDocument` for invalid settings, `refused` for a state that is not ours.
     public func settings() throws -> SettingsFile<Settings>? {
         try TargetRoot(path).state?.settingsFile()
+    }
+
+    /// The directory that was mirrored last.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied.
+    public func source() throws -> ManifestHeader.Source {
+        let (_, state) = try open()
+        guard let source = try state.manifest()?.header.source else {
+            throw SyncError(.inputMissing, path: path, "nothing was applied here")
+        }
+        return source
     }
 
     /// The result of a recovery.

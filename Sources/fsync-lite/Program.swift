@@ -48,6 +48,7 @@ extension ProgramDescription {
 
     private static let snapshot: [any Command.Type] = [
         SnapshotListCommand.self, SnapshotShowCommand.self, SnapshotDiffCommand.self, SnapshotLogCommand.self,
+        SnapshotFindCommand.self,
         SnapshotRestoreCommand.self, SnapshotCreateCommand.self, SnapshotPruneCommand.self,
         SnapshotVerifyCommand.self,
     ]

@@ -90,20 +90,25 @@ struct GeneratedTextTests {
         ("manifest export m --format ", ["mtree", "sha256sum"]), ("--ver", ["--version"]),
     ]
 
+    private static let bash = """
+        source "$1"; cd "$2"
+        read -ra COMP_WORDS <<< "$3"
+        [[ $3 == *' ' ]] && COMP_WORDS+=('')
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        compopt() { :; }
+        _fsync_lite
+        for word in "${COMPREPLY[@]}"; do [[ -d $word ]] && word+=/; echo "$word"; done
+        """
+    private static let fish = """
+        source $argv[1]; cd $argv[2]; complete -C $argv[3] | string split -f 1 \\t; true
+        """
+
     @Test(arguments: lines)
     func bashCompletes(line: String, words: Set<String>) throws {
         #expect(
             try completions(
                 line,
-                script: """
-                    source "$1"; cd "$2"
-                    read -ra COMP_WORDS <<< "$3"
-                    [[ $3 == *' ' ]] && COMP_WORDS+=('')
-                    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-                    compopt() { :; }
-                    _fsync_lite
-                    for word in "${COMPREPLY[@]}"; do [[ -d $word ]] && word+=/; echo "$word"; done
-                    """, shell: .bash
+                script: Self.bash, shell: .bash
             ).isSuperset(of: words))
     }
 
@@ -112,13 +117,37 @@ struct GeneratedTextTests {
         #expect(
             try completions(
                 line,
-                script: """
-                    source $argv[1]; cd $argv[2]; complete -C $argv[3] | string split -f 1 \\t; true
-                    """, shell: .fish
+                script: Self.fish, shell: .fish
             ).isSuperset(of: words))
     }
 
-    private func completions(_ line: String, script: String, shell: Shell) throws -> Set<String> {
+    /// Snapshots of the target on the line, and jobs of the settings.
+    @Test(arguments: [Shell.bash, .fish]) func shellsAskForSnapshotsAndJobs(shell: Shell) throws {
+        guard Need.tool(shell.rawValue).isThere() else { return }
+        let scene = try MirrorScene(["a": "one"])
+        try scene.mirror()
+        try scene.build(
+            ["fsync-lite": ["settings.json": #"{"jobs": {"photos": {"source": "/a", "target": "/b"}}}"#]],
+            at: "settings")
+        let tool = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
+        let ids = Set(try scene.run("snapshot", "list", "target", "--ids").lines)
+        #expect(ids.count == 2)
+        let words: [(String, Set<String>)] = [
+            ("snapshot show \(scene.target) ", ids.union(["latest"])),
+            ("snapshot restore --to x --log-file=y \(scene.target) ", ids.union(["latest"])),
+            ("snapshot diff \(scene.target) latest ", ids.union(["latest"])), ("run ", ["photos"]),
+        ]
+        for (line, expected) in words {
+            let found = try completions(
+                line, script: shell == .bash ? Self.bash : Self.fish, shell: shell,
+                environment: ["XDG_CONFIG_HOME=\(scene.path("settings"))", "PATH=\(tool):/usr/bin:/bin"])
+            #expect(found.isSuperset(of: expected), "\(line): \(found)")
+        }
+    }
+
+    private func completions(
+        _ line: String, script: String, shell: Shell, environment: [String] = []
+    ) throws -> Set<String> {
         let directory = try TemporaryDirectory()
         let tree: TreeLiteral = ["source": [:], "source.json": "{}", "other": [:]]
         try tree.build(at: "\(directory.path)/tree")
@@ -128,7 +157,7 @@ struct GeneratedTextTests {
                 shell == .bash
                 ? ["bash", "--norc", "-c", script, "-"] : ["fish", "--no-config", "-c", script]
             let output = try HostCommand.output(
-                options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
+                environment + options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
             words = Set(output.split(separator: "\n").map(String.init))
         }
         return words

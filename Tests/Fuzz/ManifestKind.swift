@@ -114,6 +114,8 @@ private struct ManifestContent: Equatable {
                 header.retention = RetentionPolicy()
                 header.retention?.keepLast = random.number(0...9)
                 if random.oneIn(2) { header.retention?.keepWithin = Age("7d") }
+                if random.oneIn(2) { header.retention?.keepWithinDaily = Age("1mo") }
+                header.exchanged = random.oneIn(2)
                 if random.oneIn(2) { header.retention?.keepLabel = ["\"é\"\n", ""] }
                 header.filters = FilterSummary(
                     lines: ["exclude *.o", "include \"é\"\n", ""].shuffled(using: &random))

@@ -21,9 +21,10 @@ package struct CommandRun: Sendable {
     /// - Parameter tracer: another command with its arguments, which runs this one.
     package init(
         _ arguments: [String], as identity: Identity = .current, in directory: String? = nil,
-        under tracer: [String] = []
+        under tracer: [String] = [], environment: [String: String] = [:]
     ) throws {
-        let running = try RunningCommand(arguments, as: identity, in: directory, under: tracer)
+        let running = try RunningCommand(
+            arguments, as: identity, in: directory, under: tracer, environment: environment)
         self = try running.finish()
     }
 
@@ -71,9 +72,9 @@ package final class RunningCommand {
         }
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = words
-        // Whoever runs the tests may have settings of their own.
+        // Settings of the user who runs the tests, and the machine's time zone, must not matter.
         process.environment = ProcessInfo.processInfo.environment
-            .merging(["XDG_CONFIG_HOME": files.path]) { $1 }.merging(environment) { $1 }
+            .merging(["XDG_CONFIG_HOME": files.path, "TZ": "UTC"]) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let files = [
             try RunningCommand.handle("\(files.path)/output"),

@@ -45,6 +45,8 @@ public struct ManifestHeader: Hashable, Sendable {
 
     /// The UUID of the mirror's file system, where the kernel tells one.
     package var targetFileSystem: String?
+    /// The last apply was an exchange; an undo and a restoration are one too.
+    public var exchanged = false
 
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
@@ -129,6 +131,7 @@ extension ManifestHeader {
         + [
             Field("commits", .spans, get: { $0.commits.nonEmpty }, set: { $0.commits = $1 })
                 .requiring("an empty list of commits") { !$0.commits.isEmpty },
+            Field("exchanged", .flag, get: { $0.exchanged ? true : nil }, set: { $0.exchanged = $1 }),
             Field("retention", .object(RetentionPolicy.fields, blank: RetentionPolicy()), \.retention)
                 .requiring("no rule of retention") { $0.retention?.isEmpty == false },
             Field("root_entry", .root, \.rootEntry),

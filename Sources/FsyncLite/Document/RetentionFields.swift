@@ -6,7 +6,11 @@ extension RetentionPolicy {
         count("keep_last", \.keepLast), count("keep_hourly", \.keepHourly), count("keep_daily", \.keepDaily),
         count("keep_weekly", \.keepWeekly), count("keep_monthly", \.keepMonthly),
         count("keep_yearly", \.keepYearly),
-        Field("keep_within", .age, \.keepWithin), Field("keep_label", .texts, \.keepLabel),
+        Field("keep_within", .age, \.keepWithin), Field("keep_within_hourly", .age, \.keepWithinHourly),
+        Field("keep_within_daily", .age, \.keepWithinDaily),
+        Field("keep_within_weekly", .age, \.keepWithinWeekly),
+        Field("keep_within_monthly", .age, \.keepWithinMonthly),
+        Field("keep_within_yearly", .age, \.keepWithinYearly), Field("keep_label", .texts, \.keepLabel),
     ]
 
     private static func count(

@@ -59,16 +59,19 @@ struct History {
             return []
         }
         oldest.damage = damage.map { "what comes before is damaged: \($0)" }
-        return steps.map { step in
-            let header = step.header
-            return Snapshot(
-                id: header.id, created: Timestamp(iso8601: header.created), label: header.label,
-                summary: header.summary)
-        } + [oldest]
+        var snapshots =
+            steps.map { step in
+                let header = step.header
+                return Snapshot(
+                    id: header.id, created: Timestamp(iso8601: header.created), label: header.label,
+                    summary: header.summary)
+            } + [oldest]
+        SnapshotName.shorten(&snapshots)
+        return snapshots
     }
 
     func index(of name: String) throws -> Int {
-        try Snapshot.index(of: name, in: snapshots())
+        try SnapshotName.index(of: name, in: snapshots())
     }
 
     func actions(_ step: Step) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {

@@ -9,11 +9,19 @@ public struct Restoration: Hashable, Sendable {
     public var snapshot: String
     /// The wanted paths, with everything below them; everything when empty.
     public var paths: [RelativePath]
-    /// The directory that becomes a copy, which must be empty or missing; nil for the target itself.
+    /// The directory that gets a copy; nil for the target itself. For a whole tree it must be empty or missing.
     public var destination: [UInt8]?
+    /// The destination is that of the target's source, and has to be the directory that was mirrored.
+    public var isToSource = false
+    /// Paths that the destination has with other content are replaced; otherwise they are refusals.
+    public var overwrites = false
+    /// The option of the command that sets `overwrites`.
+    static let overwriteOption = "--overwrite"
     /// Files of a copy are hard links to the target's objects where these are unchanged. A later write to one changes
     /// the target or its history.
     public var linksFiles = false
+    /// Whether the target returns by an exchange; nil: if its last apply was one.
+    public var exchanges: Bool?
     /// What changed in the target since the last apply stays as it is, and is listed.
     public var keepsDrift = false
 
@@ -27,8 +35,12 @@ public struct Restoration: Hashable, Sendable {
         options.allowEmptySource = true
         options.deleteLimit = .unlimited
         options.keepGoing = true
+        options.adopt = goesBesideOthers
         return options
     }
+
+    /// Paths are copied into a directory, whose other entries stay.
+    var goesBesideOthers: Bool { destination != nil && !paths.isEmpty }
 
     /// Recorded in the state of a copy, so that a second run can tell whether it makes the same copy.
     func copy(of snapshot: Snapshot) -> [UInt8]? {

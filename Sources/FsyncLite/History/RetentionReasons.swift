@@ -1,4 +1,13 @@
 extension RetentionPolicy {
+    /// The clock of a run that is no apply. Without a rule of age it does not matter.
+    var clock: Timestamp? {
+        let ages = [
+            keepWithin, keepWithinHourly, keepWithinDaily, keepWithinWeekly, keepWithinMonthly,
+            keepWithinYearly,
+        ]
+        return ages.contains { $0 != nil } ? .now : nil
+    }
+
     /// The reasons why each of these snapshots is kept; empty for one to be removed.
     ///
     /// - Parameters:
@@ -11,16 +20,10 @@ extension RetentionPolicy {
     ) -> [[String]] {
         var reasons = snapshots.indices.map { $0 == 0 ? ["present"] : [] }
         addLast(to: &reasons, snapshots)
-        addCalendar(to: &reasons, snapshots)
         let newest = RetentionPolicy.time(of: before, in: snapshots)
-        if let keepWithin, let newest {
-            let start = keepWithin.before(newest)
-            for index in snapshots.indices {
-                guard let time = RetentionPolicy.time(of: index, in: snapshots), time >= start else {
-                    continue
-                }
-                reasons[index].append("within \(keepWithin)")
-            }
+        addCalendar(to: &reasons, snapshots, newest)
+        for index in snapshots.indices where isWithin(keepWithin, index, snapshots, newest) {
+            reasons[index].append("within \(keepWithin.map(\.description) ?? "")")
         }
         for (index, snapshot) in snapshots.enumerated() {
             guard let label = snapshot.label else { continue }
@@ -41,17 +44,27 @@ extension RetentionPolicy {
         }
     }
 
-    private func addCalendar(to reasons: inout [[String]], _ snapshots: [Snapshot]) {
-        let rules: [(count: Int?, name: String, bucket: (Timestamp) -> String)] = [
-            (keepHourly, "hourly", { String("\($0)".prefix(13)) }),
-            (keepDaily, "daily", { String("\($0)".prefix(10)) }),
+    private func addCalendar(
+        to reasons: inout [[String]], _ snapshots: [Snapshot], _ newest: Timestamp?
+    ) {
+        let rules: [(count: Int?, age: Age?, name: String, bucket: (Timestamp) -> String)] = [
+            (keepHourly, keepWithinHourly, "hourly", { String("\($0)".prefix(13)) }),
+            (keepDaily, keepWithinDaily, "daily", { String("\($0)".prefix(10)) }),
             // 1970 began on a Thursday.
-            (keepWeekly, "weekly", { "\((($0.seconds + 3 * 86_400) / 86_400) / 7)" }),
-            (keepMonthly, "monthly", { String("\($0)".prefix(7)) }),
-            (keepYearly, "yearly", { String("\($0)".prefix(4)) }),
+            (keepWeekly, keepWithinWeekly, "weekly", { "\((($0.seconds + 3 * 86_400) / 86_400) / 7)" }),
+            (keepMonthly, keepWithinMonthly, "monthly", { String("\($0)".prefix(7)) }),
+            (keepYearly, keepWithinYearly, "yearly", { String("\($0)".prefix(4)) }),
         ]
-        for (count, name, bucket) in rules {
+        for (count, age, name, bucket) in rules {
             var last: String?
+            for index in snapshots.indices where isWithin(age, index, snapshots, newest) {
+                let own = snapshots[index].created.map(bucket)
+                if let own, own != last {
+                    reasons[index].append("\(name) within \(age.map(\.description) ?? "")")
+                }
+                last = own ?? last
+            }
+            last = nil
             var left = count ?? 0
             for index in snapshots.indices where left > 0 {
                 let own = snapshots[index].created.map(bucket)
@@ -66,6 +79,14 @@ extension RetentionPolicy {
                 left -= 1
             }
         }
+    }
+
+    /// Whether a snapshot is no older than this, counted from the newest before the run.
+    private func isWithin(_ age: Age?, _ index: Int, _ snapshots: [Snapshot], _ newest: Timestamp?) -> Bool {
+        guard let age, let newest, let time = RetentionPolicy.time(of: index, in: snapshots) else {
+            return false
+        }
+        return time >= age.before(newest)
     }
 
     /// When a tree came to be; for what the first apply found, when it was displaced.

@@ -19,12 +19,16 @@ package struct EntrySelection: Sendable {
     package init() {}
 
     /// Adds a pattern with gitignore's syntax.
-    package mutating func add(pattern: [UInt8]) {
-        patterns.append(FilterRule(pattern, from: .argument(patterns.rules.count + 1)))
+    ///
+    /// - Returns: false if it can match nothing.
+    package mutating func add(pattern: [UInt8]) -> Bool {
+        let rule = FilterRule(pattern, from: .argument(patterns.rules.count + 1))
+        patterns.append(rule)
+        return rule.canMatch
     }
 
     /// Whether the present entry is selected; called for each entry in order.
-    mutating func selects(_ entry: any EntryStream) -> Bool {
+    mutating func selects(_ entry: some EntryStream) -> Bool {
         let status = entry.status
         if !patterns.rules.isEmpty, !matches(entry.path, isDirectory: status.type == .directory) {
             return false
@@ -40,6 +44,15 @@ package struct EntrySelection: Sendable {
         return true
     }
 
+    /// Whether the patterns select a path, by itself or with a directory above it. Without patterns everything is.
+    func selects(_ path: RelativePath, _ isDirectory: Bool) -> Bool {
+        var selection = self
+        for above in Array(path.ancestors).reversed() where !above.isRoot {
+            _ = selection.matches(above, isDirectory: true)
+        }
+        return selection.matches(path, isDirectory: isDirectory)
+    }
+
     private mutating func matches(_ path: RelativePath, isDirectory: Bool) -> Bool {
         while let last = decided.last, !path.isBelow(last.directory) { decided.removeLast() }
         let name = path.bytes.count - path.lastComponent.count
@@ -50,18 +63,5 @@ package struct EntrySelection: Sendable {
         let isSelected = !patterns.rules[match].isInclude
         if isDirectory { decided.append((path, isSelected)) }
         return isSelected
-    }
-}
-
-extension Timestamp {
-    /// A time condition: a moment (`2026-11-20T10:00:00Z`), a day, meaning its first moment in UTC, or an age before
-    /// now (`12h`, `7d`, `1y6mo`); nil for anything else.
-    package init?(condition text: String) {
-        if let age = Age(text) {
-            let now = Timestamp.now
-            self.init(seconds: now.seconds - age.seconds, nanoseconds: now.nanoseconds)
-        } else {
-            self.init(iso8601: Array((text.contains("T") ? text : text + "T00:00:00Z").utf8)[...])
-        }
     }
 }

@@ -1,16 +1,16 @@
 import FileSystem
 
-/// A duration as text: `90m`, `26h`, `30d`, `1y6mo`. Seconds (`s`), minutes (`m`), hours, days, weeks, months (`mo`) of
-/// 30 days and years of 365; `before` uses the calendar.
+/// A duration as text: `90m`, `26h`, `30d`, `1y6mo`, in seconds (`s`), minutes (`m`), hours, days, weeks, months (`mo`) and
+/// years.
 public struct Age: Hashable, Sendable, CustomStringConvertible {
     /// The text as the user gave it.
     public let description: String
-    public let seconds: Int64
     /// The part in months and years, and the rest in seconds.
     private let months, clock: Int64
     /// It has minutes or seconds. In an age that decides what is deleted, `m` is usually meant as months.
     let countsMinutes: Bool
 
+    /// In seconds; a month or a year only to limit the sum.
     private static let units: [String: Int64] = [
         "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400,
     ]
@@ -45,7 +45,7 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
             rest = rest[name.endIndex...]
         }
         guard total > 0 else { return nil }
-        (description, seconds, self.countsMinutes) = (text, total, countsMinutes)
+        (description, self.countsMinutes) = (text, countsMinutes)
         (self.months, self.clock) = (months, clock)
     }
 

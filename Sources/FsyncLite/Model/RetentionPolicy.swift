@@ -15,6 +15,12 @@ public struct RetentionPolicy: Hashable, Sendable {
     public var keepYearly: Int?
     /// Keeps all up to this age, counted from the newest snapshot before the present run.
     public var keepWithin: Age?
+    /// Keeps the newest snapshot of each hour, day and so on, up to this age.
+    public var keepWithinHourly: Age?
+    public var keepWithinDaily: Age?
+    public var keepWithinWeekly: Age?
+    public var keepWithinMonthly: Age?
+    public var keepWithinYearly: Age?
     /// Keeps those with one of these labels.
     public var keepLabel: [String]?
     /// Keeps those with any label.
@@ -47,17 +53,23 @@ extension RetentionPolicy: CustomStringConvertible {
             ("keep_last", keepLast), ("keep_hourly", keepHourly), ("keep_daily", keepDaily),
             ("keep_weekly", keepWeekly), ("keep_monthly", keepMonthly), ("keep_yearly", keepYearly),
         ].compactMap { name, count in count.map { "\(name) \($0)" } }
+        let ages = [
+            ("keep_within", keepWithin), ("keep_within_hourly", keepWithinHourly),
+            ("keep_within_daily", keepWithinDaily), ("keep_within_weekly", keepWithinWeekly),
+            ("keep_within_monthly", keepWithinMonthly), ("keep_within_yearly", keepWithinYearly),
+        ].compactMap { name, age in age.map { "\(name) \($0)" } }
         let others = [
-            keepWithin.map { "keep_within \($0)" },
-            keepLabel.map { $0.isEmpty ? "no labels" : "keep_label \($0.joined(separator: ", "))" },
+            keepLabel.map { $0.isEmpty ? "no labels" : "keep_label \($0.joined(separator: ", "))" }
         ].compactMap(\.self)
-        return (counts + others).joined(separator: ", ")
+        return (counts + ages + others).joined(separator: ", ")
     }
 }
 
 extension RetentionPolicy: Codable {
     private enum CodingKeys: CodingKey, CaseIterable {
-        case keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin, keepLabel
+        case keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin,
+            keepWithinHourly
+        case keepWithinDaily, keepWithinWeekly, keepWithinMonthly, keepWithinYearly, keepLabel
     }
 
     /// The keys of its rules in a document.
@@ -82,11 +94,15 @@ extension RetentionPolicy: Codable {
         (keepLast, keepHourly, keepDaily) = try (count(.keepLast), count(.keepHourly), count(.keepDaily))
         (keepWeekly, keepMonthly) = try (count(.keepWeekly), count(.keepMonthly))
         keepYearly = try count(.keepYearly)
-        keepWithin = try values.decodeIfPresent(Age.self, forKey: .keepWithin)
-        if keepWithin?.countsMinutes ?? false {
+        func age(_ key: CodingKeys) throws -> Age? {
+            let age = try values.decodeIfPresent(Age.self, forKey: key)
+            guard age?.countsMinutes ?? false else { return age }
             throw DecodingError.dataCorruptedError(
-                forKey: .keepWithin, in: values, debugDescription: "m is minutes; for months write mo.")
+                forKey: key, in: values, debugDescription: "m is minutes; for months write mo.")
         }
+        (keepWithin, keepWithinHourly) = try (age(.keepWithin), age(.keepWithinHourly))
+        (keepWithinDaily, keepWithinWeekly) = try (age(.keepWithinDaily), age(.keepWithinWeekly))
+        (keepWithinMonthly, keepWithinYearly) = try (age(.keepWithinMonthly), age(.keepWithinYearly))
         keepLabel = try values.decodeIfPresent([String].self, forKey: .keepLabel)
     }
 }

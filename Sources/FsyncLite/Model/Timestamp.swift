@@ -150,7 +150,7 @@ func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
 }
 
 extension Int64 {
-    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
@@ -173,7 +173,7 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-    fileprivate mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard first == UInt8(ascii: character) else { return false }
         removeFirst()
         return true
@@ -192,7 +192,7 @@ extension ArraySlice<UInt8> {
         return isNegative ? -year : year
     }
 
-    fileprivate mutating func takeDecimal(digits: Int) -> Int64? {
+    mutating func takeDecimal(digits: Int) -> Int64? {
         guard count >= digits else { return nil }
         var number: Int64 = 0
         for _ in 0..<digits {

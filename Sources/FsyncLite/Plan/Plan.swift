@@ -17,6 +17,9 @@ public struct Plan: Sendable {
     /// The ids of the snapshots that no retention rule keeps afterwards, where that was computed.
     public internal(set) var expiring: [String] = []
 
+    /// The commit swaps in a complete new tree.
+    public internal(set) var exchanges = false
+
     /// What the plan was made from; nil for a comparison of two trees, and without a scan.
     package internal(set) var basis: Basis?
 

@@ -22,6 +22,8 @@ public struct Report: Sendable {
     public var notes: [String]
     public var problems: [Problem]
     public var refusals: [Refusal] = []
+    /// The commit was, or would have been, an exchange.
+    public internal(set) var exchanges = false
     /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
     public var gaveWay: [String] = []
     /// Why it failed or is pending, unless the reason is a problem.
@@ -39,6 +41,7 @@ public struct Report: Sendable {
         notes = plan.notes
         problems = plan.problems
         refusals = plan.refusals
+        exchanges = plan.exchanges
         self.error = error
     }
 }

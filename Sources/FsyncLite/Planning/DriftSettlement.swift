@@ -36,7 +36,7 @@ extension Difference {
         var unknown: [RelativePath] = []
         // Not reported here: the copy reports unreadable files.
         var unread: [Problem] = []
-        for (file, _) in created where replaced.contains(file.path) {
+        for file in arriving where replaced.contains(file.path) {
             guard let digest = file.digest else {
                 unknown.append(file.path)
                 continue

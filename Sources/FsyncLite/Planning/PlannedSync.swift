@@ -18,6 +18,8 @@ struct PlannedSync {
     var isRecordOutdated = false
     /// Paths that differ and are left as they are.
     var passedOver: [RelativePath] = []
+    /// The commit is an exchange.
+    var exchanges: Bool { plan.exchanges }
     /// The source was scanned; false when the target returns to an earlier tree.
     var isOfSource = true
     /// The filters and attributes of the earlier tree to which the whole target returns.

@@ -30,7 +30,10 @@ struct Planner {
 
     private func plan(_ begun: some PlanSource) throws -> PlannedSync {
         var source = begun
-        if let plan = try source.planWithoutScan() { return source.planned(plan) }
+        if var plan = try source.planWithoutScan() {
+            plan.exchanges = source.options.exchanges
+            return source.planned(plan)
+        }
         monitor.report(SyncProgress(.scanning))
         var merge = TreeMerge(try source.policy())
         let findings = try source.scan(into: &merge)
@@ -40,6 +43,7 @@ struct Planner {
 
         var plan = Plan(
             difference, root: try source.rootMatch(merge.policy), linksFiles: source.contents.linksFiles)
+        plan.exchanges = source.options.exchanges
         source.describe(&plan)
         let facts = try facts(plan, source, merge, findings)
         plan.refusals = facts.refusals() + domains.refusals

@@ -20,11 +20,16 @@ struct SnapshotSource: PlanSource {
     private let earlier: (filters: FilterSummary, attributes: MirroredAttributes)
     private let copy: [UInt8]?
 
+    /// Where paths go beside other entries.
+    private var pathCopy: PathCopy?
     private var problems: [Problem] = []
     private var notes: [String] = []
     private var changesCoverage = false
 
     private var isInPlace: Bool { restoration.destination == nil }
+    /// Objects in the history are copied and not moved: until an exchange by links has swapped the trees, the old one
+    /// needs them.
+    private var copiesDisplaced: Bool { options.exchanges && !root.isSubvolume }
     private var isWhole: Bool { isInPlace && restoration.paths.isEmpty }
 
     init(_ restoration: Restoration, _ root: TargetRoot, _ monitor: any Monitor) throws {
@@ -39,7 +44,7 @@ struct SnapshotSource: PlanSource {
         (self.header, self.identity) = (header, identity)
         let history = try History(state)
         let snapshots = try history.snapshots()
-        let index = try Snapshot.index(of: restoration.snapshot, in: snapshots)
+        let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
         let step = index > 0 ? history.steps[index - 1].header : nil
         earlier = (step?.filtersBefore ?? header.filters, step?.attributesBefore ?? header.attributes)
         copy = restoration.copy(of: snapshots[index])
@@ -57,6 +62,7 @@ struct SnapshotSource: PlanSource {
         // The manifest records also what is not mirrored.
         options.attributes = header.attributes.union(earlier.attributes)
             .intersection(options.settableAttributes)
+        options.exchanges = isInPlace && restoration.exchanges ?? header.exchanged
         self.options = options
     }
 
@@ -72,16 +78,35 @@ struct SnapshotSource: PlanSource {
     var historyGivesWay: Bool { false }
 
     func planWithoutScan() throws -> Plan? {
-        if let copy, try root.holds(copy: copy) {
+        if let copy, try root.holds(copy: copy, isAlone: !restoration.goesBesideOthers) {
             var plan = Plan(refusing: [])
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
             return plan
         }
-        guard !isInPlace else { return try linkRefusal().map { Plan(refusing: [$0]) } }
+        guard !isInPlace else {
+            guard options.exchanges else { return nil }
+            let refusals =
+                try root.exchangeRefusals() + [root.stateRefusal(exchanges: true)].compactMap(\.self)
+            return refusals.isEmpty ? nil : Plan(refusing: refusals)
+        }
         var refusals = try Preconditions.refusals(contents.root, root, options)
-        if try root.state?.manifest() != nil {
+        if restoration.isToSource, root.original?.identity != identity.identity {
+            let path = LocalFile(bytes: root.path)
             refusals.append(
-                Refusal("\(LocalFile(bytes: root.path)) is a target itself; give another directory"))
+                Refusal(
+                    root.original == nil
+                        ? "the source, \(path), is not there: is a disk missing? --to \(path) makes it"
+                        : "\(path) is not the directory that was mirrored: is a disk missing? --to \(path) uses it"
+                ))
+        }
+        if try root.state?.manifest() != nil {
+            let path = LocalFile(bytes: root.path)
+            refusals.append(
+                Refusal(
+                    try root.state?.copy() == nil
+                        ? "\(path) is a target itself; give another directory"
+                        : "\(path) has what another restore left that was cut short; run that again to end it"
+                ))
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
         // No option overrides these refusals.
@@ -113,12 +138,13 @@ struct SnapshotSource: PlanSource {
         return policy
     }
 
-    func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+    mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
         let entries = tree.entries(over: try manifest())
         guard let present = root.directory else {
             try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
             return nil
         }
+        if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
         let monitor = monitor
         let scan = try BackgroundScan {
             try TreeCursor(present, .target.apart(from: nil), filter: nil, monitor: monitor)
@@ -126,11 +152,23 @@ struct SnapshotSource: PlanSource {
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
             try merge.run(source: entries, target: scan, manifest: recorded)
-            try merge.offer(displaced: tree, in: contents.root)
+            if !copiesDisplaced { try merge.offer(displaced: tree, in: contents.root) }
         } else {
             try merge.run(source: entries, target: scan, manifest: FileList?.none)
         }
         return scan.findings
+    }
+
+    /// Looks only at the paths that the copy has.
+    private mutating func scanBeside(
+        _ entries: some EntryStream, in directory: Directory, into merge: inout TreeMerge
+    ) throws -> TreeScan.Findings {
+        pathCopy = PathCopy(restoration, from: contents, to: directory)
+        let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
+        try merge.run(source: entries, target: present, manifest: FileList?.none)
+        var findings = TreeScan.Findings()
+        findings.mounts = present.mounts
+        return findings
     }
 
     // MARK: Open decisions of the merge
@@ -139,6 +177,10 @@ struct SnapshotSource: PlanSource {
         if isInPlace {
             try settleInPlace(&difference, merge)
         } else {
+            if var copy = pathCopy {
+                try copy.settle(&difference, options.attributes.extended, monitor)
+                pathCopy = copy
+            }
             let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: contents.root)
@@ -167,7 +209,9 @@ struct SnapshotSource: PlanSource {
     func mayCopy(_ match: Match) -> Bool { false }
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
-        guard restoration.paths.isEmpty else { return nil }
+        guard restoration.paths.isEmpty else {
+            return isInPlace ? nil : try Match.ofRoots(nil, root, policy, nil)
+        }
         return try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
     }
 
@@ -175,11 +219,11 @@ struct SnapshotSource: PlanSource {
 
     func describe(_ plan: inout Plan) {
         plan.take(problems)
-        plan.notes = notes
+        plan.notes = notes + (pathCopy?.notes ?? [])
     }
 
     func conclude(_ plan: inout Plan) {
-        plan.refusals = plan.refusals.map { Refusal($0.reason) }
+        plan.refusals = plan.refusals.map { Refusal($0.reason) } + (pathCopy?.refusals ?? [])
     }
 
     func planned(_ plan: Plan) -> PlannedSync {

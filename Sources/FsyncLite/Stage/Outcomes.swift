@@ -36,7 +36,7 @@ extension Plan {
         guard !left.isEmpty || !omissions.isEmpty else { return nil }
         difference.omit(left)
         var reduced = Plan(difference, root: root)
-        reduced.notes = notes
+        (reduced.notes, reduced.exchanges) = (notes, exchanges)
         reduced.take(problems + omissions.problems)
         return reduced
     }

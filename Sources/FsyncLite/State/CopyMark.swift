@@ -14,11 +14,13 @@ extension StateDirectory {
 
 extension TargetRoot {
     /// Whether an interrupted run has completed this copy, and only its state is left.
-    func holds(copy: [UInt8]) throws -> Bool {
+    ///
+    /// - Parameter isAlone: the directory has no other entries.
+    func holds(copy: [UInt8], isAlone: Bool) throws -> Bool {
         guard let directory, let state, try state.copy() == copy else { return false }
         // One commit brings the whole tree.
         return try state.manifest() != nil
-            || DirectoryListing.names(in: directory).contains { $0 != FileName.state }
+            || isAlone && DirectoryListing.names(in: directory).contains { $0 != FileName.state }
     }
 
     /// Removes the state; an ordinary directory remains.

@@ -9,6 +9,8 @@ struct BashCompletions: Sendable {
 
             \(name)() {
                 local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= words= options= kind=text
+                local values= word= skip= target= first=2 count=0
+                local -a kinds=()
                 COMPREPLY=()
                 # bash splits --name=value in three.
                 if [[ $cur == = ]]; then
@@ -28,6 +30,27 @@ struct BashCompletions: Sendable {
                 if [[ $cur == -* ]]; then
                     words=$options kind=words
                 fi
+                if [[ $kind == argument ]]; then
+                    # The arguments before this one, without options and their values.
+                    for word in "${COMP_WORDS[@]:first:COMP_CWORD - first}"; do
+                        if [[ $word == = ]]; then
+                            skip=1
+                        elif [[ $skip ]]; then
+                            skip=
+                        elif [[ $word == -* ]]; then
+                            [[ " $values " == *" $word "* ]] && skip=1
+                        else
+                            ((count++)) || target=${word/#\\~/$HOME}
+                        fi
+                    done
+                    ((count < ${#kinds[@]})) || count=$((${#kinds[@]} - 1))
+                    kind=${kinds[count]}
+                fi
+                case $kind in
+                words\\ *) words=${kind#words } kind=words ;;
+                snapshot) words="latest $(\(program.name) \(ValueKind.snapshot.lookup ?? "") "$target" 2>/dev/null)" kind=words ;;
+                job) words=$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null) kind=words ;;
+                esac
                 case $kind in
                 words) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
                 directory)
@@ -49,7 +72,9 @@ struct BashCompletions: Sendable {
     /// Appends the second word to the command, if there is one.
     private var groups: String {
         indented(
-            program.groups.map { "\($0.word)) ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" ;;" }, 8)
+            program.groups.map {
+                "\($0.word)) ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" first=3 ;;"
+            }, 8)
     }
 
     private var commands: String {
@@ -63,25 +88,29 @@ struct BashCompletions: Sendable {
             let names = command.allOptions.flatMap(\.spellings)
             lines += [
                 "\(Shell.quoted(command.name)))", "    options='\(names.joined(separator: " "))'",
+                "    values='\(command.options.filter(\.takesValue).flatMap(\.spellings).joined(separator: " "))'",
+                "    kinds=(\(command.argumentKinds.map(word).joined(separator: " ")))",
                 "    case $prev in",
             ]
             for option in command.options {
                 guard let kind = option.valueKind else { continue }
                 let spellings = option.spellings.joined(separator: " | ")
-                lines.append("    \(spellings)) \(assignment(kind)) options= ;;")
+                lines.append("    \(spellings)) kind=\(word(kind)) options= ;;")
             }
-            lines += ["    *) \(assignment(command.argumentKind ?? .text)) ;;", "    esac", "    ;;"]
+            lines += ["    *) kind=argument ;;", "    esac", "    ;;"]
         }
         return indented(lines, 4)
     }
 
-    private func assignment(_ kind: ValueKind) -> String {
+    private func word(_ kind: ValueKind) -> String {
         switch kind {
-        case .directory: "kind=directory"
-        case .path: "kind=path"
-        case .text: "kind=text"
-        case .choice(let words): "words='\(words.joined(separator: " "))' kind=words"
-        case .command: "words='\(program.firstWords.map(\.word).joined(separator: " "))' kind=words"
+        case .directory: "directory"
+        case .path: "path"
+        case .text: "text"
+        case .choice(let words): Shell.quoted("words \(words.joined(separator: " "))")
+        case .command: Shell.quoted("words \(program.firstWords.map(\.word).joined(separator: " "))")
+        case .snapshot: "snapshot"
+        case .job: "job"
         }
     }
 

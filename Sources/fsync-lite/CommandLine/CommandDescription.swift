@@ -32,10 +32,9 @@ struct CommandDescription: Sendable {
 
     var allOptions: [OptionDescription] { options + [.helpOption] }
 
-    /// What completions offer for any of the arguments: for paths, the more general kind.
-    var argumentKind: ValueKind? {
-        let kinds = arguments.map(\.valueKind)
-        return kinds.contains(.path) ? .path : kinds.first
+    /// What completions offer for each of the arguments, the last for all further ones.
+    var argumentKinds: [ValueKind] {
+        arguments.map(\.valueKind) + (arguments.last?.isRepeated ?? false ? [] : [.text])
     }
 }
 
@@ -51,11 +50,13 @@ struct ArgumentDescription: Sendable {
     let valueKind: ValueKind
 
     init(
-        _ name: String, _ help: String, optional: Bool = false, repeated: Bool = false, choices: [String] = []
+        _ name: String, _ help: String, optional: Bool = false, repeated: Bool = false,
+        choices: [String] = [],
+        kind: ValueKind? = nil
     ) {
         self.name = name
         self.help = help
-        valueKind = ValueKind(placeholder: name, choices: choices)
+        valueKind = kind ?? ValueKind(placeholder: name, choices: choices)
         self.isOptional = optional
         self.isRepeated = repeated
     }

@@ -6,6 +6,10 @@ enum ValueKind: Equatable, Sendable {
     case choice([String])
     /// A command of the program.
     case command
+    /// A snapshot of the target that the first argument names.
+    case snapshot
+    /// A job of the settings.
+    case job
     /// Without completions.
     case text
 
@@ -17,8 +21,19 @@ enum ValueKind: Equatable, Sendable {
             case "SOURCE", "TARGET", "TREE", "DIR": .directory
             case "FILE", "MANIFEST", "A", "B": .path
             case "COMMAND": .command
+            case "ID": .snapshot
+            case "JOB": .job
             default: .text
             }
+    }
+
+    /// The command line that prints the words of a kind which the program knows only when it runs; nil for others.
+    var lookup: String? {
+        switch self {
+        case .snapshot: "snapshot list --ids --"
+        case .job: "settings show --jobs"
+        default: nil
+        }
     }
 
     /// Throws unless the value is one of the allowed words.

@@ -4,7 +4,17 @@ struct ZshCompletions: Sendable {
 
     var text: String {
         let name = program.identifier
-        var lines = ["#compdef \(program.name)", "", "\(name)() {", "    local -a choices"]
+        var lines = [
+            "#compdef \(program.name)", "",
+            // The command's own words begin with its last word.
+            "\(name)_snapshots() {", "    local word", "    for word in \"${(@)words[2,-1]}\"; do",
+            "        [[ $word == -* ]] || break", "    done",
+            "    compadd -V snapshots -- latest "
+                + "${(f)\"$(\(program.name) \(ValueKind.snapshot.lookup ?? "") ${${(Q)word}/#\\~/$HOME} 2>/dev/null)\"}",
+            "}", "", "\(name)_jobs() {",
+            "    compadd -- ${(f)\"$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null)\"}", "}", "",
+            "\(name)() {", "    local -a choices",
+        ]
         lines += choices(
             "((CURRENT == 2))",
             program.firstWords.map { ($0.word, $0.help) } + program.options.map { ($0.name, $0.help) })
@@ -68,6 +78,8 @@ struct ZshCompletions: Sendable {
         case .path: "_files"
         case .choice(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(program.firstWords.map(\.word).joined(separator: " ")))"
+        case .snapshot: "\(program.identifier)_snapshots"
+        case .job: "\(program.identifier)_jobs"
         case .text: " "
         }
     }

@@ -32,7 +32,7 @@ enum ManifestShowCommand: Command {
         if let header = statistics.header {
             try console.line("manifest            \(escapedText(header.id.utf8))")
             try console.line("root                \(LocalFile(bytes: header.root))")
-            try console.line("created             \(header.created)")
+            try console.line("created             \(header.created.localText)")
             if let source = header.source, source.path != header.root {
                 try console.line("source              \(LocalFile(bytes: source.path))")
             }
@@ -58,7 +58,7 @@ enum ManifestShowCommand: Command {
             try console.line("\(title)")
             for file in ranking.files {
                 let size = ActionText.byteCount(file.size).rightAligned(to: 10)
-                try console.line("  \(size)  \(file.modified)  \(file.path)")
+                try console.line("  \(size)  \(file.modified.localText)  \(file.path)")
             }
         }
     }

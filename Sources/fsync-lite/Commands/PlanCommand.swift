@@ -78,11 +78,11 @@ enum PlanCommand: Command {
         _ plan: SavedPlan, _ given: GivenOptions, _ console: inout Console
     ) throws {
         guard !given.has(.json) else { return try plan.write(to: &console) }
-        try console.line("saved      \(plan.saved), \(ElapsedTime(since: plan.saved)) ago")
+        try console.line("saved      \(plan.saved.localText), \(ElapsedTime(since: plan.saved)) ago")
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
-        try console.line("manifest   \(plan.manifest.map { escapedText($0.utf8) } ?? "none")")
-        for name in plan.givingWay { try console.line("gives way  \(escapedText(name.utf8))") }
+        try console.line("manifest   \(plan.manifest.map { SnapshotName.short($0) } ?? "none")")
+        for name in plan.givingWay { try console.line("gives way  \(SnapshotName.short(part: name))") }
         for option in plan.options { try console.line("option     \(escapedText(option))") }
         if given.has(.all) || given.has(.verbose) {
             try ActionText(listsAll: given.has(.all)).write(plan.actions, to: &console)

@@ -1,18 +1,25 @@
 import FileStorage
+import FileSystem
 import FsyncLite
 
 enum SettingsShowCommand: Command {
     private static let job = ArgumentDescription("JOB", "what holds for this job", optional: true)
 
+    private static let names = OptionDescription.flag("--jobs", "only the names of the jobs, one a line")
+
     static let description = CommandDescription(
         "settings show", summary: "Show what the settings say, and where each value comes from.",
         arguments: [job],
-        options: [.settingsFile],
+        options: [names, .settingsFile],
         examples: [("fsync-lite settings show photos", "What holds for a job, and why")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let settings = try SettingsSources(invocation.options)
         let jobs = try settings.jobs()
+        guard !invocation.options.has(names) else {
+            for job in jobs { try console.line(escapedText(job.name.utf8)) }
+            return .done
+        }
         var layers = settings.defaults
         try console.line("settings     \(settings.own.map { "\($0.file)" } ?? "none")")
         if let name = invocation.values(job).first, let job = try settings.jobs(named: [name]).first {

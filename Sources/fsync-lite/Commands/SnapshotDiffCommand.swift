@@ -1,12 +1,13 @@
 import FsyncLite
 
 enum SnapshotDiffCommand: Command {
-    private static let first = ArgumentDescription("A", "a snapshot, as for snapshot show")
+    private static let first = ArgumentDescription("A", "a snapshot, as for snapshot show", kind: .snapshot)
+    private static let second = ArgumentDescription("B", "another", kind: .snapshot)
 
     static let description = CommandDescription(
         "snapshot diff",
         summary: "Show what would make snapshot A into B. Exits 2 when there is a difference.",
-        arguments: [.target, first, .second], options: [.all, .json],
+        arguments: [.target, first, second], options: [.all, .json],
         examples: [
             ("fsync-lite snapshot diff mirror 2026-11-01 latest", "What happened since the first of November")
         ])
@@ -14,7 +15,7 @@ enum SnapshotDiffCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument(.target)
         let changes = try Target(path: path).changes(
-            from: invocation.text(first), to: invocation.text(.second))
+            from: invocation.text(first), to: invocation.text(second))
         let document = PlanDocument(source: path, target: path)
         return try ManifestDiffCommand.write(changes, document, invocation.options, to: &console)
     }

@@ -1,13 +1,19 @@
 import FsyncLite
 
 enum SnapshotListCommand: Command {
+    private static let ids = OptionDescription.flag("--ids", "only the short ids, one a line")
+
     static let description = CommandDescription(
         "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [.target],
-        options: [.json, .settingsFile],
+        options: [ids, .json, .settingsFile],
         examples: [("fsync-lite snapshot list mirror", "What there is, and why it stays")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument(.target)
+        guard !invocation.options.has(ids) else {
+            for snapshot in try Target(path: path).names() { try console.line(snapshot.shortID) }
+            return .done
+        }
         let options = try RetentionOptions(settingsFor: path, invocation.options)
         let snapshots = try Target(path: path).snapshots(options)
         let rules = try Target(path: path).retention(options)

@@ -1,21 +1,34 @@
-import FileSystem
 import FsyncLite
 
 enum SnapshotLogCommand: Command {
-    private static let path = ArgumentDescription("PATH", "a path in the target as it is now")
+    private static let pattern = ArgumentDescription(
+        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
 
     static let description = CommandDescription(
         "snapshot log", summary: "Show what happened to a path, the newest first.",
-        arguments: [.target, path],
-        examples: [("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file")])
+        discussion: """
+            A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /, with \
+            what is in a directory that matches. What matches is followed through renames. Exits 2 when no apply \
+            that is kept changed any of it.
+            """,
+        arguments: [.target, pattern],
+        examples: [
+            ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file"),
+            ("fsync-lite snapshot log mirror 'thesis*'", "Of every file with such a name"),
+        ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let path = try RelativePath(argument: invocation.argument(path))
         let text = ActionText(listsAll: false)
-        for (snapshot, actions) in try Target(path: invocation.argument(.target)).life(of: path) {
-            let head = "\(snapshot.created.map(\.description) ?? "-")  \(escapedText(snapshot.id.utf8))"
+        let life = try Target(path: invocation.argument(.target))
+            .life(of: EntrySelection(invocation, patterns: pattern))
+        for (snapshot, actions) in life {
+            let head = "\(snapshot.created?.localText ?? "-")  \(snapshot.shortID)"
             for action in actions { try console.line("\(head)  \(text.line(action))") }
         }
-        return .done
+        guard life.isEmpty else { return .done }
+        Console.complain(
+            "no apply that is kept changed what matches \(invocation.values(pattern).map(quoted).joined(separator: ", "))"
+        )
+        return .different
     }
 }

@@ -6,22 +6,34 @@ enum SnapshotRestoreCommand: Command {
     private static let path = ArgumentDescription(
         "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true)
     private static let to = OptionDescription.value("--to", "DIR", "copy it to this directory")
+    private static let toSource = OptionDescription.flag(
+        "--to-source", "copy it to where TARGET was mirrored from")
+    private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
+    private static let overwrite = OptionDescription.flag(
+        "--overwrite", "replace files that are there with other content")
     private static let link = OptionDescription.flag(
         "--link", "link files instead of copying them, to look at and not to write to")
-    private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
 
     static let description = CommandDescription(
         "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
         discussion: """
-            With --to it is copied to a directory that is empty or not there, by sharing blocks where the file system \
+            With --to or --to-source, paths are copied into a directory, under their names in the tree. What that \
+            has besides stays; a file that it has with other content is refused, and listed, without --overwrite. \
+            A whole tree is copied to a directory that is empty or not there. Blocks are shared where the file system \
             can. With --link files are not copied but get one more name: what is written to them later changes the \
             target or its history as well. With --in-place the target goes back, as one transaction that can be \
-            undone; what no apply brought there stays.
+            undone, and by an exchange where the last apply was one; what no apply brought there stays. The history \
+            stays whole.
             """,
         arguments: [.target, .snapshot, path],
-        options: [to, link, inPlace, .dryRun] + OptionDescription.output,
+        options: [to, toSource, overwrite, link, inPlace, .dryRun] + Restoration.exchangeOptions
+            + OptionDescription.output,
         examples: [
-            ("fsync-lite snapshot restore mirror latest~1 notes.txt --to old", "Get a file back as it was"),
+            ("fsync-lite snapshot restore mirror latest~1 notes.txt --to .", "Get a file back as it was"),
+            (
+                "fsync-lite snapshot restore mirror yesterday docs --to-source --dry-run",
+                "See what putting a directory back would do"
+            ),
             (
                 "fsync-lite snapshot restore mirror 2026-11-20 --in-place --dry-run",
                 "Look at what going back would do"
@@ -29,17 +41,33 @@ enum SnapshotRestoreCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let directory = invocation.options.value(to)
-        guard (directory == nil) == invocation.options.has(inPlace) else {
+        let given = invocation.options
+        guard [to, toSource, inPlace].count(where: given.has) == 1 else {
             throw UsageError(
-                "where to?", hint: "give --to DIR for a copy, or --in-place to take the target back")
+                "where to?",
+                hint:
+                    "give one of --to DIR for a copy, --to-source to put it back where it came from, or --in-place "
+                    + "to take the target back")
         }
+        let target = try invocation.argument(.target)
         var restoration = Restoration(
-            target: try invocation.argument(.target), snapshot: try invocation.text(.snapshot),
-            paths: try invocation.values(path).map { try RelativePath(argument: $0) }, destination: directory)
-        restoration.linksFiles = invocation.options.has(link)
-        guard directory != nil || !restoration.linksFiles else {
+            target: target, snapshot: try invocation.text(.snapshot),
+            paths: try invocation.values(path).map { try RelativePath(argument: $0) },
+            destination: given.has(toSource) ? try Target(path: target).source().path : given.value(to))
+        restoration.isToSource = given.has(toSource)
+        restoration.linksFiles = given.has(link)
+        restoration.overwrites = given.has(overwrite)
+        try restoration.readExchange(given)
+        let isCopy = restoration.destination != nil
+        guard isCopy || !restoration.linksFiles else {
             throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it away")
+        }
+        guard !restoration.overwrites || isCopy && !restoration.paths.isEmpty else {
+            throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it away")
+        }
+        guard restoration.exchanges == nil || !isCopy else {
+            throw UsageError(
+                "--exchange and --no-exchange are for --in-place", hint: "leave them away for a copy")
         }
         return try run(restoration, invocation, &console)
     }
@@ -49,9 +77,18 @@ enum SnapshotRestoreCommand: Command {
     ) throws -> ExitCode {
         let run = SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
-            return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
+            let plan = try run.plan(&console)
+            complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)
+            return ExitCode(plan, keepGoing: run.options.keepGoing)
         }
         TerminationSignal.watch()
-        return ExitCode(try run.apply(&console))
+        let report = try run.apply(&console)
+        complain(isRefused: report.outcome == .refused, report.exchanges)
+        return ExitCode(report)
+    }
+
+    private static func complain(isRefused: Bool, _ exchanges: Bool) {
+        guard isRefused, exchanges else { return }
+        Console.complain(Restoration.inPlaceHint)
     }
 }

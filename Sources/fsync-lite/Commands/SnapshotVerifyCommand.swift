@@ -10,7 +10,7 @@ enum SnapshotVerifyCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let (faults, count) = try Target(path: invocation.argument(.target)).verifyHistory()
         for (snapshot, error) in faults {
-            Console.complain("\(escapedText(snapshot.utf8)) and what is older: \(error)")
+            Console.complain("\(SnapshotName.short(snapshot)) and what is older: \(error)")
         }
         if faults.isEmpty, !invocation.options.has(.quiet) {
             try console.line(count == 1 ? "1 snapshot is whole" : "\(count) snapshots are whole")

@@ -4,7 +4,8 @@ import FsyncLite
 
 enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
-        "--max-age", "AGE", "exit 2 when the last run is older, complete or not; AGE is such as 26h or 7d")
+        "--max-age", "AGE",
+        "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
     private static let all = OptionDescription.flag("--all", "every job that is not disabled, in one table")
         .replacingArguments()
     private static let prometheus = OptionDescription.flag(
@@ -34,7 +35,7 @@ enum StatusCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
         let limit = try options.value(
-            maxAge, "give one in s, m, h, d, w, mo or y, such as 26h or 1d12h", { Age($0) })
+            maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
         guard !options.has(.json) || !options.has(prometheus) else {
             throw UsageError("--json and --prometheus are two formats", hint: "give one of them")
         }
@@ -85,7 +86,7 @@ enum StatusCommand: Command {
     }
 
     /// Tells what is wrong with a target.
-    private static func code(of asked: StatusQuery, _ limit: Age?) -> ExitCode {
+    private static func code(of asked: StatusQuery, _ limit: TimeSpan?) -> ExitCode {
         let status: Target.Status
         do {
             status = try asked.status.get()
@@ -102,15 +103,14 @@ enum StatusCommand: Command {
             asked.complain("no run has mirrored anything here yet")
             return .different
         }
-        let age = ElapsedTime(since: last.began)
-        guard age.seconds > limit.seconds else { return .done }
-        asked.complain("the last run began \(age) ago, at \(words(last))")
+        guard last.began < limit.start else { return .done }
+        asked.complain("the last run began \(ElapsedTime(since: last.began)) ago, at \(words(last))")
         return .different
     }
 
     /// When the run began, and whether it mirrored everything.
     private static func words(_ run: LastRun) -> String {
-        "\(run.began) "
+        "\(run.began.localText) "
             + (run.isComplete
                 ? "(complete)" : "(incomplete: \(Amount.entries(run.problems)) could not be mirrored)")
     }
@@ -118,7 +118,7 @@ enum StatusCommand: Command {
     /// When the run began, and the progress of its phase.
     private static func words(_ activity: Activity) -> String {
         let progress = activity.progress
-        var words = ["since \(activity.began): \(progress.phase.rawValue)"]
+        var words = ["since \(activity.began.localText): \(progress.phase.rawValue)"]
         if progress.bytes > 0 || progress.totalBytes ?? 0 > 0 {
             let total = progress.totalBytes.map { " of \(ActionText.byteCount($0))" } ?? ""
             words.append(ActionText.byteCount(progress.bytes) + total)
@@ -131,7 +131,7 @@ enum StatusCommand: Command {
 
     private static func write(_ status: Target.Status, to console: inout Console) throws {
         if let (header, summary) = status.manifest {
-            try console.line("manifest   \(escapedText(header.id.utf8)), of \(header.created)")
+            try console.line("manifest   \(SnapshotName.short(header.id)), of \(header.created.localText)")
             if let source = header.source { try console.line("source     \(LocalFile(bytes: source.path))") }
             try console.line(
                 "holds      \(Amount.of(summary.files, "file")), "
@@ -144,7 +144,11 @@ enum StatusCommand: Command {
         if let activity = status.activity { try console.line("running    \(words(activity))") }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
-            try console.line("kept       \(applied.id), \(ActionText.byteCount(applied.bytesHeld)) displaced")
+            try console.line(
+                "kept       \(applied.shortID), \(ActionText.byteCount(applied.bytesHeld)) displaced")
+        }
+        if !status.history.isEmpty {
+            try console.line("history    \(ActionText.byteCount(status.bytesHeld))")
         }
     }
 }

@@ -8,8 +8,10 @@ enum StatusDocument {
         if let job = asked.job { document.text.field("job", job.name) }
         document.text.field("target", "target_base64", asked.target.path[...])
         document.text.status(status)
+        document.text.field("history_bytes_held", status.bytesHeld)
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
+            text.field("short_id", applied.shortID)
             text.field("created", applied.created)
             text.field("bytes_held", applied.bytesHeld)
         }
@@ -17,7 +19,7 @@ enum StatusDocument {
     }
 
     /// Several targets, one per line.
-    static func write(_ asked: [StatusQuery], _ limit: Age?, to console: inout Console) throws {
+    static func write(_ asked: [StatusQuery], _ limit: TimeSpan?, to console: inout Console) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")
         try document.array("targets", of: asked, to: &console) { text, asked in
             if let job = asked.job { text.field("job", job.name) }

@@ -24,7 +24,7 @@ struct StatusQuery {
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
 
     /// What to do now; nil for nothing.
-    func next(_ limit: Age?) -> String? {
+    func next(_ limit: TimeSpan?) -> String? {
         switch status {
         case .failure(let error):
             guard error.code == .inputMissing else { return "see the error" }
@@ -41,7 +41,7 @@ struct StatusQuery {
             if !last.isComplete {
                 return job?.command("\(PlanCommand.name) --job", [], given) ?? "fsync-lite plan"
             }
-            let isLate = limit.map { ElapsedTime(since: last.began).seconds > $0.seconds } ?? false
+            let isLate = limit.map { last.began < $0.start } ?? false
             return isLate ? command() : nil
         }
     }

@@ -4,7 +4,7 @@ import FsyncLite
 struct StatusTable {
     private let rows: [[String]]
 
-    init(_ asked: [StatusQuery], _ limit: Age?) {
+    init(_ asked: [StatusQuery], _ limit: TimeSpan?) {
         let isOfJobs = asked.allSatisfy { $0.job != nil }
         rows =
             [[isOfJobs ? "job" : "target", "last run", "result", "age", "size", "next"]]
@@ -16,12 +16,7 @@ struct StatusTable {
         let size = status.manifest.map { Amount.bytes($0.summary.bytes) } ?? "-"
         guard let last = status.lastRun else { return ["never", "-", "-", size] }
         let result = last.isComplete ? "complete" : "\(last.problems) not mirrored"
-        return [time(last.began), result, "\(ElapsedTime(since: last.began))", size]
-    }
-
-    /// To the second.
-    private static func time(_ time: Timestamp) -> String {
-        Timestamp(seconds: time.seconds, nanoseconds: 0)?.description ?? time.description
+        return [last.began.localText, result, "\(ElapsedTime(since: last.began))", size]
     }
 
     func write(to console: inout Console) throws {

@@ -21,6 +21,8 @@ struct SyncRun {
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
     private let command: any Command.Type
+    /// The command line, for a restoration.
+    private let words: [[UInt8]]
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
@@ -31,7 +33,7 @@ struct SyncRun {
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
         (command, saved, job) = (invocation.command, nil, nil)
-        isQuietAsked = invocation.options.has(.quiet)
+        (isQuietAsked, words) = (invocation.options.has(.quiet), invocation.words)
     }
 
     init(_ invocation: Invocation) throws {
@@ -40,7 +42,7 @@ struct SyncRun {
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, command, self.job) = (nil, invocation.command, job)
+        (restoration, command, self.job, words) = (nil, invocation.command, job, [])
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
@@ -102,7 +104,9 @@ struct SyncRun {
     /// The command line to retry with.
     func command(adding options: [String]) -> String {
         if let job { return job.command(RunCommand.name, options, given) }
-        let words = [ApplyCommand.name] + [source, target].map(Shell.word)
+        let words =
+            restoration != nil
+            ? words.map(Shell.word) : [ApplyCommand.name] + [source, target].map(Shell.word)
         return (["fsync-lite"] + words + options).joined(separator: " ")
     }
 
@@ -117,7 +121,7 @@ struct SyncRun {
 
     /// What was removed from the history, for people; nil if nothing was.
     static func note(_ text: String, _ names: [String]) -> String? {
-        let first = names.prefix(10).map { escapedText($0.utf8) }.joined(separator: ", ")
+        let first = names.prefix(10).map(SnapshotName.short(part:)).joined(separator: ", ")
         let more = names.count > 10 ? " and \(names.count - 10) more" : ""
         return names.isEmpty ? nil : "\(text): \(first)\(more)"
     }
@@ -143,7 +147,7 @@ struct SyncRun {
     func log(_ outcome: String, _ problems: [String] = []) throws {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now) \(labelled(command.name))"
+        let head = "\(Timestamp.now.localISO8601) \(labelled(command.name))"
         try RunLog(file, line: "\(head) \(outcome)").append()
         for problem in problems { try RunLog(file, line: "\(head) problem: \(problem)").append() }
     }

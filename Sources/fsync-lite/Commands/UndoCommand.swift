@@ -6,9 +6,10 @@ enum UndoCommand: Command {
         "undo", summary: "Take the last apply back. Undone once more, it is there again.",
         discussion: """
             The target becomes the tree that the last apply found. Entries of the target that changed since then \
-            stay as they are and are listed.
+            stay as they are and are listed. Where the last apply was an exchange, this is one too. The history stays \
+            whole.
             """,
-        arguments: [.target], options: [.dryRun] + OptionDescription.output,
+        arguments: [.target], options: [.dryRun] + Restoration.exchangeOptions + OptionDescription.output,
         examples: [
             ("fsync-lite undo --dry-run mirror", "What would come back"),
             ("fsync-lite undo mirror", "Take the last apply back"),
@@ -16,11 +17,12 @@ enum UndoCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.argument(.target)
-        guard try Target(path: target).snapshots().count > 1 else {
+        guard try Target(path: target).names().count > 1 else {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
         var restoration = Restoration(target: target, snapshot: "latest~1")
         restoration.keepsDrift = true
+        try restoration.readExchange(invocation.options)
         return try SnapshotRestoreCommand.run(restoration, invocation, &console)
     }
 }

@@ -7,7 +7,8 @@ extension ArgumentDescription {
         "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
     static let snapshot = ArgumentDescription(
         "ID",
-        "a snapshot: its id or the beginning, latest, latest~1, or a date such as 2026-11-20T14:00 (UTC)")
+        "a snapshot: its id or the beginning, latest, latest~1, or a time, for the newest that is not later: "
+            + TimeSpan.forms)
     static let second = ArgumentDescription("B", "another")
 }
 

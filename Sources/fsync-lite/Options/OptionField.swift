@@ -37,6 +37,13 @@ struct OptionField<Owner>: Sendable {
         }
     }
 
+    /// A time: an age, a day, or a time of day.
+    static func time(
+        _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, TimeSpan) -> Void
+    ) -> OptionField {
+        value(name, "TIME", help, "give \(TimeSpan.forms)", { TimeSpan($0) }, set: set)
+    }
+
     /// A file size in bytes.
     static func size(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, Int64) -> Void

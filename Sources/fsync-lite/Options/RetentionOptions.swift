@@ -16,10 +16,16 @@ extension RetentionPolicy {
         .count("--keep-weekly", "of weeks") { $0.keepWeekly = $1 },
         .count("--keep-monthly", "of months") { $0.keepMonthly = $1 },
         .count("--keep-yearly", "of years") { $0.keepYearly = $1 },
-        .value(
-            "--keep-within", "AGE", "keep those no older than this before the newest, such as 30d or 1y6mo",
-            "give one such as 30d or 1y6mo; m would be minutes, months are mo", { RetentionPolicy.within($0) }
-        ) { $0.keepWithin = $1 },
+        age("--keep-within", "keep those no older than this before the newest, such as 30d or 1y6mo") {
+            $0.keepWithin = $1
+        },
+        age("--keep-within-hourly", "keep the newest of each hour up to that age") {
+            $0.keepWithinHourly = $1
+        },
+        age("--keep-within-daily", "likewise of each day") { $0.keepWithinDaily = $1 },
+        age("--keep-within-weekly", "of each week") { $0.keepWithinWeekly = $1 },
+        age("--keep-within-monthly", "of each month") { $0.keepWithinMonthly = $1 },
+        age("--keep-within-yearly", "of each year") { $0.keepWithinYearly = $1 },
         OptionField(option: label) { given, policy in
             guard given.has(label) else { return }
             policy.keepLabel = try given.values(label).map { value in
@@ -30,6 +36,15 @@ extension RetentionPolicy {
             }
         },
     ]
+
+    private static func age(
+        _ name: String, _ help: String, set: @escaping @Sendable (inout RetentionPolicy, Age) -> Void
+    ) -> OptionField<RetentionPolicy> {
+        .value(
+            name, "AGE", help,
+            "give one in h, d, w, mo or y, such as 30d or 1y6mo; m would be minutes, months are mo",
+            { RetentionPolicy.within($0) }, set: set)
+    }
 
     static let options = fields.map(\.option)
 

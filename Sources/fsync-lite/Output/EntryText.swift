@@ -5,7 +5,7 @@ import FsyncLite
 struct EntryText {
     var bytes: [UInt8] = []
 
-    /// Such as `-rw-r--r-- 1000:1000      4194304 2026-11-20T10:00:00Z a.jpg`.
+    /// Such as `-rw-r--r-- 1000:1000      4194304 2026-11-20 11:00:00 a.jpg`.
     mutating func appendLong(_ entry: any EntryStream) {
         let status = entry.status
         appendMode(status)
@@ -28,7 +28,7 @@ struct EntryText {
             bytes.insert(contentsOf: repeatElement(UInt8(ascii: " "), count: padding), at: start)
         }
         space()
-        Timestamp(status.modified).appendISO8601(to: &bytes)
+        Timestamp(status.modified).appendLocal(to: &bytes)
         space()
         appendEscaped(entry.path.bytes)
         guard status.type == .symlink else { return }

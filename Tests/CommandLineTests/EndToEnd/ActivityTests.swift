@@ -37,7 +37,8 @@ struct ActivityTests {
         let lines = try scene.run("status", "target").output.split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("running ") })
         #expect(
-            line.contains(/^running    since 20.*Z: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s$/), "\(line)")
+            line.contains(/^running    since 20[-0-9]+ [0-9:]+: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s$/),
+            "\(line)")
         // It is kept current.
         let start = ContinuousClock.now
         var now = done

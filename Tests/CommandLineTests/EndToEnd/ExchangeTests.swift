@@ -158,6 +158,89 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
+    /// Whoever deploys by an exchange rolls back by one.
+    @Test(.needs(.strace), arguments: ["undo", "restore"]) func oneTreeAfterEveryRenameOfTheWayBack(
+        _ way: String
+    ) throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        try scene.mirror("--exchange")
+        let new = try TreeSnapshot(scene.target)
+        let back =
+            way == "undo" ? ["undo", "target"] : ["snapshot", "restore", "target", "latest~1", "--in-place"]
+        for wanted in [old, new] {
+            var seen: [TreeSnapshot] = []
+            let run = try renames(of: back, in: scene) { seen.append(try TreeSnapshot(scene.target)) }
+            run.expectDone()
+            #expect(seen.contains(old) && seen.contains(new) && seen.allSatisfy { $0 == old || $0 == new })
+            #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
+            #expect(scene.exists(".target.fsync-lite") && !scene.exists("target/.fsync-lite"))
+            try scene.run("snapshot", "verify", "target").expectDone()
+        }
+        try scene.mirror("--exchange")
+    }
+
+    @Test func optionsDecideOverTheLastApply() throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        try scene.mirror("--exchange")
+        // Nothing to do is no apply of another kind.
+        try scene.mirror()
+        try scene.run("undo", "target", "--no-exchange").expectDone()
+        #expect(scene.exists("target/.fsync-lite"))
+        #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
+        // The last apply still was an exchange.
+        try scene.run("undo", "target").expectDone()
+        #expect(!scene.exists("target/.fsync-lite"))
+        try scene.append("more", to: "source/edited")
+        try scene.mirror()
+        try scene.run("undo", "target").expectDone()
+        #expect(scene.exists("target/.fsync-lite"))
+        try scene.run("undo", "target", "--exchange").expectDone()
+        #expect(!scene.exists("target/.fsync-lite"))
+        try scene.expectMirrored()
+    }
+
+    @Test(.needs(.strace), arguments: 1...9) func aWayBackThatIsKilledIsOneTree(renames: Int) throws {
+        let scene = try changedScene()
+        let old = try TreeSnapshot(scene.target)
+        try scene.mirror("--exchange")
+        let new = try TreeSnapshot(scene.target)
+        do {
+            let command = try PausedCommand(
+                ["undo", "target"], in: scene.directory.path, at: .after("renameat2", number: renames))
+            guard try command.waitForPause() else { return }
+        }
+        let found = try TreeSnapshot(scene.target)
+        #expect(found == old || found == new)
+        try scene.run("recover", "target").expectDone()
+        try scene.run("snapshot", "verify", "target").expectDone()
+        let steps = try scene.run("snapshot", "list", "target", "--ids").lines.count
+        for (step, tree) in [(steps == 4 ? 1 : 0, new), (steps == 4 ? 0 : 1, old)] {
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
+                .expectDone()
+            #expect(try TreeSnapshot(scene.path("copy\(step)")).differences(from: tree) == [])
+        }
+    }
+
+    /// A target that cannot be exchanged any more.
+    @Test(.needs(.otherUser)) func aRefusedWayBackNamesTheOtherOne() throws {
+        let scene = try MirrorScene(["a": "one"], as: .ordinary)
+        try scene.build(["parent": [:]], at: "p")
+        try scene.run("apply", "source", "p/parent/target", "--exchange").expectDone()
+        try scene.append("more", to: "source/a")
+        try scene.run("apply", "source", "p/parent/target", "--exchange").expectDone()
+        try scene.setMode(0o500, of: "p/parent")
+        for arguments in [["undo", "p/parent/target", "--dry-run"], ["undo", "p/parent/target"]] {
+            let run = try scene.run(arguments)
+            #expect(run.code == 4 && run.errors.contains("add --no-exchange"), "\(run.errors)")
+        }
+        try scene.setMode(0o700, of: "p/parent")
+        #expect(try scene.text("p/parent/target/a") == "onemore")
+        try scene.run("undo", "p/parent/target").expectDone()
+        #expect(try scene.text("p/parent/target/a") == "one")
+    }
+
     @Test func whatIsUnchangedIsTheSameObjectAndNothingIsReadAgain() throws {
         let scene = try changedScene()
         let kept = try TreeSnapshot(scene.target).inode("stays")
@@ -359,12 +442,6 @@ struct ExchangeTests {
         #expect(!run.errors.contains("--adopt"))
         try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
         #expect(try scene.run("apply", "source", "other").output.contains("nothing to do"))
-    }
-}
-
-extension CommandRun {
-    fileprivate func expectDone(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(code == 0, "\(errors)", sourceLocation: sourceLocation)
     }
 }
 

@@ -33,9 +33,9 @@ struct InspectionTests {
             "entries             8", "  file              4", "  directory         2",
             "  symlink           1",
             "  fifo              1", "bytes               7006 (7.0 kB)", "at depth 1          4",
-            "at depth 3          1", "largest files\n      5.0 kB  2020-09-13T12:26:40.000000005Z  big\n",
-            "newest files\n      2.0 kB  2023-11-14T22:13:20Z  docs/b.jpg\n",
-            "oldest files\n         1 B  1969-12-31T23:59:59.999999999Z  docs/deep/c.txt\n",
+            "at depth 3          1", "largest files\n      5.0 kB  2020-09-13 12:26:40  big\n",
+            "newest files\n      2.0 kB  2023-11-14 22:13:20  docs/b.jpg\n",
+            "oldest files\n         1 B  1969-12-31 23:59:59  docs/deep/c.txt\n",
         ] {
             #expect((text + "\n").contains(line), "\(line): \(text)")
         }
@@ -68,7 +68,7 @@ struct InspectionTests {
     }
 
     @Test(arguments: [
-        ("--type fil", "did you mean 'file'?"), ("--newer yesterday", "give a day such as 2026-11-20"),
+        ("--type fil", "did you mean 'file'?"), ("--newer soon", "give an age such as 7d"),
         ("--min-size huge", "give a number of bytes"), ("--tpye file", "did you mean '--type'?"),
     ])
     func conditionsThatMakeNoSenseAreRefused(conditions: String, hint: String) throws {
@@ -85,7 +85,7 @@ struct InspectionTests {
         ])
         let lines = try scene.run("manifest", "list", "--long", "source").output.split(separator: "\n")
         let owner = "\(getuid()):\(getgid())"
-        #expect(lines.first == "-rwsr-xr-x \(owner)            3 1970-01-01T00:00:00Z f")
+        #expect(lines.first == "-rwsr-xr-x \(owner)            3 1970-01-01 00:00:00 f")
         #expect(lines.dropFirst().first?.hasPrefix("lrwxrwxrwx \(owner)            1 ") == true)
         #expect(lines.dropFirst().first?.hasSuffix(" l -> f") == true)
         #expect(lines.last?.hasPrefix("prw") == true)

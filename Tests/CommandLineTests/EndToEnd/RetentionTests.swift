@@ -33,15 +33,19 @@ struct RetentionTests {
         try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
     }
 
-    @Test(arguments: [
+    private static let everyRule: [(rule: String, value: String)] = [
         ("last", "2"), ("hourly", "3"), ("daily", "4"), ("weekly", "5"), ("monthly", "6"), ("yearly", "7"),
-        ("within", "30d"), ("label", "x"),
-    ])
+        ("within", "30d"), ("label", "x"), ("within-hourly", "2d"), ("within-daily", "1mo"),
+        ("within-weekly", "9w"), ("within-monthly", "1y"), ("within-yearly", "10y"),
+    ]
+
+    @Test(arguments: everyRule)
     func rulesStayWithTheTarget(rule: String, value: String) throws {
         let scene = try scene(1, "--keep-\(rule)", value)
-        #expect(try rules(scene).hasPrefix("keep_\(rule) \(value) ("))
+        let key = "keep_\(rule.replacing("-", with: "_"))"
+        #expect(try rules(scene).hasPrefix("\(key) \(value) ("))
         try change(scene)
-        #expect(try rules(scene).hasPrefix("keep_\(rule) \(value) ("))
+        #expect(try rules(scene).hasPrefix("\(key) \(value) ("))
         let kept = try scene.run(
             "snapshot", "prune", "target", "--keep-\(rule)", value, "--dry-run", "--json")
         #expect(kept.code == 0, "\(kept.errors)")

@@ -160,7 +160,8 @@ struct ScheduledRunTests {
         #expect(lines.count == 8)
         for line in lines {
             #expect(
-                line.wholeMatch(of: /\S+Z \d: run committed: 1 created; 0 unchanged; 3 B copied/) != nil,
+                line.wholeMatch(
+                    of: /\S+T[0-9:]{8}\+00:00 \d: run committed: 1 created; 0 unchanged; 3 B copied/) != nil,
                 "\(line)")
         }
     }

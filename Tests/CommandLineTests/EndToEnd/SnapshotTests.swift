@@ -238,6 +238,10 @@ struct SnapshotTests {
 }
 
 extension CommandRun {
+    func expectDone(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(code == 0, "\(errors)", sourceLocation: sourceLocation)
+    }
+
     /// What it printed, line by line.
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 }

@@ -283,9 +283,3 @@ struct VerifyTests {
         }
     }
 }
-
-extension CommandRun {
-    fileprivate func expectDone() {
-        #expect(code == 0, "\(errors)")
-    }
-}

@@ -120,7 +120,12 @@ struct ManifestRoundTripTests {
         var rules = RetentionPolicy()
         (rules.keepLast, rules.keepWithin) = (0, .init("1y6mo"))
         (rules.keepYearly, rules.keepLabel) = (.max, ["\"\n", "é"])
+        (rules.keepWithinHourly, rules.keepWithinDaily, rules.keepWithinWeekly) = (
+            .init("1h"), .init("2d"), .init("3w")
+        )
+        (rules.keepWithinMonthly, rules.keepWithinYearly) = (.init("4mo"), .init("5y"))
         header.retention = rules
+        header.exchanged = true
         #expect(try scratch.manifest(Self.text(header, [])).header == header)
     }
 

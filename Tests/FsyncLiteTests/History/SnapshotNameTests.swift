@@ -10,23 +10,49 @@ struct SnapshotNameTests {
         ("20261118T090000.000000Z-cccc", "2026-11-18T09:00:00Z"), ("initial", ""),
     ].map { Snapshot(id: $0, created: Timestamp(text: $1)) }
 
-    @Test(arguments: [
+    private static let names: [(name: String, index: Int)] = [
         ("latest", 0), ("latest~0", 0), ("latest~3", 3), ("20261118", 2), ("20261120T09", 1), ("initial", 3),
         ("i", 3),
-        ("2026-11-20", 0), ("2026-11-19", 2), ("2026-11-20T14:00", 0), ("2026-11-20T13:59", 1),
-        ("2026-11-20T14:00:29", 1), ("2026-11-20T14:00:30Z", 0), ("2030-01-01", 0),
-    ])
+        ("2026-11-20", 0), ("2026-11-19", 2), ("2026-11-20T14:00Z", 0), ("2026-11-20 15:59 +02", 1),
+        ("2026-11-20T14:00:29Z", 1), ("2026-11-20T14:00:30.0Z", 0), ("2026-11-20T14:00:30Z", 0),
+        ("2030-01-01", 0),
+    ]
+
+    @Test(arguments: names)
     func found(name: String, index: Int) throws {
-        #expect(try Snapshot.index(of: name, in: snapshots) == index)
+        #expect(try SnapshotName.index(of: name, in: snapshots) == index)
     }
 
-    @Test(arguments: [
-        ("latest~4", SyncError.Code.inputMissing), ("2026-11-17", .inputMissing), ("2027", .inputMissing),
-        ("latest~", .inputMissing), ("latest~-1", .inputMissing), ("", .inputMissing), ("2026", .usage),
+    private static let wrongNames: [(name: String, code: SyncError.Code)] = [
+        ("latest~4", .inputMissing), ("2026-11-17", .inputMissing), ("2027", .inputMissing),
+        ("latest~", .inputMissing), ("latest~-1", .inputMissing), ("", .inputMissing),
+        ("5000y", .inputMissing), ("2026", .usage),
         ("20261120", .usage), ("2026-13-01", .inputMissing),
-    ])
+    ]
+
+    @Test(arguments: wrongNames)
     func notFound(name: String, code: SyncError.Code) {
-        let error = #expect(throws: SyncError.self) { try Snapshot.index(of: name, in: snapshots) }
+        let error = #expect(throws: SyncError.self) { try SnapshotName.index(of: name, in: snapshots) }
         #expect(error?.code == code)
+    }
+
+    /// The first is the beginning of an id's SHA-256, as `sha256sum` prints it.
+    @Test func shortIDsDifferAtTheFront() throws {
+        let ids = snapshots.map { SnapshotName.short($0.id) }
+        #expect(ids == ["ece439dc", "9fb54856", "64c9fcdf", "initial"])
+        for (index, id) in ids.enumerated() {
+            #expect(try SnapshotName.index(of: id, in: snapshots) == index)
+        }
+        #expect(try SnapshotName.index(of: "ece4", in: snapshots) == 0)
+    }
+
+    @Test func shortIDsAreAsLongAsTellsThemApart() throws {
+        // The SHA-256 of both begins with c9184ee7.
+        var snapshots = ["id-10014", "id-22672"].map { Snapshot(id: $0) }
+        SnapshotName.shorten(&snapshots)
+        #expect(snapshots.map(\.shortID) == ["c9184ee7b", "c9184ee7e"])
+        let error = #expect(throws: SyncError.self) { try SnapshotName.index(of: "c9184ee7", in: snapshots) }
+        #expect(error?.code == .usage)
+        #expect(error?.message.hasSuffix("c9184ee7b (id-10014), c9184ee7e (id-22672)") == true)
     }
 }

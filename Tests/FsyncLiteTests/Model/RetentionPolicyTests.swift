@@ -57,6 +57,21 @@ struct RetentionPolicyTests {
             kept(times, policy { $0.keepWithin = age }) == ["present, within 2d", "within 2d", "", ""])
     }
 
+    @Test func newestOfEachDayUpToAnAge() {
+        let times = [
+            "2020-01-10T12:00", "2020-01-10T11:00", "2020-01-09T23:00", "2020-01-08T12:00",
+            "2020-01-08T11:59",
+            "2020-01-01T00:00", "",
+        ]
+        let daily = "daily within 2d"
+        #expect(
+            kept(times, policy { $0.keepWithinDaily = Age("2d") })
+                == ["present, \(daily)", "", daily, daily, "", "", ""])
+        #expect(
+            kept(times, policy { ($0.keepWithinHourly, $0.keepDaily) = (Age("1h"), 1) })
+                == ["present, hourly within 1h, daily", "hourly within 1h", "", "", "", "", ""])
+    }
+
     /// As restic counts: a month is as long as the calendar has it.
     @Test func agesInMonthsGoByTheCalendar() {
         let times = [

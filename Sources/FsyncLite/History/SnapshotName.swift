@@ -1,0 +1,92 @@
+import FileStorage
+import FileSystem
+
+/// The names that stand for a snapshot: its id, its short id, `latest`, `latest~2`, the beginning of an id, or a time.
+///
+/// An id begins with a time, so those of one day look alike. A short id is the beginning of the id's SHA-256.
+public enum SnapshotName {
+    /// The shortest short id. What is shorter and could be a time, such as `12d`, is one.
+    static let shortest = 8
+
+    /// The first eight characters of the short id, which may not tell it from all others.
+    public static func short(_ id: String) -> String { short(id, shortest) }
+
+    /// The same for a part of the history that is removed, which may be the old tree of an exchange.
+    public static func short(part name: String) -> String {
+        FileName(name.utf8).map(TransactionID.isName) == true ? short(name) : escapedText(name.utf8)
+    }
+
+    private static func short(_ id: String, _ length: Int) -> String {
+        id == Snapshot.initialID ? id : String(decoding: digits(of: id).prefix(length), as: UTF8.self)
+    }
+
+    private static func digits(of id: String) -> [UInt8] {
+        var (hash, digits) = (SHA256(), [] as [UInt8])
+        hash.update(Array(id.utf8))
+        Digest(hash.finish()).appendDigits(to: &digits)
+        return digits
+    }
+
+    /// Gives each snapshot as long a short id as tells it from the others.
+    static func shorten(_ snapshots: inout [Snapshot]) {
+        var length = shortest
+        while length < 64, Set(snapshots.map { short($0.id, length) }).count < snapshots.count { length += 1 }
+        for index in snapshots.indices { snapshots[index].shortID = short(snapshots[index].id, length) }
+    }
+
+    /// The index of the named snapshot; for a time, of the newest that is not later.
+    ///
+    /// - Parameter snapshots: newest first.
+    /// - Throws: `SyncError`: `inputMissing` if there is none, `usage` for the beginning of several ids.
+    static func index(of name: String, in snapshots: [Snapshot]) throws -> Int {
+        if let step = stepsBack(name) {
+            guard step < snapshots.count else {
+                throw SyncError(
+                    .inputMissing, "there is no \(name): the oldest snapshot is latest~\(snapshots.count - 1)"
+                )
+            }
+            return step
+        }
+        let matches = snapshots.indices.filter { isName(name, of: snapshots[$0].id) }
+        if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) {
+            return exact
+        }
+        if name.utf8.count < shortest || matches.isEmpty, let time = TimeSpan(name) {
+            let index = snapshots.firstIndex {
+                $0.created.map { $0 < time.end || $0 == time.start } ?? false
+            }
+            if let index { return index }
+            throw SyncError(.inputMissing, "there is no snapshot of \(name) or before; see snapshot list")
+        }
+        guard let match = matches.first else {
+            throw SyncError(
+                .inputMissing,
+                "there is no snapshot \(escapedText(name.utf8)); give an id of snapshot list, latest, latest~2, or "
+                    + TimeSpan.forms)
+        }
+        guard matches.count == 1 else {
+            let found = matches.prefix(10).map { index in
+                let snapshot = snapshots[index]
+                return "\(snapshot.shortID) (\(snapshot.created?.localText ?? escapedText(snapshot.id.utf8)))"
+            }
+            let more = matches.count > found.count ? " and \(matches.count - found.count) more" : ""
+            throw SyncError(
+                .usage,
+                "\(escapedText(name.utf8)) is the beginning of several ids; give more of one of them: "
+                    + found.joined(separator: ", ") + more)
+        }
+        return match
+    }
+
+    private static func isName(_ name: String, of id: String) -> Bool {
+        !name.isEmpty
+            && (id.utf8.starts(with: name.utf8)
+                || id != Snapshot.initialID && digits(of: id).starts(with: name.utf8))
+    }
+
+    private static func stepsBack(_ name: String) -> Int? {
+        if name == "latest" { return 0 }
+        guard name.hasPrefix("latest~"), !name.hasPrefix("latest~+") else { return nil }
+        return Int(name.dropFirst("latest~".count)).flatMap { $0 < 0 ? nil : $0 }
+    }
+}

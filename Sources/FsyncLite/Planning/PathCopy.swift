@@ -1,0 +1,125 @@
+import FileStorage
+import FileSystem
+
+/// Copies paths of an earlier tree into a directory. Its other entries take no part.
+struct PathCopy {
+    let contents: ContentSource
+    let directory: Directory
+    let paths: [RelativePath]
+    /// Files that differ are replaced; otherwise each is a refusal.
+    let overwrites: Bool
+    private(set) var refusals: [Refusal] = []
+    private(set) var notes: [String] = []
+
+    init(_ restoration: Restoration, from contents: ContentSource, to directory: Directory) {
+        (self.contents, self.directory) = (contents, directory)
+        (paths, overwrites) = (restoration.paths, restoration.overwrites)
+    }
+
+    /// The maximum number of paths named in refusals, and in a note.
+    private static let named = 20
+
+    /// Compares files, and decides about those that differ. Directories that are there stay as they are, unless they
+    /// are to be overwritten.
+    mutating func settle(
+        _ difference: inout Difference, _ selection: ExtendedAttributes.Selection, _ monitor: any Monitor
+    ) throws {
+        let (source, target) = (contents.resolver(), PathResolver(directory))
+        try difference.settle(
+            inspect: {
+                ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init())
+            },
+            lookUp: { try target.extendedAttributes(of: $0, selection) ?? $0.extended },
+            haveSameContent: {
+                try monitor.checkCancellation()
+                return try PathCopy.haveSameContent($0, source, target)
+            })
+        for index in difference.matches.indices where difference.matches[index].target.isDirectory {
+            if !overwrites || !isWanted(difference.matches[index].target.path) {
+                difference.matches[index].keepTarget()
+            }
+        }
+        for (file, _) in difference.deleted where file.isDirectory || !isWanted(file.path) {
+            refusals.append(
+                Refusal(
+                    "\(file.path) is a \(file.status.type.documentName) there, and another kind of entry in the "
+                        + "snapshot; move it away"))
+        }
+        let replaced =
+            (difference.matches.filter { !$0.isUnchanged }.map(\.target)
+            + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
+        guard !replaced.isEmpty else { return }
+        let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
+        if overwrites {
+            let names = replaced.prefix(PathCopy.named).map { "\($0.path)" }.joined(separator: ", ")
+            notes.append("overwritten: \(names)" + (more > 0 ? " and \(more) more" : ""))
+            return
+        }
+        refusals += replaced.prefix(PathCopy.named).map {
+            Refusal(
+                "\($0.path) is there, of \($0.modified.localText), and would be overwritten",
+                option: Restoration.overwriteOption)
+        }
+        if more > 0 {
+            refusals.append(
+                Refusal("and \(more) more would be overwritten", option: Restoration.overwriteOption))
+        }
+    }
+
+    private func isWanted(_ path: RelativePath) -> Bool {
+        paths.contains { path == $0 || path.isBelow($0) }
+    }
+
+    /// False where either cannot be read: then it is replaced, or refused.
+    private static func haveSameContent(
+        _ match: Match, _ source: PathResolver, _ target: PathResolver
+    ) throws -> Bool {
+        guard let (directory, name) = try source.location(of: match.source.path),
+            let (there, thereName) = try target.location(of: match.target.path)
+        else { return false }
+        do {
+            return try FileComparison.haveSameContent(
+                directory.open(name, [.read, .noFollow, .nonBlocking]),
+                there.open(thereName, [.read, .noFollow, .nonBlocking]))
+        } catch is FileComparison.Failure {
+            return false
+        } catch let error as SystemError where [.accessDenied, .noSuchFile].contains(error.errno) {
+            return false
+        }
+    }
+}
+
+/// The entries of a directory at the paths of another tree.
+final class PresentEntries<Wanted: EntryStream>: EntryStream {
+    private let wanted: Wanted
+    private let root: Directory
+    private let resolver: PathResolver
+    private let device: DeviceNumber
+    /// Directories that nothing can be moved into.
+    private(set) var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+    private(set) var status: FileStatus
+    private(set) var destination: [UInt8] = []
+
+    init(at wanted: Wanted, in root: Directory) throws {
+        (self.wanted, self.root) = (wanted, root)
+        resolver = PathResolver(root)
+        status = try root.status()
+        device = status.device
+    }
+
+    func advance() throws -> Bool {
+        while try wanted.advance() {
+            guard let found = try resolver.status(of: wanted.path) else { continue }
+            status = found
+            destination = []
+            if found.type == .symlink, let (directory, name) = try resolver.location(of: wanted.path) {
+                destination = try directory.destination(of: name)
+            }
+            if found.isMountRoot || found.device != device { mounts.append((wanted.path, found.isMountRoot)) }
+            return true
+        }
+        return false
+    }
+
+    var path: RelativePath { wanted.path }
+}

@@ -1,0 +1,57 @@
+import FileSystem
+import FsyncLite
+
+enum SnapshotFindCommand: Command {
+    private static let pattern = ArgumentDescription(
+        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
+
+    static let description = CommandDescription(
+        "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
+        discussion: """
+            Each version of an entry is one line, with the snapshots that have it. Exits 2 when there is none. \
+            \(EntrySelection.discussion)
+            """,
+        arguments: [.target, pattern],
+        options: EntrySelection.options + .section("Output", .json),
+        examples: [
+            ("fsync-lite snapshot find mirror 'thesis*' --newer 7d", "Every version of the last week"),
+            ("fsync-lite snapshot find mirror docs/plan.txt --json", "The same for a script, of one path"),
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let target = Target(path: try invocation.argument(.target))
+        let found = try target.find(EntrySelection(invocation, patterns: pattern))
+        if invocation.options.has(.json) {
+            var document = DocumentWriter(format: "fsync-lite-snapshot-findings")
+            document.text.field("target", "target_base64", target.path[...])
+            try document.array("found", of: found, to: &console) { text, finding in
+                text.fields(of: finding.file)
+                text.field("snapshots", finding.snapshots.map(\.id))
+            }
+            try document.end(to: &console)
+        } else {
+            for finding in found { try console.line(line(finding)) }
+        }
+        guard found.isEmpty else { return .done }
+        Console.complain("no snapshot holds what is asked for; snapshot list shows which there are")
+        return .different
+    }
+
+    /// Such as `2026-11-20 11:00:00      4.2 MB  docs/a.odt  in 3f2a9c01, 8b1c22d0`.
+    private static func line(_ finding: Target.Finding) -> String {
+        let file = finding.file
+        let size = file.isFile ? ActionText.byteCount(file.size) : "-"
+        var path = "\(file.path)"
+        if file.isDirectory { path += "/" }
+        return
+            "\(file.modified.localText)  \(size.rightAligned(to: 10))  \(path)  in \(words(finding.snapshots))"
+    }
+
+    private static func words(_ snapshots: [Snapshot]) -> String {
+        let ids = snapshots.map(\.shortID)
+        guard ids.count > 3, let first = ids.first, let last = ids.last else {
+            return ids.joined(separator: ", ")
+        }
+        return "\(ids.count) snapshots, \(first) to \(last)"
+    }
+}

@@ -1,0 +1,23 @@
+import FsyncLite
+
+/// How a target returns to an earlier tree.
+extension Restoration {
+    private static let exchange = OptionDescription.flag(
+        "--exchange", "build the earlier tree beside TARGET and swap it in (default: if the last apply did)")
+    private static let noExchange = OptionDescription.flag(
+        "--no-exchange", "change TARGET in place, although the last apply was an exchange")
+
+    static let exchangeOptions = [exchange, noExchange]
+
+    mutating func readExchange(_ given: GivenOptions) throws {
+        guard !given.has(Restoration.exchange) || !given.has(Restoration.noExchange) else {
+            throw UsageError("--exchange and --no-exchange exclude each other", hint: "leave one away")
+        }
+        if given.has(Restoration.exchange) { exchanges = true }
+        if given.has(Restoration.noExchange) { exchanges = false }
+    }
+
+    /// What goes ahead where an exchange was refused.
+    static let inPlaceHint =
+        "to go back in place, where readers see parts of both trees meanwhile: add \(noExchange.name)"
+}

@@ -1,0 +1,45 @@
+import FileSystem
+import FsyncLite
+
+/// Which entries of a tree to list.
+extension EntrySelection {
+    static let pattern = ArgumentDescription(
+        "PATTERN", "only what matches one of these", optional: true, repeated: true)
+    private static let type = OptionDescription.value(
+        "--type", "TYPE", "only entries of this type", repeatable: true,
+        choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" })
+
+    private static let fields: [OptionField<EntrySelection>] = [
+        OptionField(option: type) { given, selection in
+            selection.types.formUnion(given.values(type).compactMap { FileType(documentName: $0) })
+        },
+        .size("--min-size", "only files of this size or larger") { $0.sizes.minimum = $1 },
+        .size("--max-size", "only files of this size or smaller; SIZE is such as 10M") {
+            $0.sizes.maximum = $1
+        },
+        .time("--newer", "only what was modified at this time or later") { $0.earliest = $1.start },
+        .time(
+            "--older", "only what was modified before this time, such as 2026-11-20 or, seven days ago, 7d"
+        ) { $0.end = $1.start },
+    ]
+
+    static let options: [OptionDescription] = .section("Conditions", fields)
+
+    static let discussion = """
+        A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
+        What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
+        matches. An entry has to meet all conditions. A TIME is \(TimeSpan.forms).
+        """
+
+    init(_ invocation: Invocation, patterns argument: ArgumentDescription = EntrySelection.pattern) throws {
+        self.init()
+        for pattern in invocation.values(argument) {
+            guard add(pattern: pattern), !pattern.starts(with: "./".utf8) else {
+                throw UsageError(
+                    "\(quoted(pattern)) can match nothing",
+                    hint: "give a name, or a path without ./ before it")
+            }
+        }
+        for field in EntrySelection.fields { try field.read(invocation.options, &self) }
+    }
+}

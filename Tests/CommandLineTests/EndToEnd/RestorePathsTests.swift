@@ -1,0 +1,156 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Copies of paths, beside what is there.
+struct RestorePathsTests {
+    /// Two versions of `docs`; `there` holds something else.
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "docs": ["a": "one", "b": "b", "deep": ["c": "c"], "link": .symlink("a")],
+                "same": .file("same", modified: TreeTime(1_600_000_000, 0)),
+            ], inMemory: true)
+        try scene.link("source/docs/a2", to: "source/docs/a")
+        try scene.mirror()
+        try scene.append(", two", to: "source/docs/a")
+        try scene.remove("source/docs/b")
+        try scene.remove("source/docs/deep")
+        try scene.mirror()
+        try scene.build(["mine": "mine", "docs": ["mine": "mine"]], at: "there")
+        try scene.setMode(0o700, of: "there/docs")
+        return scene
+    }
+
+    private func restore(_ scene: MirrorScene, _ arguments: String...) throws -> CommandRun {
+        try scene.run(["snapshot", "restore", "target"] + arguments)
+    }
+
+    @Test func pathsGoBesideOthers() throws {
+        let scene = try scene()
+        let mode = try TreeSnapshot(scene.path("there")).entries[Array("docs".utf8)]?.mode
+        try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there").expectDone()
+        let after = try TreeSnapshot(scene.path("there"))
+        #expect(
+            after.paths.sorted() == [
+                "docs", "docs/b", "docs/deep", "docs/deep/c", "docs/link", "docs/mine", "mine",
+            ])
+        #expect(try scene.text("there/docs/deep/c") == "c" && scene.text("there/docs/mine") == "mine")
+        #expect(after.entries[Array("docs".utf8)]?.mode == mode)
+        #expect(!scene.exists("there/.fsync-lite"))
+        // Once more there is nothing to do.
+        let again = try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there")
+        #expect(again.code == 0 && again.output.hasPrefix("nothing to do"), "\(again.errors)")
+        #expect(!scene.exists("there/.fsync-lite"))
+        #expect(try TreeSnapshot(scene.path("there")) == after)
+        // A whole tree still wants an empty directory.
+        #expect(try restore(scene, "latest~1", "--to", "there").code == 4)
+    }
+
+    @Test func whatIsThereIsNotOverwrittenUnasked() throws {
+        let scene = try scene()
+        try scene.build(["a": "theirs", "b": "b"], at: "there/docs")
+        let before = try TreeSnapshot(scene.path("there"))
+        for dryRun in [["--dry-run"], []] {
+            let run = try scene.run(
+                ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there"] + dryRun)
+            #expect(run.code == 4)
+            #expect(run.errors.contains("refused: docs/a is there, of "), "\(run.errors)")
+            #expect(
+                run.errors.contains(
+                    "to go ahead: fsync-lite snapshot restore target 'latest~1' docs --to there"),
+                "\(run.errors)")
+            #expect(try TreeSnapshot(scene.path("there")) == before)
+        }
+        let plan = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite", "--dry-run")
+        #expect(plan.code == 0 && plan.output.contains("~ docs/a  3 B"), "\(plan.errors)")
+        #expect(try TreeSnapshot(scene.path("there")) == before)
+        let run = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite")
+        #expect(run.code == 0 && run.errors.contains("overwritten: docs/a"), "\(run.errors)")
+        #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/mine") == "mine")
+        let there = try TreeSnapshot(scene.path("there"))
+        #expect(there.inode("docs/a") == there.inode("docs/a2"))
+        #expect(!scene.exists("there/.fsync-lite"))
+    }
+
+    @Test func anotherKindOfEntryIsInTheWay() throws {
+        let scene = try scene()
+        try scene.build(["a": ["mine": "mine"]], at: "there/docs")
+        let directory = try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite")
+        #expect(
+            directory.code == 4 && directory.errors.contains("docs/a is a directory there"),
+            "\(directory.errors)")
+        try scene.remove("there/docs")
+        try scene.build(.symlink("../outside"), at: "there/docs")
+        try scene.build([:], at: "outside")
+        let link = try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite")
+        #expect(link.code == 4 && link.errors.contains("docs is a symlink there"), "\(link.errors)")
+        #expect(try TreeSnapshot(scene.path("outside")).paths.isEmpty)
+        // A wanted path itself is replaced.
+        try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expectDone()
+        #expect(try scene.text("there/docs/deep/c") == "c")
+    }
+
+    @Test func backToTheSource() throws {
+        let scene = try scene()
+        try scene.build(["new": "not mirrored yet"], at: "source/docs")
+        let refused = try restore(scene, "latest~1", "docs", "--to-source")
+        #expect(refused.code == 4 && refused.errors.contains("docs/a is there"), "\(refused.errors)")
+        #expect(!scene.exists("source/docs/b"))
+        try restore(scene, "latest~1", "docs/b", "docs/deep", "--to-source").expectDone()
+        #expect(try scene.text("source/docs/b") == "b" && scene.text("source/docs/new") == "not mirrored yet")
+        #expect(try scene.text("source/docs/a") == "one, two")
+        try restore(scene, "latest~1", "docs", "--to-source", "--overwrite").expectDone()
+        #expect(
+            try scene.text("source/docs/a") == "one" && scene.text("source/docs/new") == "not mirrored yet")
+        #expect(!scene.exists("source/.fsync-lite"))
+        try scene.mirror()
+    }
+
+    @Test func onlyToTheDirectoryThatWasMirrored() throws {
+        let scene = try scene()
+        try scene.move("source", to: "away")
+        let missing = try restore(scene, "latest~1", "docs/b", "--to-source")
+        #expect(
+            missing.code == 4 && missing.errors.contains("is not there: is a disk missing?"),
+            "\(missing.errors)")
+        #expect(!scene.exists("source"))
+        try scene.build([:], at: "source")
+        let other = try restore(scene, "latest~1", "docs/b", "--to-source")
+        #expect(
+            other.code == 4 && other.errors.contains("is not the directory that was mirrored"),
+            "\(other.errors)")
+        #expect(try TreeSnapshot(scene.source).paths.isEmpty)
+        try restore(scene, "latest~1", "docs/b", "--to", "source").expectDone()
+        #expect(try scene.text("source/docs/b") == "b")
+    }
+
+    @Test(arguments: [
+        ["--to", "there", "--to-source"], ["--to-source", "--in-place"], ["--overwrite", "--to", "there"],
+        ["docs", "--overwrite", "--in-place"], ["docs", "--to", "there", "--exchange"],
+        ["--in-place", "--exchange", "--no-exchange"], ["docs"],
+    ])
+    func noSense(options: [String]) throws {
+        let scene = try scene()
+        #expect(try scene.run(["snapshot", "restore", "target", "latest~1"] + options).code == 64)
+    }
+
+    /// Cut short anywhere, what is overwritten is there or its successor is; the same command ends it.
+    @Test(.needs(.strace), arguments: 1...7) func cutShort(renames: Int) throws {
+        let scene = try scene()
+        try scene.build(["a": "theirs"], at: "there/docs")
+        let command = ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there", "--overwrite"]
+        do {
+            let paused = try PausedCommand(
+                command, in: scene.directory.path, at: .after("renameat2", number: renames))
+            guard try paused.waitForPause() else { return }
+        }
+        if try scene.run("recover", "there").code == 0, !scene.exists("there/.fsync-lite") {
+            #expect(["theirs", "one"].contains(try scene.text("there/docs/a")))
+        }
+        try scene.run(command).expectDone()
+        #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/deep/c") == "c")
+        #expect(try scene.text("there/docs/mine") == "mine" && !scene.exists("there/.fsync-lite"))
+    }
+}

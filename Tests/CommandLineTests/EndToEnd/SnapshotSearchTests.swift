@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What snapshots hold, and what became of it.
+struct SnapshotSearchTests {
+    /// Three versions of a thesis, which was moved and is gone now; and what stays.
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene([
+            "docs": ["thesis.txt": .file("1", modified: TreeTime(1_600_000_000, 0)), "other": "o"], "a": "a",
+        ])
+        try scene.mirror()
+        try scene.append("2", to: "source/docs/thesis.txt")
+        try scene.mirror()
+        try scene.move("source/docs/thesis.txt", to: "source/docs/final thesis.odt")
+        try scene.mirror()
+        try scene.move("source/docs", to: "source/papers")
+        try scene.mirror()
+        try scene.remove("source/papers/final thesis.odt")
+        try scene.mirror()
+        return scene
+    }
+
+    private func ids(_ scene: MirrorScene) throws -> [String] {
+        try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots").compactMap {
+            $0.text("short_id")
+        }
+    }
+
+    @Test func findTellsWhichSnapshotsHoldEachVersion() throws {
+        let scene = try scene()
+        let ids = try ids(scene)
+        let found = try scene.run("snapshot", "find", "target", "*thesis*")
+        #expect(found.code == 0, "\(found.errors)")
+        let ends = found.lines.map { $0.split(separator: "  ").suffix(3).joined(separator: "|") }
+        #expect(
+            ends.map { $0.drop { $0 == " " } } == [
+                "2 B|docs/final thesis.odt|in \(ids[2])", "2 B|docs/thesis.txt|in \(ids[3])",
+                "1 B|docs/thesis.txt|in \(ids[4])", "2 B|papers/final thesis.odt|in \(ids[1])",
+            ])
+        #expect(found.lines[2].hasPrefix("2020-09-13 12:26:40 "))
+        let all = try scene.run("snapshot", "find", "target", "a").lines
+        #expect(all.count == 1 && all[0].hasSuffix("a  in 5 snapshots, \(ids[0]) to \(ids[4])"))
+        let json = try scene.run("snapshot", "find", "target", "/docs/thesis.txt", "--json", "--older", "1d")
+            .json()
+        #expect(json.objects("found").map { $0.number("size") } == [1])
+        #expect(json.objects("found").first?.text("modified") == "2020-09-13T12:26:40Z")
+        let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+        #expect(json.objects("found").first?.texts("snapshots") == [list[4].text("id") ?? ""])
+        let none = try scene.run("snapshot", "find", "target", "*thesis*", "--min-size", "1M")
+        #expect(none.code == 2 && none.output.isEmpty)
+        #expect(none.errors.contains("no snapshot holds what is asked for"))
+        let noJSON = try scene.run("snapshot", "find", "target", "nothing", "--json")
+        #expect(try noJSON.code == 2 && noJSON.json().objects("found").isEmpty)
+        #expect(try scene.run("snapshot", "find", "target", "./a").code == 64)
+    }
+
+    @Test func logTakesPatternsAndFollowsWhatMatches() throws {
+        let scene = try scene()
+        let ids = try ids(scene)
+        func log(_ patterns: String...) throws -> [String] {
+            let run = try scene.run(["snapshot", "log", "target"] + patterns)
+            #expect(run.code == 0, "\(run.errors)")
+            return run.lines.map { $0.split(separator: "  ").dropFirst().joined(separator: "  ") }
+        }
+        #expect(
+            try log("*thesis*") == [
+                "\(ids[0])  - papers/final thesis.odt  (removed)",
+                "\(ids[1])  > docs/final thesis.odt -> papers/final thesis.odt  (renamed)",
+                "\(ids[2])  > docs/thesis.txt -> docs/final thesis.odt  (renamed)",
+                "\(ids[3])  ~ docs/thesis.txt  (size, modified)", "\(ids[4])  + docs/thesis.txt  1 B  (new)",
+            ])
+        // By the last name alone, the others are found through the renames.
+        #expect(try log("papers/final thesis.odt") == log("*thesis*"))
+        #expect(try log("papers/").contains("\(ids[1])  > docs -> papers/  2 entries  (renamed)") == false)
+        #expect(try log("a") == ["\(ids[4])  + a  1 B  (new)"])
+        #expect(try log("a", "thesis.txt").count == 4)
+        let none = try scene.run("snapshot", "log", "target", "thesis*.doc")
+        #expect(none.code == 2 && none.output.isEmpty)
+        #expect(none.errors.contains("no apply that is kept changed what matches 'thesis*.doc'"))
+    }
+
+    @Test func aShortIDStandsWhereAnIDDoes() throws {
+        let scene = try scene()
+        let list = try scene.run("snapshot", "list", "target", "--json").json()
+        let snapshots = list.objects("snapshots")
+        #expect(try scene.run("snapshot", "list", "target", "--ids").lines == ids(scene))
+        for snapshot in snapshots {
+            let (id, short) = try (#require(snapshot.text("id")), #require(snapshot.text("short_id")))
+            #expect(id == "initial" || short.count >= 8)
+            for name in [id, short] {
+                try scene.run("snapshot", "restore", "target", name, "--to", "copy").expectDone()
+                try scene.remove("copy")
+                #expect(try scene.run("manifest", "list", "target@\(name)").code == 0)
+                #expect(try scene.run("snapshot", "diff", "target", id, name).code == 0)
+            }
+        }
+        #expect(try scene.run("status", "target").output.contains("kept       \(ids(scene)[0])"))
+        let common = String((snapshots[0].text("id") ?? "").prefix(9))
+        let several = try scene.run("snapshot", "show", "target", common)
+        #expect(several.code == 64)
+        #expect(several.errors.contains(try "\(ids(scene)[0]) ("), "\(several.errors)")
+    }
+
+    @Test func theHistorysSizeIsTold() throws {
+        let scene = try scene()
+        let list = try scene.run("snapshot", "list", "target", "--json").json()
+        let sum = list.objects("snapshots").compactMap { $0.number("bytes_held") }.reduce(0, +)
+        #expect(sum == 3 && list.number("bytes_held") == sum)
+        #expect(try scene.run("snapshot", "list", "target").output.contains("history: 3 B held\n"))
+        #expect(try scene.run("status", "target").output.contains("history    3 B\n"))
+        #expect(try scene.run("status", "target", "--json").json().number("history_bytes_held") == sum)
+    }
+}
