@@ -50,7 +50,7 @@ package final class TreeScan: EntryStream {
         /// - Parameter trees: the number of parallel scans.
         package func helped(trees: Int) -> Options {
             var options = self
-            options.helpers = min(max(ThreadTeam.processors / trees - 1, 0), 3)
+            options.helpers = min(max(Processors.usable / trees - 1, 0), 3)
             return options
         }
     }
