@@ -23,7 +23,8 @@ struct FilePipelineTests {
         }
 
         mutating func value(of item: Int) throws -> Int {
-            #expect(announced.removeFirst() == item)
+            let next = announced.removeFirst()
+            #expect(next == item)
             if item == failing { throw Failure(number: item) }
             return item * item
         }

@@ -171,7 +171,7 @@ public struct Tree: Sendable {
     ) throws -> [Problem] {
         let started = Timestamp.now
         let directory = try LocalFile(bytes: path).directory()
-        let scan = try TreeScan(directory, Tree.options(.source.helped(trees: 1)), monitor: monitor)
+        let scan = try TreeScan(directory, Tree.options(.source.prefetching()), monitor: monitor)
         let root = try LocalFile(bytes: path).absolute()
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,

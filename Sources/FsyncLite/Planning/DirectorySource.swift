@@ -129,12 +129,12 @@ struct DirectorySource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
-        let (filters, source, monitor) = (options.filters, directory, monitor)
+        let (filters, threads, source, monitor) = (options.filters, options.threads, directory, monitor)
         let trees = isTargetRecorded || root.directory == nil ? 1 : 2
         let original = root.original
         let sourceScan = try BackgroundScan {
             try TreeCursor(
-                source, .source.apart(from: original).helped(trees: trees),
+                source, .source.apart(from: original).prefetching(trees: trees, threads: threads),
                 filter: FilteredWalk(filters, source: source), monitor: monitor)
         }
         if isTargetRecorded, let manifest {
@@ -153,7 +153,7 @@ struct DirectorySource: PlanSource {
         let status = try source.status()
         let targetScan = try BackgroundScan {
             try TreeCursor(
-                directory, .target.apart(from: status).helped(trees: trees),
+                directory, .target.apart(from: status).prefetching(trees: trees, threads: threads),
                 filter: FilteredWalk(targetFilters, source: source), monitor: monitor)
         }
         try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
