@@ -1,15 +1,5 @@
 import Glibc
 
-/// How many descriptors reading ahead may hold open.
-package enum DescriptorBudget {
-    /// A quarter of what the process may open, at most 256.
-    package static let ahead: Int = {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
-        return Int(min(limit.rlim_cur / 4, 256))
-    }()
-}
-
 /// A file that was opened for reading, mostly ahead of its use.
 package final class AnnouncedFile: Sendable {
     package let descriptor: FileDescriptor

@@ -14,7 +14,7 @@ package struct DirectoryChain: Sendable {
     private var links: [Link] = []
 
     /// The number of innermost handles that stay open; at most as many again are open above them.
-    private static let openLinks = 64
+    private static let openLinks = DescriptorBudget.chain
     /// Of the other handles, every `stride`-th stays open, so that reopening a closed one takes at most that many
     /// steps.
     private var stride = 1

@@ -39,7 +39,7 @@ package final class FilePipeline<Worker: FileWorker> {
     ///   - filesPerItem: how many files `announce` opens for an item.
     ///   - makeWorker: called on each thread.
     package init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
-        self.threads = max(threads, 1)
+        self.threads = max(min(threads, DescriptorBudget.threads), 1)
         self.makeWorker = makeWorker
         pieceLimit = max(
             min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / (self.threads * filesPerItem)), 1)

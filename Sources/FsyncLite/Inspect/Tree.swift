@@ -176,21 +176,31 @@ public struct Tree: Sendable {
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,
             fileSystem: try FileSystemInfo(of: directory).identifier)
-        let contents = DigestReader(directory, monitor: monitor)
         var problems: [Problem] = []
         var writer = ManifestWriter(
             ManifestHeader(
                 id: TransactionID.next(now: started), root: root, created: started, source: origin))
-        while try scan.advance() {
-            var (status, digest): (FileStatus, Digest?) = (scan.status, nil)
-            if withDigests, status.type == .file,
-                let found = try contents.digest(of: scan.path, problems: &problems)
-            {
-                (digest, status) = found
+        if withDigests {
+            let digests = FilePipeline(threads: Processors.defaultThreads) {
+                EntryDigests(directory, monitor: monitor)
             }
+            defer { digests.close() }
+            func take(_ entry: (file: File, problems: [Problem])) {
+                problems += entry.problems
+                writer.append(
+                    path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
+                    extended: entry.file.extended, targetInode: nil, digest: entry.file.digest)
+            }
+            while try scan.advance() {
+                try digests.add(scan.file, bytes: scan.file.size) { take($0) }
+                try writer.drain(to: &sink)
+            }
+            try digests.finish { take($0) }
+        }
+        while try !withDigests && scan.advance() {
             writer.append(
-                path: scan.path, status: status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil, digest: digest)
+                path: scan.path, status: scan.status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil, digest: nil)
             try writer.drain(to: &sink)
         }
         writer.end()

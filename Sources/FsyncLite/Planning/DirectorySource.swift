@@ -208,17 +208,18 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let source = identity
         let contents = ContentComparison(
-            source: directory, target: target, log: log,
+            source: directory, target: target, threads: options.threads ?? SyncOptions.defaultThreads, log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
             }, monitor: monitor)
+        defer { contents.close() }
         let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
         let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
         do {
             try difference.settle(
                 inspect: { try attributes.attributes(of: $0.source, and: $0.target) },
                 lookUp: { try attributes.attributes(ofTarget: $0) },
-                haveSameContent: { try contents.haveSameContent($0) })
+                compare: { try contents.compare($0) })
         } catch {
             log.flush()
             throw error

@@ -169,6 +169,8 @@ final class DirectoryPrefetch {
         /// Ends the helpers, each after the part that it reads, and waits for them.
         func close() {
             for _ in 0..<change({ $0.end() }) { ended.wait() }
+            // A thread that ends may keep this object a little longer, and with it every open directory.
+            list.withLock { $0.removeAll() }
         }
     }
 }

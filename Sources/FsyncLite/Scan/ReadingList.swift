@@ -330,6 +330,12 @@ struct ReadingList: Sendable {
         return helpers - 1
     }
 
+    /// Closes all directories. No thread reads any more.
+    mutating func removeAll() {
+        slots = [:]
+        closing = []
+    }
+
     /// Ends all helpers, and tells how many were started.
     mutating func end() -> Int {
         isOver = true

@@ -20,7 +20,7 @@ final class Stage {
     private let previous: PreviousStage?
     let graph: OperationGraph
     private let hasDomains: Bool
-    private let options: SyncOptions
+    let options: SyncOptions
     let monitor: any Monitor
     /// The outcome of each staged entry; nil until it is done.
     private(set) var outcomes: [Outcome?] = []
