@@ -94,7 +94,9 @@ package final class FilePipeline<Worker: FileWorker> {
     private func collect(_ item: Worker.Item, _ bytes: Int64) -> Bool {
         collected.append(item)
         self.bytes &+= bytes
-        guard collected.count >= pieceLimit || self.bytes >= FilePipeline.pieceLimits.bytes else { return false }
+        guard collected.count >= pieceLimit || self.bytes >= FilePipeline.pieceLimits.bytes else {
+            return false
+        }
         dispatch()
         return true
     }

@@ -149,7 +149,9 @@ extension Target {
             func take(_ fault: SyncError?) {
                 if let fault { faults.append((snapshots[index + 1].id, fault)) }
             }
-            for item in displaced { try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) } }
+            for item in displaced {
+                try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) }
+            }
             try objects.finish { take($0) }
             newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift))
         }
@@ -203,7 +205,8 @@ private struct DisplacedObjects: FileWorker {
 
     /// The fault; nil if there is none.
     func value(of item: Item) throws -> SyncError? {
-        try resolver.fault(of: item.file, at: item.location) ?? contents.fault(of: item.file, at: item.location)
+        try resolver.fault(of: item.file, at: item.location)
+            ?? contents.fault(of: item.file, at: item.location)
     }
 }
 

@@ -57,7 +57,9 @@ extension Tree {
         while try stream.advance() {
             guard stream.status.type == .file else { continue }
             if let digests {
-                try digests.add(stream.file, bytes: stream.digest == nil ? stream.status.size : 0) { take($0) }
+                try digests.add(stream.file, bytes: stream.digest == nil ? stream.status.size : 0) {
+                    take($0)
+                }
             } else {
                 guard let digest = stream.digest else {
                     let hint =

@@ -192,7 +192,8 @@ public struct Tree: Sendable {
                     extended: entry.file.extended, targetInode: nil, digest: entry.file.digest)
             }
             while try scan.advance() {
-                try digests.add(scan.file, bytes: scan.file.size) { take($0) }
+                let file = scan.file
+                try digests.add(file, bytes: file.size) { take($0) }
                 try writer.drain(to: &sink)
             }
             try digests.finish { take($0) }
@@ -227,7 +228,7 @@ public struct Tree: Sendable {
             return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
         case .directory:
-            let options = TreeScan.Options(omitsSockets: true)
+            let options = TreeScan.Options(omitsSockets: true).prefetching()
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }

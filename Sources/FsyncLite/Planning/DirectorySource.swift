@@ -208,7 +208,8 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let source = identity
         let contents = ContentComparison(
-            source: directory, target: target, threads: options.threads ?? SyncOptions.defaultThreads, log: log,
+            source: directory, target: target, threads: options.threads ?? SyncOptions.defaultThreads,
+            log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
             }, monitor: monitor)

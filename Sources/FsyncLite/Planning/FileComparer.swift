@@ -75,7 +75,9 @@ final class FileComparer: FileWorker {
                 if reads.target { return try self.digest(of: target.descriptor, .second) == digest }
                 return true
             }
-            return try FileComparison.haveSameContent(source.descriptor, target.descriptor) { monitor.isCancelled }
+            return try FileComparison.haveSameContent(source.descriptor, target.descriptor) {
+                monitor.isCancelled
+            }
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else { return false }

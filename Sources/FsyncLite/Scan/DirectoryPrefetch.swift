@@ -37,12 +37,14 @@ final class DirectoryPrefetch {
             switch shared.next(id) {
             case .ready(let result): return try result.get()
             case .wait, .park, .end: shared.ready.wait()
-            case .read(let job):
+            case .read(let assignment):
                 let directory = Result { () throws(SystemError) in
-                    if let directory = job.directory { return directory }
+                    if let directory = assignment.directory { return directory }
                     return try parent()
                 }
-                if let result = shared.read(job, in: directory, reader, &thread) { return try result.get() }
+                if let result = shared.read(assignment, in: directory, reader, &thread) {
+                    return try result.get()
+                }
             }
         }
     }
@@ -104,17 +106,18 @@ final class DirectoryPrefetch {
 
         /// Reads a part. Returns it if the scan is waiting for it.
         func read(
-            _ job: ReadingList.Job, in directory: Result<Directory, SystemError>, _ reader: DirectoryReader,
+            _ assignment: ReadingList.Assignment, in directory: Result<Directory, SystemError>,
+            _ reader: DirectoryReader,
             _ thread: inout MeasuredThread
         ) -> Result<ReadingList.Reading, SystemError>? {
-            let isMeasured = isAdaptive && thread.reads % job.sampling == 0
+            let isMeasured = isAdaptive && thread.reads % assignment.sampling == 0
             thread.reads += 1
             let before = isMeasured ? thread.meter.now(isBefore: true) : nil
             let result = Result { () throws(SystemError) in
-                try Shared.read(job.part, of: job.parent, in: directory.get(), reader)
+                try Shared.read(assignment.part, of: assignment.parent, in: directory.get(), reader)
             }
             let times = before.map { thread.meter.now() - $0 }
-            let finished = change { $0.finish(job, result, times) }
+            let finished = change { $0.finish(assignment, result, times) }
             if isMeasured { startHelpers() }
             return finished
         }
@@ -159,9 +162,9 @@ final class DirectoryPrefetch {
                 case .end, .ready: return
                 case .wait: work.wait()
                 case .park: parked.wait()
-                case .read(let job):
-                    guard let directory = job.directory else { return }
-                    _ = read(job, in: .success(directory), reader, &thread)
+                case .read(let assignment):
+                    guard let directory = assignment.directory else { return }
+                    _ = read(assignment, in: .success(directory), reader, &thread)
                 }
             }
         }

@@ -15,7 +15,8 @@ final class DirectoryReader {
     /// Lists the root.
     func list(_ root: Directory) throws(SystemError) -> ListedDirectory {
         ListedDirectory(
-            try DirectoryListing(of: root), try root.status(), filter: scope(of: .root, below: nil), isRoot: true)
+            try DirectoryListing(of: root), try root.status(), filter: scope(of: .root, below: nil),
+            isRoot: true)
     }
 
     /// Opens and lists a subdirectory.
@@ -45,15 +46,11 @@ final class DirectoryReader {
     func window(
         _ range: Range<Int>, of listed: ListedDirectory, in directory: Directory
     ) throws(SystemError) -> ListingWindow {
-        var window = try ListingWindow(range, of: listed.listing, in: directory, options.extended)
-        for index in range {
-            guard let status = window.status(at: index), status.type == .directory,
-                isEntered(index, status, of: listed)
-            else { continue }
+        try ListingWindow(range, of: listed.listing, in: directory, options.extended) { index, status in
+            guard isEntered(index, status, of: listed) else { return nil }
             let isMount = status.isMountRoot || status.device != listed.status.device
-            window.add(ListingWindow.Subdirectory(index: index, isMount: isMount))
+            return ListingWindow.Subdirectory(index: index, isMount: isMount)
         }
-        return window
     }
 
     /// Excluded directories, mount points of a target and the state are not read.
@@ -61,7 +58,8 @@ final class DirectoryReader {
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
         if listed.isRoot, listed.listing.name(at: index).elementsEqual(FileName.state.bytes) { return false }
         guard let filter, let scope = listed.filter else { return true }
-        guard case .success(let (rules, path)) = scope, let name = FileName(listed.listing.name(at: index)) else {
+        guard case .success(let (rules, path)) = scope, let name = FileName(listed.listing.name(at: index))
+        else {
             return false
         }
         if case .byRule = filter.exclusion(of: path.appending(name), status, in: rules) { return false }

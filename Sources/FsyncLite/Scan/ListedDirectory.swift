@@ -26,6 +26,8 @@ final class ListedDirectory: Sendable {
 
     var firstWindow: Range<Int> { 0..<min(ListedDirectory.windowSize, listing.count) }
 
+    var isOneWindow: Bool { listing.count <= ListedDirectory.windowSize }
+
     /// The windows after the first.
     var laterWindows: [Range<Int>] {
         stride(from: ListedDirectory.windowSize, to: listing.count, by: ListedDirectory.windowSize).map {
@@ -53,31 +55,55 @@ struct ListingWindow: Sendable {
     }
 
     /// Reads statuses, destinations of symlinks and, if wanted, extended attributes.
+    ///
+    /// - Parameter subdirectory: what the scan enters of a directory; nil if it does not.
     init(
         _ range: Range<Int>, of listing: DirectoryListing, in directory: Directory,
-        _ wanted: ExtendedAttributes.Selection?
+        _ wanted: ExtendedAttributes.Selection?, _ subdirectory: (Int, FileStatus) -> Subdirectory?
     ) throws(SystemError) {
         self.range = range
         statuses = try listing.statuses(range, in: directory)
-        for index in range {
-            guard let type = status(at: index)?.type, type == .symlink || wanted != nil,
-                let name = FileName(listing.name(at: index))
-            else { continue }
-            do throws(SystemError) {
-                if type == .symlink { destinations[index] = .success(try directory.destination(of: name)) }
-            } catch {
-                destinations[index] = .failure(error)
-                // It is gone or replaced; a slightly later scan would not have seen it.
-                if [.noSuchFile, .invalid].contains(error.errno) { statuses[index - range.lowerBound] = nil }
+        for offset in statuses.indices {
+            switch statuses[offset]?.type {
+            case nil: continue
+            case .symlink: readDestination(offset, listing, directory)
+            default: break
             }
-            guard let wanted else { continue }
-            do throws(SystemError) {
-                let found = try directory.extendedAttributes(of: name, wanted)
-                if !found.isEmpty { extended[index] = .success(found) }
-            } catch {
-                extended[index] = .failure(error)
-                if error.errno == .noSuchFile { statuses[index - range.lowerBound] = nil }
+            if let wanted { readAttributes(offset, listing, directory, wanted) }
+            if case .directory? = statuses[offset]?.type, let status = statuses[offset],
+                let entered = subdirectory(range.lowerBound + offset, status)
+            {
+                subdirectories.append(entered)
             }
+        }
+    }
+
+    private mutating func readDestination(
+        _ offset: Int, _ listing: DirectoryListing, _ directory: Directory
+    ) {
+        let index = range.lowerBound + offset
+        guard let name = FileName(listing.name(at: index)) else { return }
+        do throws(SystemError) {
+            destinations[index] = .success(try directory.destination(of: name))
+        } catch {
+            destinations[index] = .failure(error)
+            // It is gone or replaced; a slightly later scan would not have seen it.
+            if [.noSuchFile, .invalid].contains(error.errno) { statuses[offset] = nil }
+        }
+    }
+
+    private mutating func readAttributes(
+        _ offset: Int, _ listing: DirectoryListing, _ directory: Directory,
+        _ wanted: ExtendedAttributes.Selection
+    ) {
+        let index = range.lowerBound + offset
+        guard let name = FileName(listing.name(at: index)) else { return }
+        do throws(SystemError) {
+            let found = try directory.extendedAttributes(of: name, wanted)
+            if !found.isEmpty { extended[index] = .success(found) }
+        } catch {
+            extended[index] = .failure(error)
+            if error.errno == .noSuchFile { statuses[offset] = nil }
         }
     }
 
@@ -85,17 +111,16 @@ struct ListingWindow: Sendable {
 
     func status(at index: Int) -> FileStatus? { statuses[index - range.lowerBound] }
 
-    mutating func add(_ subdirectory: Subdirectory) {
-        subdirectories.append(subdirectory)
-    }
-
     mutating func number(_ position: Int, _ id: Int) {
         subdirectories[position].id = id
     }
 
     /// Adds the window that follows this one.
     mutating func append(_ next: ListingWindow) {
-        guard count > 0 else { return self = next }
+        guard count > 0 else {
+            self = next
+            return
+        }
         range = range.lowerBound..<next.range.upperBound
         statuses += next.statuses
         destinations.merge(next.destinations) { $1 }

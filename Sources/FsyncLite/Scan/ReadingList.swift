@@ -22,7 +22,7 @@ struct ReadingList: Sendable {
     }
 
     /// A part that a thread has taken.
-    struct Job: Sendable {
+    struct Assignment: Sendable {
         let id: Int
         let part: Part
         let parent: ListedDirectory
@@ -39,7 +39,7 @@ struct ReadingList: Sendable {
 
     enum Step: Sendable {
         case ready(Result<Reading, SystemError>)
-        case read(Job)
+        case read(Assignment)
         case wait
         /// Only of helpers: there are more than the count asks for, or the scan is over.
         case park
@@ -54,6 +54,8 @@ struct ReadingList: Sendable {
     }
 
     private enum Phase: Sendable {
+        /// The slot is free.
+        case none
         case unread
         case taken
         /// Taken, and no longer wanted.
@@ -62,21 +64,21 @@ struct ReadingList: Sendable {
     }
 
     private struct Slot: Sendable {
-        let part: Part
-        let parent: ListedDirectory
-        var phase = Phase.unread
-        /// The neighbours in the list. nil for what only the scan reads.
-        var links: (previous: Int, next: Int)?
+        var part = Part.subdirectory(0)
+        var parent: ListedDirectory?
+        var phase = Phase.none
+        /// The neighbours in the list; -1 for what only the scan reads, which is not in the list.
+        var previous = -1
+        var next = -1
     }
 
     /// With so many entries waiting for the scan, no more is read ahead.
     private static let entryLimit = 32_768
 
     private(set) var count: ReaderCount
-    /// By number. 0 stands for both ends of the list.
-    private var slots: [Int: Slot] = [:]
-    private var ends = (first: 0, last: 0)
-    private var lastID = 0
+    /// By number. 0 is both ends of the list.
+    private var slots: [Slot]
+    private var free: [Int] = []
     private var entries = 0
     private var descriptors = 0
     private var descriptorLimit: Int
@@ -90,6 +92,8 @@ struct ReadingList: Sendable {
 
     init(_ count: ReaderCount, descriptors: Int) {
         (self.count, descriptorLimit) = (count, descriptors)
+        slots = [Slot()]
+        (slots[0].previous, slots[0].next) = (0, 0)
     }
 
     /// What is to be done after the lock is released.
@@ -102,17 +106,16 @@ struct ReadingList: Sendable {
 
     /// The step of the scan, which needs a part.
     mutating func next(_ id: Int) -> Step {
-        guard let slot = slots[id] else { return .wait }
-        switch slot.phase {
+        switch slots[id].phase {
         case .read(let result):
-            slots[id] = nil
+            remove(id)
             guard case .success(var reading) = result else { return .ready(result) }
             release(reading.window.count)
             reading.directory = reading.listed.directory
             return .ready(.success(reading))
-        case .unread: return .read(begin(id, isNeeded: true))
+        case .none, .unread: return .read(begin(id, isNeeded: true))
         case .taken, .discarded:
-            if let job = take() { return .read(job) }
+            if let assignment = take() { return .read(assignment) }
             awaited = id
             return .wait
         }
@@ -127,30 +130,30 @@ struct ReadingList: Sendable {
             parked += 1
             return .park
         }
-        if let job = take() { return .read(job) }
+        if let assignment = take() { return .read(assignment) }
         idle += 1
         return .wait
     }
 
     /// Takes the first part that no thread has taken; nil at a limit.
-    private mutating func take() -> Job? {
+    private mutating func take() -> Assignment? {
         guard entries < ReadingList.entryLimit, descriptors < descriptorLimit else { return nil }
-        var id = ends.first
-        while id > 0, let slot = slots[id], let links = slot.links {
-            if case .unread = slot.phase { return begin(id, isNeeded: false) }
-            id = links.next
+        var id = slots[0].next
+        while id > 0 {
+            if case .unread = slots[id].phase { return begin(id, isNeeded: false) }
+            id = slots[id].next
         }
         return nil
     }
 
-    private mutating func begin(_ id: Int, isNeeded: Bool) -> Job {
-        guard let slot = slots[id] else { preconditionFailure("a part that is not in the list") }
-        slots[id]?.phase = .taken
+    private mutating func begin(_ id: Int, isNeeded: Bool) -> Assignment {
+        guard let parent = slots[id].parent else { preconditionFailure("a part that is not in the list") }
+        slots[id].phase = .taken
         var isReserved = false
-        if case .subdirectory = slot.part { isReserved = descriptors < descriptorLimit }
+        if case .subdirectory = slots[id].part { isReserved = descriptors < descriptorLimit }
         if isReserved { descriptors += 1 }
-        return Job(
-            id: id, part: slot.part, parent: slot.parent, directory: slot.parent.directory,
+        return Assignment(
+            id: id, part: slots[id].part, parent: parent, directory: parent.directory,
             isReserved: isReserved, isNeeded: isNeeded, epoch: count.epoch,
             sampling: count.sampling)
     }
@@ -162,40 +165,44 @@ struct ReadingList: Sendable {
     /// - Parameter times: what the reading took, if it was measured.
     /// - Returns: the result, if the scan is waiting for it.
     mutating func finish(
-        _ job: Job, _ result: Result<Reading, SystemError>, _ times: ThreadTimes?
+        _ assignment: Assignment, _ result: Result<Reading, SystemError>, _ times: ThreadTimes?
     ) -> Result<Reading, SystemError>? {
-        if let times, job.epoch == count.epoch { learn(times) }
-        if awaited == job.id { (awaited, wakings.scan) = (0, true) }
-        guard let slot = slots[job.id] else { return nil }
+        if let times, assignment.epoch == count.epoch { learn(times) }
+        if awaited == assignment.id { (awaited, wakings.scan) = (0, true) }
         var isWanted = true
-        if case .discarded = slot.phase { isWanted = false }
-        if isWanted, !job.isNeeded, isShortOfDescriptors(result) {
+        if case .discarded = slots[assignment.id].phase { isWanted = false }
+        if isWanted, !assignment.isNeeded, isShortOfDescriptors(result) {
             // The scan itself reads all that is left, with few descriptors.
-            if job.isReserved { descriptors -= 1 }
+            if assignment.isReserved { descriptors -= 1 }
             descriptorLimit = 0
-            slots[job.id]?.phase = .unread
+            slots[assignment.id].phase = .unread
             return nil
         }
         guard case .success(var reading) = result, isWanted else {
-            if job.isReserved { descriptors -= 1 }
-            unlink(job.id)
-            leave(job.parent)
-            slots[job.id] = isWanted && !job.isNeeded ? slots[job.id] : nil
-            slots[job.id]?.phase = .read(result)
-            return job.isNeeded ? result : nil
+            if assignment.isReserved { descriptors -= 1 }
+            leave(assignment.parent)
+            if isWanted, !assignment.isNeeded {
+                unlink(assignment.id)
+                slots[assignment.id].phase = .read(result)
+            } else {
+                remove(assignment.id)
+            }
+            return assignment.isNeeded ? result : nil
         }
-        if case .subdirectory = job.part { keep(&reading, job) }
-        insert(&reading, before: slot.links?.next ?? ends.first)
-        unlink(job.id)
-        leave(job.parent)
-        if job.isNeeded {
-            slots[job.id] = nil
+        if case .subdirectory = assignment.part { keep(&reading, assignment) }
+        // What the scan reads itself comes before all that is listed.
+        let following = slots[assignment.id].next
+        insert(&reading, before: following >= 0 ? following : slots[0].next)
+        leave(assignment.parent)
+        if assignment.isNeeded {
+            remove(assignment.id)
             return .success(reading)
         }
+        unlink(assignment.id)
         // Its handle, if it is kept, is closed with its last unread part.
         reading.directory = nil
         entries += reading.window.count
-        slots[job.id]?.phase = .read(.success(reading))
+        slots[assignment.id].phase = .read(.success(reading))
         return nil
     }
 
@@ -205,11 +212,11 @@ struct ReadingList: Sendable {
     }
 
     /// Keeps the handle of a directory for reading ahead, if anything is to be read and the budget allows it.
-    private mutating func keep(_ reading: inout Reading, _ job: Job) {
-        guard job.isReserved else { return }
-        if reading.window.subdirectories.isEmpty, reading.listed.laterWindows.isEmpty {
+    private mutating func keep(_ reading: inout Reading, _ assignment: Assignment) {
+        guard assignment.isReserved else { return }
+        if reading.window.subdirectories.isEmpty, reading.listed.isOneWindow {
             descriptors -= 1
-            if !job.isNeeded, let directory = reading.directory { closing.append(directory) }
+            if !assignment.isNeeded, let directory = reading.directory { closing.append(directory) }
         } else {
             reading.listed.directory = reading.directory
         }
@@ -234,7 +241,7 @@ struct ReadingList: Sendable {
             let id = add(.subdirectory(subdirectory.index), of: listed, before: isShared ? next : nil)
             reading.window.number(position, id)
         }
-        if reading.window.range.lowerBound == 0 {
+        if reading.window.range.lowerBound == 0, !listed.isOneWindow {
             for range in listed.laterWindows {
                 shared += 1
                 reading.later.append(
@@ -246,29 +253,31 @@ struct ReadingList: Sendable {
     }
 
     private mutating func add(_ part: Part, of parent: ListedDirectory, before next: Int?) -> Int {
-        lastID += 1
         parent.unread += 1
-        var slot = Slot(part: part, parent: parent)
+        var slot = Slot(part: part, parent: parent, phase: .unread)
+        if let next { (slot.previous, slot.next) = (slots[next].previous, next) }
+        let id = free.popLast() ?? slots.count
+        if id < slots.count { slots[id] = slot } else { slots.append(slot) }
         if let next {
-            let previous = next == 0 ? ends.last : slots[next]?.links?.previous ?? 0
-            slot.links = (previous, next)
-            link(previous, to: lastID, next)
+            slots[slot.previous].next = id
+            slots[next].previous = id
         }
-        slots[lastID] = slot
-        return lastID
-    }
-
-    /// Makes an entry, or a neighbour, the neighbour of both.
-    private mutating func link(_ previous: Int, to next: Int, _ following: Int) {
-        if previous == 0 { ends.first = next } else { slots[previous]?.links?.next = next }
-        if following == 0 { ends.last = next } else { slots[following]?.links?.previous = next }
+        return id
     }
 
     private mutating func unlink(_ id: Int) {
-        guard let links = slots[id]?.links else { return }
-        slots[id]?.links = nil
-        if links.previous == 0 { ends.first = links.next } else { slots[links.previous]?.links?.next = links.next }
-        if links.next == 0 { ends.last = links.previous } else { slots[links.next]?.links?.previous = links.previous }
+        let (previous, next) = (slots[id].previous, slots[id].next)
+        guard next >= 0 else { return }
+        slots[previous].next = next
+        slots[next].previous = previous
+        (slots[id].previous, slots[id].next) = (-1, -1)
+    }
+
+    /// Forgets a part, whose number is used again.
+    private mutating func remove(_ id: Int) {
+        unlink(id)
+        slots[id] = Slot()
+        free.append(id)
     }
 
     /// A part of the directory is no longer unread.
@@ -297,15 +306,14 @@ struct ReadingList: Sendable {
     mutating func discard(_ ids: [Int]) {
         var ids = ids
         while let id = ids.popLast() {
-            guard let slot = slots[id] else { continue }
-            switch slot.phase {
+            switch slots[id].phase {
+            case .none: continue
             case .unread:
-                unlink(id)
-                leave(slot.parent)
-                slots[id] = nil
-            case .taken, .discarded: slots[id]?.phase = .discarded
+                if let parent = slots[id].parent { leave(parent) }
+                remove(id)
+            case .taken, .discarded: slots[id].phase = .discarded
             case .read(let result):
-                slots[id] = nil
+                remove(id)
                 guard case .success(let reading) = result else { continue }
                 release(reading.window.count)
                 ids += reading.window.subdirectories.map(\.id) + reading.later
@@ -332,7 +340,7 @@ struct ReadingList: Sendable {
 
     /// Closes all directories. No thread reads any more.
     mutating func removeAll() {
-        slots = [:]
+        slots = []
         closing = []
     }
 

@@ -28,7 +28,8 @@ struct TreeCursor {
     private var next: ReadingList.Reading?
 
     private struct Level {
-        let listed: ListedDirectory
+        let listing: DirectoryListing
+        let filter: ListedDirectory.Scope?
         /// The present part of the entries, and the numbers of the windows after it.
         var window: ListingWindow
         var later: ArraySlice<Int>
@@ -39,7 +40,8 @@ struct TreeCursor {
         var subdirectory = 0
 
         init(_ reading: ReadingList.Reading, pathLength: Int) {
-            (listed, window, later) = (reading.listed, reading.window, reading.later)
+            (listing, filter) = (reading.listed.listing, reading.listed.filter)
+            (window, later) = (reading.window, reading.later)
             self.pathLength = pathLength
         }
     }
@@ -61,8 +63,8 @@ struct TreeCursor {
         var reading = prefetch.root
         try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
         level = Level(reading, pathLength: 0)
-        _ = try level.listed.filter?.get()
-        progress.entries = level.listed.listing.count
+        _ = try level.filter?.get()
+        progress.entries = level.listing.count
     }
 
     /// Adds later windows until there are enough entries.
@@ -85,7 +87,7 @@ struct TreeCursor {
         }
         while true {
             path.bytes.removeSubrange(level.pathLength...)
-            if level.index < level.listed.listing.count {
+            if level.index < level.listing.count {
                 level.index += 1
                 if try take(level.index - 1) { return true }
             } else {
@@ -103,25 +105,25 @@ struct TreeCursor {
         status = found
         isListed = true
         if outerLevels.isEmpty,
-            level.listed.listing.name(at: index).elementsEqual(FileName.state.bytes)
+            level.listing.name(at: index).elementsEqual(FileName.state.bytes)
         {
             findings.metReservedName = true
             return false
         }
-        if status.type == .socket, options.omitsSockets {
+        if case .socket = status.type, options.omitsSockets {
             findings.omittedSockets += 1
             return false
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
-        path.bytes.append(contentsOf: level.listed.listing.name(at: index))
+        path.bytes.append(contentsOf: level.listing.name(at: index))
         if options.extended != nil {
             extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
         }
         exclusion = .none
-        if let filter, case .success(let (rules, _))? = level.listed.filter {
+        if let filter, case .success(let (rules, _))? = level.filter {
             exclusion = filter.exclusion(of: path, status, in: rules)
         }
-        if status.type == .symlink { try readLink(index) }
+        if case .symlink = status.type { try readLink(index) }
         // Not entered, but yielded: its recorded entry may need its status.
         if case .byRule = exclusion { return true }
         if options.staysOnMount {
@@ -131,7 +133,8 @@ struct TreeCursor {
                 return true
             }
         }
-        return try status.type != .directory || enter(index)
+        if case .directory = status.type { return try enter(index) }
+        return true
     }
 
     private mutating func loadWindow() throws(SystemError) {

@@ -73,7 +73,8 @@ final class ContentCopier {
         let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < ContentCopier.largeSize
         let reading: Reading
         do throws(Errno) {
-            guard let found = try read(opened.descriptor, file, to: staged.descriptor, attempt, isAsScanned) else {
+            guard let found = try read(opened.descriptor, file, to: staged.descriptor, attempt, isAsScanned)
+            else {
                 return nil
             }
             reading = found

@@ -85,13 +85,15 @@ public struct Verification: Sendable {
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all
         let root = try LocalFile(bytes: tree).directory()
-        let scan = try TreeScan(root, Tree.options(.source, policy.attributes), monitor: monitor)
+        let scan = try TreeScan(
+            root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
         let (monitor, other) = (monitor, try source.map { try LocalFile(bytes: $0).directory() })
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {
             Copies(
-                tree: DigestReader(root, monitor: monitor), source: other.map { DigestReader($0, monitor: monitor) })
+                tree: DigestReader(root, monitor: monitor),
+                source: other.map { DigestReader($0, monitor: monitor) })
         }
         defer { copies.close() }
         let isFiltered = !(header?.filters.lines.isEmpty ?? true)

@@ -33,7 +33,8 @@ import Testing
         let tree: TreeLiteral = ["a": ["b": "c"], "z": ["b": "c"]]
         try tree.build(at: "\(scratch.path)/tree")
         for parent in ["tree/m", "tree/z/m"] {
-            try TreeLiteral.directory(inner, mode: 0o755, modified: nil).build(at: "\(scratch.path)/\(parent)")
+            try TreeLiteral.directory(inner, mode: 0o755, modified: nil).build(
+                at: "\(scratch.path)/\(parent)")
         }
         let alone = try entries("\(scratch.path)/tree", threads: 1...1)
         #expect(alone.count == 4 + 2 * (1 + count + 2 * ((count + 92) / 100)))
@@ -156,14 +157,18 @@ import Testing
         let tree: TreeLiteral = ["a": ["f": "f"], "b": ["g": "g", "h": ["i": "i"]], "l": .symlink("a")]
         try tree.build(at: "\(scratch.path)/tree")
         let marks = ExtendedAttributes([.init(name: Array("user.mark".utf8), value: [1])])
-        for (parent, name) in [("", "a"), ("/a", "f"), ("/b", "h"), ("/b/h", "i")] as [(String, StaticString)] {
+        for (parent, name) in [("", "a"), ("/a", "f"), ("/b", "h"), ("/b/h", "i")] as [(String, StaticString)]
+        {
             let directory = try Directory.open(path: Array("\(scratch.path)/tree\(parent)".utf8))
             _ = try ObjectHandle(FileName(name), in: directory)
                 .setExtendedAttributes(marks, over: ExtendedAttributes())
         }
-        let alone = try entries("\(scratch.path)/tree", threads: 1...1, extended: MirroredAttributes.all.extended)
+        let alone = try entries(
+            "\(scratch.path)/tree", threads: 1...1, extended: MirroredAttributes.all.extended)
         #expect(alone.count { !$0.extended.isEmpty } == 4)
-        #expect(try entries("\(scratch.path)/tree", threads: 8...8, extended: MirroredAttributes.all.extended) == alone)
+        #expect(
+            try entries("\(scratch.path)/tree", threads: 8...8, extended: MirroredAttributes.all.extended)
+                == alone)
     }
 
     private func scan(
@@ -193,7 +198,11 @@ import Testing
         let scan = try TreeScan(root, options, filter: FilteredWalk(filters, source: root))
         var found: [String] = []
         while try scan.advance() {
-            if case .none = scan.exclusion { found.append("+\(scan.path)") } else { found.append("-\(scan.path)") }
+            if case .none = scan.exclusion {
+                found.append("+\(scan.path)")
+            } else {
+                found.append("-\(scan.path)")
+            }
         }
         return found
     }
