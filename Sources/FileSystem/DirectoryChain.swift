@@ -14,7 +14,7 @@ package struct DirectoryChain: Sendable {
     private var links: [Link] = []
 
     /// The number of innermost handles that stay open; at most as many again are open above them.
-    private static let openLinks = 64
+    private static let openLinks = DescriptorBudget.chain
     /// Of the other handles, every `stride`-th stays open, so that reopening a closed one takes at most that many
     /// steps.
     private var stride = 1
@@ -29,8 +29,10 @@ package struct DirectoryChain: Sendable {
     /// The name of the directory at a level, from 1.
     package func name(at level: Int) -> FileName { links[level - 1].name }
 
-    /// Enters a child of the present directory that is already open.
-    package mutating func push(_ directory: Directory, _ name: FileName, inode: UInt64) {
+    /// Enters a child of the present directory.
+    ///
+    /// - Parameter directory: its handle; nil if it is to be opened when it is needed.
+    package mutating func push(_ directory: Directory?, _ name: FileName, inode: UInt64) {
         links.append(Link(name: name, directory: directory, inode: inode))
         let others = links.count - DirectoryChain.openLinks
         if others > stride * DirectoryChain.openLinks {

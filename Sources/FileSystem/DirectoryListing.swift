@@ -1,18 +1,10 @@
 import Glibc
 
-/// The entries of one directory, sorted by the bytes of their names. A directory may hold millions, so the statuses of
-/// only some thousands are kept at a time.
-///
-/// The names share one block of memory: a listing costs four allocations for any number of entries.
+/// The names in one directory, sorted by their bytes. They share one block of memory: a listing costs two allocations for
+/// any number of entries.
 package struct DirectoryListing: Sendable {
-    private var names: [UInt8] = []
-    private var spans: [(offset: Int32, length: Int32)] = []
-    /// The statuses from the entry `first` on; nil for a name that has vanished.
-    private var statuses: [FileStatus?] = []
-    private var first = 0
-
-    /// The number of statuses held at a time, 150 bytes each.
-    private static let window = 4096
+    private let names: [UInt8]
+    private let spans: [(offset: Int32, length: Int32)]
 
     package var count: Int { spans.count }
 
@@ -21,19 +13,13 @@ package struct DirectoryListing: Sendable {
         return names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
     }
 
-    /// Whether the status of an entry is loaded.
-    package func holds(_ index: Int) -> Bool { index >= first && index - first < statuses.count }
-
-    /// The status of a loaded entry; nil if its name has vanished since the names were read.
-    package func status(at index: Int) -> FileStatus? { statuses[index - first] }
-
-    /// Loads the statuses from an entry on and drops the earlier ones.
-    package mutating func load(from index: Int, in directory: Directory) throws(SystemError) {
-        first = index
-        statuses.removeAll(keepingCapacity: true)
-        let end = min(index + DirectoryListing.window, count)
-        statuses.reserveCapacity(end - index)
-        for entry in index..<end {
+    /// The statuses of some entries, 150 bytes each; nil for a name that has vanished since the names were read.
+    package func statuses(
+        _ range: Range<Int>, in directory: Directory
+    ) throws(SystemError) -> [FileStatus?] {
+        var statuses: [FileStatus?] = []
+        statuses.reserveCapacity(range.count)
+        for entry in range {
             do {
                 let status = try names.withUnsafeBufferPointer { (buffer) throws(Errno) in
                     let pointer = UnsafeRawPointer(
@@ -47,6 +33,7 @@ package struct DirectoryListing: Sendable {
                 throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name(at: entry), error)
             }
         }
+        return statuses
     }
 
     /// The names in a directory, unsorted.
@@ -58,7 +45,7 @@ package struct DirectoryListing: Sendable {
         return found
     }
 
-    /// Reads the names in a directory, and the first statuses.
+    /// Reads the names in a directory.
     ///
     /// - Parameter isFresh: the directory was just opened for this, so its own read position can be used.
     package init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
@@ -82,7 +69,6 @@ package struct DirectoryListing: Sendable {
             }
         }
         (self.names, self.spans) = (names, spans)
-        try load(from: 0, in: directory)
     }
 
     private static func forEachName(

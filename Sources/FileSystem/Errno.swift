@@ -28,6 +28,8 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
     package static let noSpace = Errno(rawValue: ENOSPC)
     package static let quotaExceeded = Errno(rawValue: EDQUOT)
     package static let readOnlyFileSystem = Errno(rawValue: EROFS)
+    package static let manyOpenFiles = Errno(rawValue: EMFILE)
+    package static let manyOpenFilesInAll = Errno(rawValue: ENFILE)
     package static let manyLinks = Errno(rawValue: EMLINK)
     package static let tooManyLinks = Errno(rawValue: ELOOP)
     package static let notEmpty = Errno(rawValue: ENOTEMPTY)

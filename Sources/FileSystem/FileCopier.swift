@@ -5,7 +5,8 @@ import Glibc
 ///
 /// Methods that the file systems lack are remembered, so one copier serves one pair of trees.
 package struct FileCopier: ~Copyable {
-    private var canClone = true
+    /// False once a clone has failed.
+    package private(set) var canClone = true
     private var canCopyRange = true
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
 

@@ -1,11 +1,11 @@
 import Glibc
 
 /// A counting semaphore. Unlike with a lock, one thread may wait and another signal.
-final class Semaphore: Sendable {
+package final class Semaphore: Sendable {
     /// Its address is fixed from init to deinit, and `sem_t` calls are safe from any thread.
     private nonisolated(unsafe) let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    init(_ count: UInt32 = 0) {
+    package init(_ count: UInt32 = 0) {
         let failure = sem_init(raw, 0, count)
         precondition(failure == 0, "a count of \(count) is more than a semaphore holds")
     }
@@ -15,11 +15,11 @@ final class Semaphore: Sendable {
         raw.deallocate()
     }
 
-    func signal() {
+    package func signal() {
         sem_post(raw)
     }
 
-    func wait() {
+    package func wait() {
         // Only a signal can interrupt it (`EINTR`). Any other error is a bug; to continue without having waited would
         // be worse than to end.
         while sem_wait(raw) != 0 {
@@ -28,7 +28,7 @@ final class Semaphore: Sendable {
     }
 
     /// Waits for at most `pause`; false on timeout.
-    func wait(atMost pause: Duration) -> Bool {
+    package func wait(atMost pause: Duration) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         let (seconds, attoseconds) = pause.components

@@ -119,16 +119,21 @@ extension Target {
                 break
             }
             let own = ReverseDelta(record.actions)
-            let resolver = PathResolver(directory)
-            let contents = DigestReader(directory, monitor: monitor)
-            for entry in own.entries.values where entry.location.isInState {
-                let location = newer.location(of: entry.location)
-                guard location.isInState, !location.isLost,
-                    let fault = try resolver.fault(of: entry.file, at: location)
-                        ?? contents.fault(of: entry.file, at: location)
-                else { continue }
-                faults.append((snapshots[index + 1].id, fault))
+            let displaced = own.entries.values.lazy.filter(\.location.isInState)
+                .map { DisplacedObjects.Item(file: $0.file, location: newer.location(of: $0.location)) }
+                .filter { $0.location.isInState && !$0.location.isLost }
+                .sorted { $0.location < $1.location }
+            let objects = FilePipeline(threads: Processors.defaultThreads) {
+                DisplacedObjects(directory, monitor: monitor)
             }
+            defer { objects.close() }
+            func take(_ fault: SyncError?) {
+                if let fault { faults.append((snapshots[index + 1].id, fault)) }
+            }
+            for item in displaced {
+                try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) }
+            }
+            try objects.finish { take($0) }
             newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift))
         }
         return (faults, snapshots.count)
@@ -152,6 +157,32 @@ extension Target {
         try root.lock()
         _ = try root.recover()
         return try withExtendedLifetime(root) { try body(History(state)) }
+    }
+}
+
+/// Checks that what the history displaced is still as it was.
+private struct DisplacedObjects: FileWorker {
+    struct Item: Sendable {
+        let file: File
+        let location: RelativePath
+    }
+
+    private let resolver: PathResolver
+    private let contents: DigestReader
+
+    init(_ directory: Directory, monitor: any Monitor) {
+        resolver = PathResolver(directory)
+        contents = DigestReader(directory, monitor: monitor)
+    }
+
+    func announce(_ items: [Item]) {
+        contents.announce(items.lazy.filter { $0.file.digest != nil }.map(\.location))
+    }
+
+    /// The fault; nil if there is none.
+    func value(of item: Item) throws -> SyncError? {
+        try resolver.fault(of: item.file, at: item.location)
+            ?? contents.fault(of: item.file, at: item.location)
     }
 }
 

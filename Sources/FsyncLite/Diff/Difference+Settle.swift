@@ -8,15 +8,24 @@ extension Difference {
     /// - Parameters:
     ///   - inspect: reads the extended attributes of source and target.
     ///   - lookUp: reads those of an entry of the target.
-    ///   - haveSameContent: reads both files.
+    ///   - compare: begins to compare the contents of a match, and returns answers that are ready, in order: the index
+    ///     that was given with a match, and whether both files hold the same. nil asks for the remaining answers.
     package mutating func settle(
         inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         lookUp: (File) throws -> ExtendedAttributes,
-        haveSameContent: (Match) throws -> Bool
+        compare: ((index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)]
     ) rethrows {
         try settleExtended(lookUp)
-        // Pairs of files already found equal under other names.
-        var same: Set<[LinkedFile]> = []
+        // The other names of pairs of files, by the index of the match that is compared.
+        var compared: [[LinkedFile]: Int] = [:]
+        var otherNames: [Int: [Int]] = [:]
+        var differing: Set<Int> = []
+        func note(_ answers: [(index: Int, isSame: Bool)]) {
+            for answer in answers where !answer.isSame {
+                differing.insert(answer.index)
+                for index in [answer.index] + otherNames[answer.index, default: []] { replaceContent(index) }
+            }
+        }
         for index in matches.indices {
             if matches[index].needsInspection {
                 matches[index].needsInspection = false
@@ -28,16 +37,39 @@ extension Difference {
             }
             guard matches[index].needsContentComparison else { continue }
             matches[index].needsContentComparison = false
-            let files = [LinkedFile(matches[index].source.status), LinkedFile(matches[index].target.status)]
-            if try same.contains(files) || haveSameContent(matches[index]) {
-                if matches[index].source.linkCount > 1 { same.insert(files) }
-                continue
+            if matches[index].source.linkCount > 1 {
+                let files = [
+                    LinkedFile(matches[index].source.status), LinkedFile(matches[index].target.status),
+                ]
+                if let first = compared[files] {
+                    otherNames[first, default: []].append(index)
+                    if differing.contains(first) { replaceContent(index) }
+                    continue
+                }
+                compared[files] = index
             }
-            matches[index].replacesContent = true
-            matches[index].causes.insert(.content)
-            matches[index].source.digest = nil
+            note(try compare((index, matches[index])))
         }
+        note(try compare(nil))
         joinLinks()
+    }
+
+    /// The same, with comparisons that are answered at once.
+    package mutating func settle(
+        inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
+        lookUp: (File) throws -> ExtendedAttributes,
+        haveSameContent: (Match) throws -> Bool
+    ) rethrows {
+        try settle(inspect: inspect, lookUp: lookUp) { (request) throws in
+            guard let (index, match) = request else { return [] }
+            return [(index, try haveSameContent(match))]
+        }
+    }
+
+    private mutating func replaceContent(_ index: Int) {
+        matches[index].replacesContent = true
+        matches[index].causes.insert(.content)
+        matches[index].source.digest = nil
     }
 
     /// Reads the extended attributes of entries that are deleted, or stay without being compared.

@@ -42,14 +42,26 @@ extension Tree {
     /// - Throws: `SyncError`: `inputMissing` for a manifest file without digests.
     package func writeChecksums(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let stream = try stream()
-        let contents = try directory().map { DigestReader($0, monitor: SilentMonitor()) }
+        let digests = try directory().map { directory in
+            FilePipeline(threads: Processors.defaultThreads) {
+                EntryDigests(directory, monitor: SilentMonitor())
+            }
+        }
+        defer { digests?.close() }
         var export = ChecksumExport()
         var problems: [Problem] = []
+        func take(_ entry: (file: File, problems: [Problem])) {
+            problems += entry.problems
+            if let digest = entry.file.digest { export.append(entry.file.path, digest) }
+        }
         while try stream.advance() {
             guard stream.status.type == .file else { continue }
-            var digest = stream.digest
-            if digest == nil {
-                guard let contents else {
+            if let digests {
+                try digests.add(stream.file, bytes: stream.digest == nil ? stream.status.size : 0) {
+                    take($0)
+                }
+            } else {
+                guard let digest = stream.digest else {
                     let hint =
                         isSnapshot
                         ? "export a copy, which is made with: fsync-lite snapshot restore"
@@ -57,11 +69,12 @@ extension Tree {
                     throw SyncError(
                         .inputMissing, path: path, "the digest of \(stream.path) is not in it; \(hint)")
                 }
-                digest = try contents.digest(of: stream.path, problems: &problems)?.digest
+                export.append(stream.path, digest)
             }
-            if let digest { export.append(stream.path, digest) }
             try sink.take(&export.text)
         }
+        try digests?.finish { take($0) }
+        try sink.take(&export.text)
         return problems
     }
 }

@@ -171,26 +171,37 @@ public struct Tree: Sendable {
     ) throws -> [Problem] {
         let started = Timestamp.now
         let directory = try LocalFile(bytes: path).directory()
-        let scan = try TreeScan(directory, Tree.options(.source.helped(trees: 1)), monitor: monitor)
+        let scan = try TreeScan(directory, Tree.options(.source.prefetching()), monitor: monitor)
         let root = try LocalFile(bytes: path).absolute()
         let origin = ManifestHeader.Source(
             path: root, identity: try directory.status().identity,
             fileSystem: try FileSystemInfo(of: directory).identifier)
-        let contents = DigestReader(directory, monitor: monitor)
         var problems: [Problem] = []
         var writer = ManifestWriter(
             ManifestHeader(
                 id: TransactionID.next(now: started), root: root, created: started, source: origin))
-        while try scan.advance() {
-            var (status, digest): (FileStatus, Digest?) = (scan.status, nil)
-            if withDigests, status.type == .file,
-                let found = try contents.digest(of: scan.path, problems: &problems)
-            {
-                (digest, status) = found
+        if withDigests {
+            let digests = FilePipeline(threads: Processors.defaultThreads) {
+                EntryDigests(directory, monitor: monitor)
             }
+            defer { digests.close() }
+            func take(_ entry: (file: File, problems: [Problem])) {
+                problems += entry.problems
+                writer.append(
+                    path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
+                    extended: entry.file.extended, targetInode: nil, digest: entry.file.digest)
+            }
+            while try scan.advance() {
+                let file = scan.file
+                try digests.add(file, bytes: file.size) { take($0) }
+                try writer.drain(to: &sink)
+            }
+            try digests.finish { take($0) }
+        }
+        while try !withDigests && scan.advance() {
             writer.append(
-                path: scan.path, status: status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil, digest: digest)
+                path: scan.path, status: scan.status, destination: scan.destination,
+                extended: scan.extended, targetInode: nil, digest: nil)
             try writer.drain(to: &sink)
         }
         writer.end()
@@ -217,7 +228,7 @@ public struct Tree: Sendable {
             return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
         case .directory:
-            let options = TreeScan.Options(omitsSockets: true)
+            let options = TreeScan.Options(omitsSockets: true).prefetching()
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }

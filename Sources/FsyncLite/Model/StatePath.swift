@@ -3,6 +3,8 @@ import FileSystem
 extension FileName {
     /// The name of the state in the root of a target; never part of a tree.
     package static let state = FileName(".fsync-lite")
+    /// The directory of a file system for itself.
+    static let lostAndFound = FileName("lost+found")
 }
 
 extension RelativePath {

@@ -46,10 +46,11 @@ public struct SyncOptions: Hashable, Sendable {
     /// Inodes of the target's objects to compare by content; nothing else is mirrored.
     package var repairs: Set<UInt64> = []
 
-    /// The number of copying threads, at least one.
-    public var threads = SyncOptions.defaultThreads
-    /// One per processor, but no more than a disk can use.
-    public static let defaultThreads = min(ThreadTeam.processors, 8)
+    /// The most threads that read or copy at a time, at least one. nil copies with `defaultThreads`, and reads
+    /// directories with as many as wait for the disk.
+    public var threads: Int?
+    /// One per processor, at most 16.
+    public static let defaultThreads = Processors.defaultThreads
 
     /// Which entries are covered.
     public var filters = Filters()

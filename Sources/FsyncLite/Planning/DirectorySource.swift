@@ -131,12 +131,12 @@ struct DirectorySource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
-        let (filters, source, monitor) = (options.filters, directory, monitor)
+        let (filters, threads, source, monitor) = (options.filters, options.threads, directory, monitor)
         let trees = isTargetRecorded || root.directory == nil ? 1 : 2
         let original = root.original
         let sourceScan = try BackgroundScan {
             try TreeCursor(
-                source, .source.apart(from: original).helped(trees: trees),
+                source, .source.apart(from: original).prefetching(trees: trees, threads: threads),
                 filter: FilteredWalk(filters, source: source), monitor: monitor)
         }
         if isTargetRecorded, let manifest {
@@ -155,7 +155,7 @@ struct DirectorySource: PlanSource {
         let status = try source.status()
         let targetScan = try BackgroundScan {
             try TreeCursor(
-                directory, .target.apart(from: status).helped(trees: trees),
+                directory, .target.apart(from: status).prefetching(trees: trees, threads: threads),
                 filter: FilteredWalk(targetFilters, source: source), monitor: monitor)
         }
         try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
@@ -210,17 +210,19 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let source = identity
         let contents = ContentComparison(
-            source: directory, target: target, log: log,
+            source: directory, target: target, threads: options.threads ?? SyncOptions.defaultThreads,
+            log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
             }, monitor: monitor)
+        defer { contents.close() }
         let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
         let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
         do {
             try difference.settle(
                 inspect: { try attributes.attributes(of: $0.source, and: $0.target) },
                 lookUp: { try attributes.attributes(ofTarget: $0) },
-                haveSameContent: { try contents.haveSameContent($0) })
+                compare: { try contents.compare($0) })
         } catch {
             log.flush()
             throw error

@@ -3,14 +3,21 @@ import FileSystem
 /// Computes digests of a tree's files. Paths in scan order cost one open per file.
 final class DigestReader {
     private let tree: PathResolver
+    private var announced: AnnouncedFiles
     private let monitor: any Monitor
     private let bypassesCache: Bool
 
     /// - Parameter bypassesCache: drops the cached pages of each file first.
     init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
         tree = PathResolver(root)
+        announced = AnnouncedFiles(tree)
         self.monitor = monitor
         self.bypassesCache = bypassesCache
+    }
+
+    /// Opens files ahead and announces them to the kernel; their digests are asked for next, in this order.
+    func announce(_ paths: some Sequence<RelativePath>) {
+        announced.announce(paths) { file in if bypassesCache { try? file.descriptor.dropCache() } }
     }
 
     /// The same; a file that cannot be read is a problem in the list.
@@ -32,26 +39,70 @@ final class DigestReader {
     /// - Throws: `SystemError` if it cannot be read, `SyncError` with code `interrupted`.
     func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
         do throws(SystemError) {
+            // A file that was replaced or changed since it was announced is opened once more.
+            if let file = announced.take(path),
+                let found = try digest(of: file.descriptor, path, attempts: 1), found.status.links > 0
+            {
+                return found
+            }
             guard let (directory, name) = try tree.location(of: path),
                 try directory.status(of: name)?.type == .file
             else { return nil }
             let file = try directory.open(name, [.read, .noFollow, .nonBlocking])
-            return try calling("read", directory.path(of: name)) {
-                () throws(Errno) -> (Digest, FileStatus)? in
-                if bypassesCache { try file.dropCache() }
-                for _ in 1...3 {
-                    let before = try file.status()
-                    guard before.type == .file else { return nil }
-                    let value = try file.digest { monitor.isCancelled }
-                    let after = try file.status()
-                    if after.isUnchanged(since: before) { return (Digest(value), after) }
+            if bypassesCache {
+                try calling("posix_fadvise", directory.path(of: name)) { () throws(Errno) in
+                    try file.dropCache()
                 }
-                return nil
             }
+            return try digest(of: file, path, attempts: 3)
         } catch {
             try monitor.checkCancellation()
             guard Errno.noDirectory.contains(error.errno) else { throw error }
             return nil
         }
     }
+
+    private func digest(
+        of file: borrowing FileDescriptor, _ path: RelativePath, attempts: Int
+    ) throws(SystemError) -> (digest: Digest, status: FileStatus)? {
+        do throws(Errno) {
+            for _ in 1...attempts {
+                let before = try file.status()
+                guard before.type == .file else { return nil }
+                let value = try file.digest { monitor.isCancelled }
+                let after = try file.status()
+                if after.isUnchanged(since: before) { return (Digest(value), after) }
+            }
+            return nil
+        } catch {
+            throw SystemError("read", path.bytes, error)
+        }
+    }
+}
+
+/// Adds the digests of files to their entries.
+struct EntryDigests: FileWorker {
+    private let reader: DigestReader
+
+    init(_ root: Directory, monitor: any Monitor) {
+        reader = DigestReader(root, monitor: monitor)
+    }
+
+    func announce(_ files: [File]) {
+        reader.announce(files.lazy.filter(EntryDigests.lacksDigest).map(\.path))
+    }
+
+    /// - Returns: the entry, with the status that the file had while it was read, and why it could not be read.
+    func value(of file: File) throws -> (file: File, problems: [Problem]) {
+        guard EntryDigests.lacksDigest(file) else { return (file, []) }
+        var problems: [Problem] = []
+        guard let (digest, status) = try reader.digest(of: file.path, problems: &problems) else {
+            return (file, problems)
+        }
+        var file = file.with(status)
+        file.digest = digest
+        return (file, [])
+    }
+
+    private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
 }

@@ -2,31 +2,35 @@ import FileStorage
 import FileSystem
 
 /// Applies the filters during a scan of any tree, with the ignore files and cache tags of the *source*.
-struct FilteredWalk {
+struct FilteredWalk: Sendable {
     private let filters: Filters
-    private var scope: FilterScope
-    private let source: PathResolver
+    private let source: Directory
     private let rootDevice: DeviceNumber
 
     /// nil if there are no filters.
     init?(_ filters: Filters, source: Directory) throws {
         guard !filters.isEmpty else { return nil }
         self.filters = filters
-        self.source = PathResolver(source)
+        self.source = source
         rootDevice = try source.status().device
-        scope = FilterScope(
-            filters, root: try FilteredWalk.contents(of: .root, filters, self.source, rootDevice))
     }
 
-    mutating func enter(_ path: RelativePath) throws {
-        scope.enter(path, try FilteredWalk.contents(of: path, filters, source, rootDevice))
+    /// Finds the directories of the source; for one thread.
+    func resolver() -> PathResolver { PathResolver(source) }
+
+    /// The rules for the entries of a directory.
+    ///
+    /// - Parameter outer: those for the directory itself; nil for the root.
+    func scope(
+        of path: RelativePath, below outer: FilterScope?, _ resolver: PathResolver
+    ) throws -> FilterScope {
+        let contents = try FilteredWalk.contents(of: path, filters, resolver, rootDevice)
+        guard var scope = outer else { return FilterScope(filters, root: contents) }
+        scope.enter(path, contents)
+        return scope
     }
 
-    mutating func leave() {
-        scope.leave()
-    }
-
-    func exclusion(of path: RelativePath, _ status: FileStatus) -> Exclusion {
+    func exclusion(of path: RelativePath, _ status: FileStatus, in scope: FilterScope) -> Exclusion {
         if scope.excludes(path, isDirectory: status.type == .directory) { return .byRule }
         return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .bySize
     }

@@ -20,30 +20,36 @@ struct TreeCursor {
     private let leavesLostAndFound: Bool
     private let options: TreeScan.Options
     private let monitor: any Monitor
-    private var filter: FilteredWalk?
+    private let filter: FilteredWalk?
+    private let prefetch: DirectoryPrefetch
     private var chain: DirectoryChain
     /// The present directory, and the directories above it.
     private var level: Level
     private var outerLevels: [Level] = []
     /// The directory that was yielded last; the next `advance` enters it.
-    private var next: OpenedDirectory?
+    private var next: ReadingList.Reading?
 
     private struct Level {
-        var listing: DirectoryListing
+        let listing: DirectoryListing
+        let filter: ListedDirectory.Scope?
+        /// The present part of the entries, and the numbers of the windows after it.
+        var window: ListingWindow
+        var later: ArraySlice<Int>
         /// The length of the directory's own part of `path`, in bytes.
         let pathLength: Int
         var index = 0
-        /// Directories of the listing that are being read ahead, in order, and where to continue.
-        var readings: [(index: Int, reading: DirectoryPrefetch)] = []
-        var nextReading = 0
+        /// The next of the window's subdirectories.
+        var subdirectory = 0
+
+        init(_ reading: ReadingList.Reading, pathLength: Int) {
+            (listing, filter) = (reading.listed.listing, reading.listed.filter)
+            (window, later) = (reading.window, reading.later)
+            self.pathLength = pathLength
+        }
     }
 
-    private let helpers: [WorkerThread]
-    /// The number on all levels.
-    private var readings = 0
-    private var batches = 0
-    /// Each may hold a listing and a descriptor.
-    private static let readingLimit = (level: 16, scan: 64)
+    /// The entries held of a directory, at least. An error among the first of them makes the directory unreadable.
+    private static let windowSize = 4096
 
     /// - Parameter filter: excludes entries; a directory with all its contents.
     init(
@@ -53,42 +59,52 @@ struct TreeCursor {
         self.options = options
         self.monitor = monitor
         chain = DirectoryChain(root: root)
-        // Excluded directories must not be read.
-        helpers = (0..<(filter == nil ? options.helpers : 0)).map { _ in WorkerThread() }
         status = try root.status()
         rootDevice = status.device
-        leavesLostAndFound = status.isMountRoot || options.other?.isMountRoot ?? false
-        let listing = try DirectoryListing(of: root)
-        level = Level(listing: listing, pathLength: 0)
-        progress.entries = listing.count
+        leavesLostAndFound = options.leavesLostAndFound(in: status)
+        prefetch = try DirectoryPrefetch(root, options, filter: filter)
+        var reading = prefetch.root
+        try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
+        level = Level(reading, pathLength: 0)
+        _ = try level.filter?.get()
+        progress.entries = level.listing.count
+    }
+
+    /// Adds later windows until there are enough entries.
+    private static func fill(
+        _ window: inout ListingWindow, _ later: inout ArraySlice<Int>, _ prefetch: DirectoryPrefetch,
+        _ directory: () throws(SystemError) -> Directory
+    ) throws(SystemError) {
+        while window.count < windowSize, let id = later.popFirst() {
+            window.append(try prefetch.next(id, in: directory).window)
+        }
     }
 
     mutating func advance() throws -> Bool {
-        if let opened = next, let name = path.fileName {
-            chain.push(opened.directory, name, inode: opened.status.inode)
-            try filter?.enter(path)
+        if let reading = next, let name = path.fileName {
+            chain.push(reading.directory, name, inode: reading.listed.status.inode)
+            _ = try reading.listed.filter?.get()
             outerLevels.append(level)
-            level = Level(listing: opened.listing, pathLength: path.bytes.count)
+            level = Level(reading, pathLength: path.bytes.count)
             next = nil
         }
         while true {
             path.bytes.removeSubrange(level.pathLength...)
             if level.index < level.listing.count {
                 level.index += 1
-                if try take(level.index - 1), try inspect() { return true }
+                if try take(level.index - 1) { return true }
             } else {
                 guard let outer = outerLevels.popLast() else { return false }
                 level = outer
                 chain.pop()
-                filter?.leave()
             }
         }
     }
 
     /// Makes an entry of the listing the present one; false if it is left out or has vanished.
     private mutating func take(_ index: Int) throws -> Bool {
-        if !level.listing.holds(index) { try level.listing.load(from: index, in: chain.current()) }
-        guard let found = level.listing.status(at: index) else { return false }
+        if index >= level.window.range.upperBound { try loadWindow() }
+        guard let found = level.window.status(at: index) else { return false }
         status = found
         isListed = true
         if outerLevels.isEmpty,
@@ -97,21 +113,27 @@ struct TreeCursor {
             findings.metReservedName = true
             return false
         }
-        // Made by mkfs and fsck for themselves.
-        if leavesLostAndFound, outerLevels.isEmpty, status.type == .directory,
-            level.listing.name(at: index).elementsEqual("lost+found".utf8)
+        if leavesLostAndFound, outerLevels.isEmpty, case .directory = status.type,
+            level.listing.name(at: index).elementsEqual(FileName.lostAndFound.bytes)
         {
             return false
         }
-        if status.type == .socket, options.omitsSockets {
+        if case .socket = status.type, options.omitsSockets {
             findings.omittedSockets += 1
             return false
         }
         if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
         path.bytes.append(contentsOf: level.listing.name(at: index))
-        exclusion = filter?.exclusion(of: path, status) ?? .none
+        if options.extended != nil {
+            extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
+        }
+        exclusion = .none
+        if let filter, case .success(let (rules, _))? = level.filter {
+            exclusion = filter.exclusion(of: path, status, in: rules)
+        }
+        if case .symlink = status.type { try readLink(index) }
         // Not entered, but yielded: its recorded entry may need its status.
-        if case .byRule = exclusion { return try status.type != .symlink || readLink() }
+        if case .byRule = exclusion { return true }
         if options.staysOnMount {
             if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {
@@ -119,79 +141,51 @@ struct TreeCursor {
                 return true
             }
         }
-        switch status.type {
-        case .symlink: return try readLink()
-        case .directory: return try enter()
-        default: return true
-        }
+        if case .directory = status.type { return try enter(index) }
+        return true
     }
 
-    /// False if the entry has vanished.
-    private mutating func inspect() throws -> Bool {
-        guard let selection = options.extended, let name = path.fileName else { return true }
-        do throws(SystemError) {
-            extended = try chain.current().extendedAttributes(of: name, selection)
-            return true
-        } catch {
-            guard error.errno == .noSuchFile else { throw error }
-            next = nil
-            return false
-        }
+    private mutating func loadWindow() throws(SystemError) {
+        guard let id = level.later.popFirst() else { return }
+        var later = level.later
+        var window = try prefetch.next(id) { () throws(SystemError) in try chain.current() }.window
+        try TreeCursor.fill(&window, &later, prefetch) { () throws(SystemError) in try chain.current() }
+        (level.window, level.later, level.subdirectory) = (window, later, 0)
     }
 
-    private mutating func readLink() throws -> Bool {
-        guard let name = path.fileName else { return false }
-        do {
-            destination = try chain.current().destination(of: name)
-            return true
-        } catch  where [.noSuchFile, .invalid].contains(error.errno) {
-            // It is gone or replaced; a slightly later scan would not have seen it.
-            return false
-        } catch  where options.toleratesUnreadable {
+    private mutating func readLink(_ index: Int) throws {
+        switch level.window.destinations[index] {
+        case .success(let found)?: destination = found
+        case .failure(let error)?:
+            guard options.toleratesUnreadable else { throw error }
             destination = []
             findings.problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
-            return true
+        case nil: destination = []
         }
     }
 
-    /// Lets a helper read directories after the present one, in reverse order, so that scan and helper meet without
-    /// waiting for each other.
-    private mutating func readAhead() throws(SystemError) {
-        guard !helpers.isEmpty else { return }
-        let room = min(TreeCursor.readingLimit.level, TreeCursor.readingLimit.scan - readings)
-        level.nextReading = max(level.nextReading, level.index - 1)
-        while level.readings.count < room, level.listing.holds(level.nextReading) {
-            let index = level.nextReading
-            level.nextReading += 1
-            guard let status = level.listing.status(at: index), status.type == .directory,
-                !status.isMountRoot,
-                status.device == rootDevice, let name = FileName(level.listing.name(at: index))
-            else { continue }
-            level.readings.append((index, DirectoryPrefetch(name, in: try chain.current())))
+    /// Reads a subdirectory with its first entries.
+    private mutating func read(_ id: Int) throws(SystemError) -> ReadingList.Reading {
+        var reading = try prefetch.next(id) { () throws(SystemError) in try chain.current() }
+        do throws(SystemError) {
+            let directory = reading.directory
+            try TreeCursor.fill(&reading.window, &reading.later, prefetch) { () throws(SystemError) in
+                if let directory { return directory }
+                throw SystemError("openat", path.bytes, .stale)
+            }
+        } catch {
+            prefetch.discard(reading.window.subdirectories.map(\.id) + reading.later)
+            throw error
         }
-        readings += level.readings.count
-        let ahead = level.readings.dropFirst().map(\.reading)
-        guard !ahead.isEmpty else { return }
-        batches += 1
-        // If there is no thread, the scan reads each directory itself.
-        try? helpers[batches % helpers.count].start {
-            for reading in ahead.reversed() { reading.readAhead() }
-        }
+        return reading
     }
 
-    /// Opens the directory of the present entry.
-    private mutating func open(_ name: FileName) throws(SystemError) -> OpenedDirectory {
-        if level.readings.isEmpty { try readAhead() }
-        guard let first = level.readings.first, first.index == level.index - 1 else {
-            return try OpenedDirectory(name, in: chain.current())
-        }
-        level.readings.removeFirst()
-        readings -= 1
-        return try first.reading.value()
-    }
-
-    private mutating func enter() throws -> Bool {
-        guard let name = path.fileName else { return false }
+    private mutating func enter(_ index: Int) throws -> Bool {
+        let subdirectories = level.window.subdirectories
+        guard level.subdirectory < subdirectories.count, subdirectories[level.subdirectory].index == index
+        else { return true }
+        let id = subdirectories[level.subdirectory].id
+        level.subdirectory += 1
         if let other = options.other, other.isSameObject(as: status) {
             throw SyncError(
                 .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
@@ -199,12 +193,12 @@ struct TreeCursor {
         }
         try monitor.checkCancellation()
         do throws(SystemError) {
-            let opened = try open(name)
+            let reading = try read(id)
             // Another directory has taken the name since the listing; the new one counts.
-            if opened.status.inode != status.inode { status = opened.status }
-            next = opened
+            if reading.listed.status.inode != status.inode { status = reading.listed.status }
+            next = reading
             if options.reportsProgress {
-                progress.entries += opened.listing.count
+                progress.entries += reading.listed.listing.count
                 monitor.report(progress)
             }
         } catch {

@@ -26,8 +26,12 @@ package final class TreeScan: EntryStream {
             self.staysOnMount = staysOnMount
         }
 
-        /// The number of threads that read directories ahead.
-        package var helpers = 0
+        /// The number of threads that read directories, the scan's own among them: to begin with, and at most.
+        package var threads = 1...1
+        /// The processors that this scan may count on.
+        package var processors = 1.0
+        /// How many directories may be open for reading ahead.
+        package var descriptors = 0
         /// Reports the number of entries to the monitor; of two parallel scans only one should.
         package var reportsProgress = false
 
@@ -38,6 +42,10 @@ package final class TreeScan: EntryStream {
         }()
         package static let target = Options(staysOnMount: true)
 
+        /// Whether `lost+found`, which mkfs and fsck make for themselves, takes no part: one of the two roots is that of
+        /// a file system.
+        func leavesLostAndFound(in root: FileStatus) -> Bool { root.isMountRoot || other?.isMountRoot ?? false }
+
         /// The same, with the root of the other tree.
         package func apart(from other: FileStatus?) -> Options {
             var options = self
@@ -45,12 +53,16 @@ package final class TreeScan: EntryStream {
             return options
         }
 
-        /// The same, with as many helper threads as the processors can use.
+        /// The same, with directories that are read ahead by as many threads as wait for the disk.
         ///
-        /// - Parameter trees: the number of parallel scans.
-        package func helped(trees: Int) -> Options {
+        /// - Parameters:
+        ///   - trees: the number of parallel scans.
+        ///   - limit: the most threads of all scans; nil for the usual limit of each.
+        package func prefetching(trees: Int = 1, threads limit: Int? = nil) -> Options {
             var options = self
-            options.helpers = min(max(ThreadTeam.processors / trees - 1, 0), 3)
+            options.threads = 1...max(limit.map { $0 / trees } ?? Processors.mostThreads, 1)
+            options.processors = Double(Processors.usable) / Double(trees)
+            options.descriptors = DescriptorBudget.ahead / trees
             return options
         }
     }

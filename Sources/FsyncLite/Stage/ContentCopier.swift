@@ -10,6 +10,7 @@ final class ContentCopier {
     private let isStrict: Bool
     private let monitor: any Monitor
     private var copier: FileCopier
+    private var announced: AnnouncedFiles
 
     /// From this size on, the file's status is read again before copying: it costs little next to the copy, and a file
     /// that has grown since the scan is then copied only once.
@@ -42,6 +43,15 @@ final class ContentCopier {
         (self.contents, self.source, self.attributes, self.digests) = (contents, source, attributes, digests)
         (self.isStrict, self.monitor) = (isStrict, monitor)
         copier = FileCopier(limit: limit)
+        announced = AnnouncedFiles(source)
+    }
+
+    /// Copies read the source; false until the first copy has shown that the file systems share no blocks.
+    var readsContent: Bool { !copier.canClone }
+
+    /// Opens files ahead and announces them to the kernel; they are copied next, in this order.
+    func announce(_ files: some Sequence<File>) {
+        announced.announce(files.lazy.filter { $0.isFile && $0.size > 0 }.map(\.path))
     }
 
     /// Called with the number of bytes of each piece that was copied.
@@ -58,11 +68,13 @@ final class ContentCopier {
     ///   small file, "meanwhile" is since the scan.
     /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
     func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File? {
-        let source = try openSource(file)
+        // Another attempt is at what has the name by then.
+        let opened = try attempt == 1 ? announced.take(file.path) ?? openSource(file) : openSource(file)
         let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < ContentCopier.largeSize
         let reading: Reading
         do throws(Errno) {
-            guard let found = try read(source, file, to: staged.descriptor, attempt, isAsScanned) else {
+            guard let found = try read(opened.descriptor, file, to: staged.descriptor, attempt, isAsScanned)
+            else {
                 return nil
             }
             reading = found
@@ -88,7 +100,7 @@ final class ContentCopier {
         if !reading.isWhole {
             let before = reading.before
             guard !isStrict, !isAsScanned, status.size > before.size, try isStillThere(file, before),
-                try hasFirst(reading.copied, of: source, staged, file)
+                try hasFirst(reading.copied, of: opened.descriptor, staged, file)
             else { return nil }
             status = before
             status.size = reading.copied
@@ -168,10 +180,10 @@ final class ContentCopier {
         }
     }
 
-    private func openSource(_ file: File) throws -> FileDescriptor {
+    private func openSource(_ file: File) throws -> AnnouncedFile {
         do {
             guard let (directory, name) = try source.location(of: file.path) else { throw gone(file) }
-            return try directory.open(name, [.read, .noFollow, .nonBlocking])
+            return try directory.openContent(name)
         } catch let error as SystemError {
             switch error.errno {
             case .noSuchFile, .notDirectory: throw gone(file)

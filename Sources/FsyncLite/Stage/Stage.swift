@@ -20,7 +20,7 @@ final class Stage {
     private let previous: PreviousStage?
     let graph: OperationGraph
     private let hasDomains: Bool
-    private let options: SyncOptions
+    let options: SyncOptions
     let monitor: any Monitor
     /// The outcome of each staged entry; nil until it is done.
     private(set) var outcomes: [Outcome?] = []
@@ -139,7 +139,7 @@ final class Stage {
             locations = try makeDirectories()
             let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
-            try ThreadTeam.run(options.threads) { try work.run(makeWorker()) }
+            try work.run(threads: options.threads ?? SyncOptions.defaultThreads, makeWorker)
             try link(work, worker)
             for (index, entry) in graph.stagedEntries.enumerated().reversed() where entry.file.isDirectory {
                 let staysOpen = graph.deferredDirectories.contains(entry.file.path)

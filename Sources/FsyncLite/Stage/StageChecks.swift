@@ -9,12 +9,33 @@ extension Stage {
     ///
     /// - Throws: `SyncError` for the first file that differs.
     func reread() throws {
-        let copies = DigestReader(directory, monitor: monitor, bypassesCache: true)
+        let (directory, monitor) = (directory, monitor)
+        let copies = FilePipeline(threads: options.threads ?? SyncOptions.defaultThreads) {
+            Rereading(DigestReader(directory, monitor: monitor, bypassesCache: true))
+        }
+        defer { copies.close() }
         for (outcome, location) in zip(outcomes, locations) {
-            guard case .staged(let file, _)? = outcome, let digest = file.digest else { continue }
-            guard try copies.digest(of: location)?.digest == digest else {
+            guard case .staged(let file, _)? = outcome, file.digest != nil else { continue }
+            try copies.add((file, location), bytes: file.size) {}
+        }
+        try copies.finish {}
+    }
+
+    private struct Rereading: FileWorker {
+        private let copies: DigestReader
+
+        init(_ copies: DigestReader) {
+            self.copies = copies
+        }
+
+        func announce(_ files: [(file: File, location: RelativePath)]) {
+            copies.announce(files.lazy.map(\.location))
+        }
+
+        func value(of item: (file: File, location: RelativePath)) throws {
+            guard try copies.digest(of: item.location)?.digest == item.file.digest else {
                 throw SyncError(
-                    .failed, path: file.path.bytes,
+                    .failed, path: item.file.path.bytes,
                     "its copy reads back otherwise than it was written: check memory and disk")
             }
         }

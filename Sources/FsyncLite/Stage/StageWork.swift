@@ -1,74 +1,73 @@
+import FileSystem
 import Synchronization
 
-/// State shared by the threads that fill a stage: the next entries, and the outcomes so far.
+/// State shared by the threads that fill a stage: the entries, and the outcomes so far.
 final class StageWork: Sendable {
-    private let stagedEntries: [OperationGraph.StagedEntry]
-    private let locations: [RelativePath]
+    fileprivate let stagedEntries: [OperationGraph.StagedEntry]
+    fileprivate let locations: [RelativePath]
     private let monitor: any Monitor
-    /// Groups of neighbouring entries; a thread takes one at a time.
-    private let pieces: [[Int]]
-    private let next = Atomic(0)
-    private let hasFailed = Atomic(false)
     private let results: Mutex<(outcomes: [Stage.Outcome?], progress: SyncProgress)>
-
-    /// Entries and bytes per piece, small enough that all threads end at about the same time.
-    private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
     /// - Parameter locations: of all staged entries, below the stage.
     init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: [RelativePath], _ monitor: any Monitor) {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
-        pieces = StageWork.pieces(of: stagedEntries)
         var progress = SyncProgress(.staging)
         progress.totalEntries = stagedEntries.count
         progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
         results = Mutex((Array(repeating: nil, count: stagedEntries.count), progress))
     }
 
-    /// All entries except directories, which have an order of their own, and further names of a file, which come after
-    /// it.
-    private static func pieces(of stagedEntries: [OperationGraph.StagedEntry]) -> [[Int]] {
-        var pieces: [[Int]] = []
-        var bytes: Int64 = 0
-        for (index, entry) in stagedEntries.enumerated()
-        where !entry.file.isDirectory && entry.primary == nil {
-            if pieces.isEmpty || bytes >= pieceLimits.bytes
-                || (pieces.last?.count ?? 0) >= pieceLimits.entries
-            {
-                pieces.append([])
-                bytes = 0
-            }
-            pieces[pieces.count - 1].append(index)
-            bytes += entry.file.isFile ? entry.file.size : 0
-        }
-        return pieces
-    }
-
     var outcomes: [Stage.Outcome?] { results.withLock(\.outcomes) }
 
-    /// Stages pieces until none is left or another thread has failed.
-    func run(_ worker: StageWorker) throws {
-        // The bytes of the present file that were already reported.
-        var counted: Int64 = 0
-        worker.onCopy { [self] bytes in
-            counted &+= Int64(bytes)
-            count { $0.bytes &+= Int64(bytes) }
+    /// Stages all entries that have no outcome, except directories, which have an order of their own, and further names
+    /// of a file, which come after it.
+    func run(threads: Int, _ makeWorker: @escaping @Sendable () -> StageWorker) throws {
+        let pipeline = FilePipeline(threads: threads) { Part(self, makeWorker()) }
+        defer { pipeline.close() }
+        for (index, entry) in stagedEntries.enumerated()
+        where !entry.file.isDirectory && entry.primary == nil && outcome(of: index) == nil {
+            try pipeline.add(index, bytes: entry.file.isFile ? entry.file.size : 0) {}
         }
-        do {
-            while !hasFailed.load(ordering: .relaxed) {
-                let piece = next.add(1, ordering: .relaxed).oldValue
-                guard piece < pieces.count else { return }
-                for index in pieces[piece] where outcome(of: index) == nil {
-                    counted = 0
-                    end(
-                        index, try worker.stage(stagedEntries[index].file, at: locations[index]),
-                        counted: counted)
-                }
+        try pipeline.finish {}
+    }
+
+    /// The part of one thread.
+    private final class Part: FileWorker {
+        private let work: StageWork
+        private let worker: StageWorker
+        /// Items of the present piece whose files are not announced.
+        private var unannounced: ArraySlice<Int> = []
+        /// The bytes of the present file that were already reported.
+        private var counted: Int64 = 0
+
+        init(_ work: StageWork, _ worker: StageWorker) {
+            (self.work, self.worker) = (work, worker)
+            worker.onCopy { [unowned self] bytes in
+                counted &+= Int64(bytes)
+                work.count { $0.bytes &+= Int64(bytes) }
             }
-        } catch {
-            hasFailed.store(true, ordering: .relaxed)
-            throw error
+        }
+
+        func announce(_ indices: [Int]) {
+            unannounced = indices[...]
+            announceRest()
+        }
+
+        /// Files that are linked or cloned are not read: the first copy of a thread tells.
+        private func announceRest() {
+            guard worker.readsContent, unannounced.count > 1 else { return }
+            worker.announce(unannounced.lazy.map { [work] in work.stagedEntries[$0].file })
+            unannounced = []
+        }
+
+        func value(of index: Int) throws {
+            unannounced = unannounced.dropFirst()
+            counted = 0
+            let outcome = try worker.stage(work.stagedEntries[index].file, at: work.locations[index])
+            work.end(index, outcome, counted: counted)
+            announceRest()
         }
     }
 

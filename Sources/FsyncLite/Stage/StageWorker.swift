@@ -54,6 +54,14 @@ final class StageWorker {
         copier.onCopy(body)
     }
 
+    /// Whether copies read the source: it is neither linked nor cloned.
+    var readsContent: Bool { !contents.linksFiles && copier.readsContent }
+
+    /// Opens files ahead and announces them to the kernel; they are staged next, in this order.
+    func announce(_ files: some Sequence<File>) {
+        copier.announce(files)
+    }
+
     /// Creates an entry with all its metadata. A directory exists already, and gets its metadata when its content is
     /// complete.
     ///

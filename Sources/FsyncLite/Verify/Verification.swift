@@ -85,44 +85,86 @@ public struct Verification: Sendable {
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all
         let root = try LocalFile(bytes: tree).directory()
-        let scan = try TreeScan(root, Tree.options(.source, policy.attributes), monitor: monitor)
-        let copies = Copies(
-            tree: DigestReader(root, monitor: monitor),
-            source: try source.map { DigestReader(try LocalFile(bytes: $0).directory(), monitor: monitor) })
+        let scan = try TreeScan(
+            root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
+        let (monitor, other) = (monitor, try source.map { try LocalFile(bytes: $0).directory() })
+        let copies = FilePipeline(
+            threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
+        ) {
+            Copies(
+                tree: DigestReader(root, monitor: monitor),
+                source: other.map { DigestReader($0, monitor: monitor) })
+        }
+        defer { copies.close() }
         let isFiltered = !(header?.filters.lines.isEmpty ?? true)
         var summary = Summary()
         var reported = 0
+        func take(_ outcome: Outcome) throws {
+            summary.filesRead += outcome.isRead ? 1 : 0
+            summary.bytesRead &+= outcome.isRead ? outcome.size : 0
+            if let found = outcome.found { try report(found) }
+        }
+        /// Reports it after what is found in the files before.
+        func tell(_ found: Discrepancy) throws {
+            guard readsContent else { return try report(found) }
+            try copies.add(.found(found)) { try take($0) }
+        }
         var trees = MergeJoin(recorded, scan)
         while try trees.advance() {
             switch trees.side {
             case .both:
                 let causes = policy.causes(recorded, scan)
                 if !causes.isEmpty {
-                    try report(Discrepancy(kind: .changed, path: scan.path, causes: causes))
+                    try tell(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
                 if readsContent, recorded.status.type == .file,
-                    causes.isDisjoint(with: [.type, .size, .modified]), part.contains(recorded.path),
-                    let found = try copies.judge(recorded, &summary)
+                    causes.isDisjoint(with: [.type, .size, .modified]), part.contains(recorded.path)
                 {
-                    try report(found)
+                    if recorded.digest == nil {
+                        summary.withoutDigest += 1
+                    } else {
+                        try copies.add(.file(recorded.file), bytes: recorded.status.size) { try take($0) }
+                    }
                 }
-            case .left: try report(Discrepancy(kind: .missing, path: recorded.path))
+            case .left: try tell(Discrepancy(kind: .missing, path: recorded.path))
             case .right where isFiltered: summary.unlisted += 1
-            case .right: try report(Discrepancy(kind: .added, path: scan.path))
+            case .right: try tell(Discrepancy(kind: .added, path: scan.path))
             }
             if trees.side != .right { summary.entries += 1 }
             for problem in scan.findings.problems.dropFirst(reported) {
-                try report(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
+                try tell(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
             }
             reported = scan.findings.problems.count
         }
+        try copies.finish { try take($0) }
         return summary
     }
 
-    /// The copies of a file, in the tree and in its source.
-    private struct Copies {
+    /// A discrepancy, or a file whose content is compared with the recorded one.
+    private enum Item: Sendable {
+        case found(Discrepancy)
+        case file(File)
+    }
+
+    private struct Outcome: Sendable {
+        var found: Discrepancy?
+        var isRead = false
+        /// In bytes, by the record.
+        var size: Int64 = 0
+    }
+
+    /// The copies of files, in the tree and in its source.
+    private struct Copies: FileWorker {
         let tree: DigestReader
         let source: DigestReader?
+
+        func announce(_ items: [Item]) {
+            let paths = items.lazy.compactMap { item in
+                if case .file(let file) = item { file.path } else { nil }
+            }
+            tree.announce(paths)
+            source?.announce(paths)
+        }
 
         private enum Finding {
             case asRecorded
@@ -139,16 +181,18 @@ public struct Verification: Sendable {
             }
         }
 
-        /// nil if nothing is wrong, or there is no digest.
-        func judge(_ recorded: any EntryStream, _ summary: inout Summary) throws -> Discrepancy? {
-            guard let digest = recorded.digest else {
-                summary.withoutDigest += 1
-                return nil
+        func value(of item: Item) throws -> Outcome {
+            switch item {
+            case .found(let found): Outcome(found: found)
+            case .file(let file): Outcome(found: try judge(file), isRead: true, size: file.size)
             }
+        }
+
+        /// nil if nothing is wrong.
+        private func judge(_ recorded: File) throws -> Discrepancy? {
+            guard let digest = recorded.digest else { return nil }
             let own = try look(recorded, digest, tree)
             let other = try source.map { try look(recorded, digest, $0) } ?? .unrelated
-            summary.filesRead += 1
-            summary.bytesRead &+= recorded.status.size
             guard own.isBad || other.isBad else { return nil }
             var found = Discrepancy(
                 kind: .rotten, path: recorded.path, side: !own.isBad ? .source : other.isBad ? .both : .tree)
@@ -160,7 +204,7 @@ public struct Verification: Sendable {
         }
 
         private func look(
-            _ recorded: any EntryStream, _ digest: Digest, _ reader: DigestReader
+            _ recorded: File, _ digest: Digest, _ reader: DigestReader
         ) throws -> Finding {
             do {
                 guard let (found, status) = try reader.digest(of: recorded.path),

@@ -61,7 +61,8 @@ extension SyncOptions {
 
     fileprivate static let speed: [OptionField<SyncOptions>] = [
         .count(
-            "--threads", "work on N files at a time (default: one per processor, at most 8)", in: 1...1024
+            "--threads", "work on at most N files at a time (default: one per processor, at most 16)",
+            in: 1...1024
         ) { $0.threads = $1 },
         .value(
             "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",

@@ -1,4 +1,6 @@
 import FileSystem
+import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -7,39 +9,201 @@ import Testing
 @Suite struct TreeScanTests {
     /// Which thread reads a directory changes nothing of what is told, nor its order.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func helpersChangeNothing(seed: UInt64) throws {
+    func threadsChangeNothing(seed: UInt64) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         var tree = try DiskTree("\(scratch.path)/tree", seed: seed)
         try tree.grow(Int(seed) * 8)
-        let alone = try entries("\(scratch.path)/tree", helpers: 0)
-        for helpers in [1, 3] {
-            #expect(try entries("\(scratch.path)/tree", helpers: helpers) == alone)
+        let alone = try entries("\(scratch.path)/tree", threads: 1...1)
+        for threads in [1...16, 2...2, 8...8] {
+            #expect(try entries("\(scratch.path)/tree", threads: threads) == alone)
         }
         #expect(alone == alone.sorted { $0.path < $1.path })
     }
 
-    /// More directories than are read ahead at a time, at more levels than those have room for.
-    @Test func manyDirectoriesAtManyLevels() throws {
+    /// Directories of more entries than are read at a time, with subdirectories in each part.
+    @Test(arguments: [511, 512, 513, 4096, 4097, 9000]) func hugeDirectories(count: Int) throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        var inner: [(name: TreeName, node: TreeLiteral)] = []
+        for number in 0..<count {
+            let name = TreeName(stringLiteral: "n\(number)")
+            let leaf: TreeLiteral = number % 3 == 0 ? .file("") : .symlink(name)
+            let directory: TreeLiteral = ["in": "it", "out": .symlink("in")]
+            inner.append((name, number % 100 == 7 ? directory : leaf))
+        }
+        let tree: TreeLiteral = ["a": ["b": "c"], "z": ["b": "c"]]
+        try tree.build(at: "\(scratch.path)/tree")
+        for parent in ["tree/m", "tree/z/m"] {
+            try TreeLiteral.directory(inner, mode: 0o755, modified: nil).build(
+                at: "\(scratch.path)/\(parent)")
+        }
+        let alone = try entries("\(scratch.path)/tree", threads: 1...1)
+        #expect(alone.count == 4 + 2 * (1 + count + 2 * ((count + 92) / 100)))
+        for threads in [2...2, 8...8] {
+            #expect(try entries("\(scratch.path)/tree", threads: threads) == alone)
+        }
+    }
+
+    /// More directories than may be open for reading ahead, at many levels.
+    @Test(arguments: [0, 1, 7, 128]) func manyDirectoriesAtManyLevels(descriptors: Int) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         var level: TreeLiteral = ["leaf": "leaf"]
         for _ in 0..<12 {
             let inner = level
+            let other: TreeLiteral = ["in": [:]]
             level = .directory(
-                (0..<40).map { (TreeName(stringLiteral: "\($0)"), $0 == 17 ? inner : [:]) }, mode: 0o755,
+                (0..<40).map { (TreeName(stringLiteral: "\($0)"), $0 == 17 ? inner : other) }, mode: 0o755,
                 modified: nil)
         }
         try level.build(at: "\(scratch.path)/tree")
-        let found = try entries("\(scratch.path)/tree", helpers: 2)
-        #expect(found.count == 12 * 40 + 1)
-        #expect(found == (try entries("\(scratch.path)/tree", helpers: 0)))
+        let found = try entries("\(scratch.path)/tree", threads: 3...3, descriptors: descriptors)
+        #expect(found.count == 12 * 79 + 1)
+        #expect(found == (try entries("\(scratch.path)/tree", threads: 1...1)))
     }
 
-    private func entries(_ path: String, helpers: Int) throws -> [File] {
+    /// Beyond any path that the kernel takes, with a subdirectory to read ahead at each level.
+    @Test func deepTrees() throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        try DeepTree.make(at: scratch.path, depth: 3000)
+        let alone = try entries(scratch.path, threads: 1...1)
+        #expect(alone.count == 3001)
+        for threads in [2...2, 8...8] {
+            for descriptors in [128, 3] {
+                #expect(try entries(scratch.path, threads: threads, descriptors: descriptors) == alone)
+            }
+        }
+    }
+
+    /// What excludes a directory keeps every thread out of it, and what is told is the same.
+    @Test(arguments: 0..<20 as Range<UInt64>) func filtersChangeNothing(seed: UInt64) throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        var tree = try DiskTree("\(scratch.path)/tree", seed: seed)
+        try tree.grow(200)
+        for (directory, rules) in [("", "a.b\n"), ("/a", "b\n!c\n"), ("/b", "/A\n")]
+        where FileManager.default.fileExists(atPath: "\(scratch.path)/tree\(directory)/.") {
+            try Data(rules.utf8).write(to: URL(fileURLWithPath: "\(scratch.path)/tree\(directory)/.rules"))
+        }
+        var filters = Filters()
+        filters.exclude(Array("~".utf8))
+        let isValid = filters.setIgnoreFile(named: Array(".rules".utf8))
+        #expect(isValid)
+        let alone = try exclusions("\(scratch.path)/tree", filters, threads: 1)
+        #expect(alone.contains { $0.hasPrefix("-") } && alone.contains { $0.hasPrefix("+") })
+        for threads in [2, 8] {
+            #expect(try exclusions("\(scratch.path)/tree", filters, threads: threads) == alone)
+        }
+    }
+
+    /// What stays is told in any case, in order, and no change is an error.
+    @Test(arguments: [1, 2, 8]) func treesThatChangeMeanwhile(threads: Int) throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        let root = "\(scratch.path)/tree"
+        let stays: TreeLiteral = ["f": "stays", "s": ["f": "stays"]]
+        for number in 0..<30 {
+            let tree: TreeLiteral = ["moves": ["x": ["y": [:]]], "stays": stays]
+            try TreeLiteral.directory([("0", tree)], mode: 0o755, modified: nil).build(at: "\(root)\(number)")
+        }
+        final class Flag: Sendable { let isSet = Atomic(false) }
+        let (over, ended) = (Flag(), FileSystem.Semaphore())
+        let path = scratch.path
+        let mover = WorkerThread()
+        try mover.start {
+            var number = 0
+            while !over.isSet.load(ordering: .relaxed) {
+                let parent = "\(path)/tree\(number % 30)/0"
+                rename("\(parent)/moves", "\(parent)/moved")
+                rename("\(parent)/moved/x", "\(parent)/moved/z")
+                rmdir("\(parent)/moved/z/y")
+                mkdir("\(parent)/moved/z/y", 0o755)
+                symlink("y", "\(parent)/moved/link")
+                unlink("\(parent)/moved/link")
+                rename("\(parent)/moved/z", "\(parent)/moved/x")
+                rename("\(parent)/moved", "\(parent)/moves")
+                number += 1
+            }
+            ended.signal()
+        }
+        for _ in 0..<100 {
+            let found = try entries(path, threads: threads...threads).map(\.path)
+            #expect(found == found.sorted())
+            #expect(found.count { $0.description.hasSuffix("/stays/s/f") } == 30)
+        }
+        over.isSet.store(true, ordering: .relaxed)
+        ended.wait()
+    }
+
+    /// A scan that is left has no thread and no open directory any more.
+    @Test(arguments: [1, 2, 8]) func anAbandonedScanLeavesNothing(threads: Int) throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        let inner: TreeLiteral = ["a": ["b": [:], "c": [:]], "d": [:]]
+        let tree = TreeLiteral.directory(
+            (0..<50).map { (TreeName(stringLiteral: "\($0)"), inner) }, mode: 0o755, modified: nil)
+        try tree.build(at: "\(scratch.path)/tree")
+        for steps in [0, 1, 2, 30, 100] {
+            do {
+                let scan = try scan("\(scratch.path)/tree", threads...threads)
+                for _ in 0..<steps { #expect(try scan.advance()) }
+            }
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let open = descriptors.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            #expect(open.filter { $0.hasPrefix(scratch.path) } == [])
+        }
+    }
+
+    /// Extended attributes are those of a scan by one thread.
+    @Test func extendedAttributes() throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        let tree: TreeLiteral = ["a": ["f": "f"], "b": ["g": "g", "h": ["i": "i"]], "l": .symlink("a")]
+        try tree.build(at: "\(scratch.path)/tree")
+        let marks = ExtendedAttributes([.init(name: Array("user.mark".utf8), value: [1])])
+        for (parent, name) in [("", "a"), ("/a", "f"), ("/b", "h"), ("/b/h", "i")] as [(String, StaticString)]
+        {
+            let directory = try Directory.open(path: Array("\(scratch.path)/tree\(parent)".utf8))
+            _ = try ObjectHandle(FileName(name), in: directory)
+                .setExtendedAttributes(marks, over: ExtendedAttributes())
+        }
+        let alone = try entries(
+            "\(scratch.path)/tree", threads: 1...1, extended: MirroredAttributes.all.extended)
+        #expect(alone.count { !$0.extended.isEmpty } == 4)
+        #expect(
+            try entries("\(scratch.path)/tree", threads: 8...8, extended: MirroredAttributes.all.extended)
+                == alone)
+    }
+
+    private func scan(
+        _ path: String, _ threads: ClosedRange<Int>, descriptors: Int = 128,
+        extended: ExtendedAttributes.Selection? = nil
+    ) throws -> TreeScan {
         var options = TreeScan.Options()
-        options.helpers = helpers
-        let scan = try TreeScan(Directory.open(path: Array(path.utf8)), options)
+        (options.threads, options.descriptors, options.extended) = (threads, descriptors, extended)
+        return try TreeScan(Directory.open(path: Array(path.utf8)), options)
+    }
+
+    private func entries(
+        _ path: String, threads: ClosedRange<Int>, descriptors: Int = 128,
+        extended: ExtendedAttributes.Selection? = nil
+    ) throws -> [File] {
+        let scan = try scan(path, threads, descriptors: descriptors, extended: extended)
         var found: [File] = []
         while try scan.advance() { found.append(scan.file) }
+        return found
+    }
+
+    /// Each path, with a minus where it is excluded.
+    private func exclusions(_ path: String, _ filters: Filters, threads: Int) throws -> [String] {
+        var options = TreeScan.Options()
+        (options.threads, options.descriptors) = (threads...threads, 128)
+        let root = try Directory.open(path: Array(path.utf8))
+        let scan = try TreeScan(root, options, filter: FilteredWalk(filters, source: root))
+        var found: [String] = []
+        while try scan.advance() {
+            if case .none = scan.exclusion {
+                found.append("+\(scan.path)")
+            } else {
+                found.append("-\(scan.path)")
+            }
+        }
         return found
     }
 }

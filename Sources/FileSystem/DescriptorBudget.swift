@@ -1,0 +1,19 @@
+import Glibc
+
+/// How the descriptors that the process may open are shared out.
+package enum DescriptorBudget {
+    /// For reading ahead: a quarter, at most 256.
+    package static let ahead = min(limit / 4, 256)
+
+    /// The most threads of a `FilePipeline`: each may need a score, where it works in deep directories.
+    static let threads = max(limit / 20, 1)
+
+    /// The innermost directories that a `DirectoryChain` keeps open.
+    static let chain = limit >= 1024 ? 64 : max(limit / 32, 2)
+
+    private static let limit: Int = {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
+        return Int(clamping: min(limit.rlim_cur, 1 << 20))
+    }()
+}

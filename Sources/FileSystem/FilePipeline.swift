@@ -1,0 +1,266 @@
+import Synchronization
+
+/// Works on the files of a `FilePipeline`, on one of its threads.
+package protocol FileWorker: SendableMetatype {
+    associatedtype Item: Sendable
+    associatedtype Value: Sendable
+
+    /// Opens the files of some items and announces them to the kernel. `value` is called for each of these next, in the
+    /// same order.
+    mutating func announce(_ items: [Item])
+
+    mutating func value(of item: Item) throws -> Value
+}
+
+/// Works on many files, several at a time, and yields the values in the order of the items.
+///
+/// Each thread takes a piece of neighbouring items, announces all of its files, and works through them: so a disk always
+/// has requests to choose from, in the order of the tree. The thread that adds items takes part while it waits, so a
+/// pipeline also works where the system has no thread left.
+package final class FilePipeline<Worker: FileWorker> {
+    private let shared: Shared
+    private let threads: Int
+    private let pieceLimit: Int
+    private let makeWorker: @Sendable () -> Worker
+    private var own: Worker?
+    /// The items of the next piece, and their bytes.
+    private var collected: [Worker.Item] = []
+    private var bytes: Int64 = 0
+    /// Values that were not yet taken, and the error that follows them.
+    private var ready = Outcome()
+    private var readyIndex = 0
+    private var helpers = 0
+
+    /// Items and bytes of a piece, small enough that all threads end at about the same time.
+    private static var pieceLimits: (items: Int, bytes: Int64) { (32, 8 << 20) }
+
+    /// - Parameters:
+    ///   - threads: the number that work at a time, the caller's among them.
+    ///   - filesPerItem: how many files `announce` opens for an item.
+    ///   - makeWorker: called on each thread.
+    package init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
+        self.threads = max(min(threads, DescriptorBudget.threads), 1)
+        self.makeWorker = makeWorker
+        pieceLimit = max(
+            min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / (self.threads * filesPerItem)), 1)
+        shared = Shared()
+    }
+
+    deinit { close() }
+
+    /// Ends the other threads, each after the item that it works on, and waits for them.
+    package func close() {
+        shared.close()
+        for _ in 0..<helpers { shared.ended.wait() }
+        helpers = 0
+    }
+
+    /// Adds an item, and takes the values that are due: those that are further behind than the threads need.
+    ///
+    /// - Parameter bytes: how much `value` will read.
+    package func add(
+        _ item: Worker.Item, bytes: Int64 = 0, _ take: (Worker.Value) throws -> Void
+    ) throws {
+        guard collect(item, bytes) else { return }
+        while isFull, let value = try pop() { try take(value) }
+    }
+
+    /// Takes all remaining values.
+    package func finish(_ take: (Worker.Value) throws -> Void) throws {
+        dispatch()
+        while let value = try pop() { try take(value) }
+    }
+
+    /// The next value; nil after the last.
+    ///
+    /// - Parameter more: the next item and its bytes; nil if there is none.
+    package func next(_ more: () -> (item: Worker.Item, bytes: Int64)?) throws -> Worker.Value? {
+        while !isFull {
+            guard let (item, bytes) = more() else {
+                dispatch()
+                break
+            }
+            _ = collect(item, bytes)
+        }
+        return try pop()
+    }
+
+    // MARK: On the caller's thread
+
+    /// Enough pieces wait for each thread to find another.
+    private var isFull: Bool { shared.state.withLock(\.pieces.count) > 2 * threads }
+
+    /// True if the item completes a piece.
+    private func collect(_ item: Worker.Item, _ bytes: Int64) -> Bool {
+        collected.append(item)
+        self.bytes &+= bytes
+        guard collected.count >= pieceLimit || self.bytes >= FilePipeline.pieceLimits.bytes else {
+            return false
+        }
+        dispatch()
+        return true
+    }
+
+    private func dispatch() {
+        guard !collected.isEmpty else { return }
+        let wakes = shared.state.withLock { state in
+            state.pieces.append(Piece(items: collected))
+            guard state.idle > 0 else { return false }
+            state.idle -= 1
+            return true
+        }
+        collected = []
+        bytes = 0
+        if wakes {
+            shared.work.signal()
+        } else if helpers < threads - 1 {
+            startHelper()
+        }
+    }
+
+    private func startHelper() {
+        let (shared, makeWorker) = (shared, makeWorker)
+        do {
+            try WorkerThread().start {
+                shared.help(makeWorker)
+                shared.ended.signal()
+            }
+            helpers += 1
+        } catch {
+            // The system has no thread left: the present ones do it.
+        }
+    }
+
+    private func pop() throws -> Worker.Value? {
+        while readyIndex == ready.values.count {
+            if let failure = ready.failure { throw failure }
+            guard let outcome = nextOutcome() else { return nil }
+            (ready, readyIndex) = (outcome, 0)
+        }
+        defer { readyIndex += 1 }
+        return ready.values[readyIndex]
+    }
+
+    private enum Step {
+        case done(Outcome)
+        case work(Int, [Worker.Item])
+        case wait
+        case end
+    }
+
+    /// Waits for the first piece, and works on pieces meanwhile.
+    private func nextOutcome() -> Outcome? {
+        while true {
+            let step = shared.state.withLock { state -> Step in
+                guard let first = state.pieces.first else { return .end }
+                if let outcome = first.outcome {
+                    state.pieces.removeFirst()
+                    state.first += 1
+                    return .done(outcome)
+                }
+                if let (number, items) = state.take() { return .work(number, items) }
+                state.isAwaited = true
+                return .wait
+            }
+            switch step {
+            case .done(let outcome): return outcome
+            case .end: return nil
+            case .wait: shared.ready.wait()
+            case .work(let number, let items):
+                var worker = own ?? makeWorker()
+                own = nil
+                let outcome = shared.outcome(of: items, &worker)
+                own = worker
+                shared.end(number, outcome)
+            }
+        }
+    }
+
+    // MARK: Shared
+
+    private struct Outcome: Sendable {
+        var values: [Worker.Value] = []
+        /// Of the item after the last value.
+        var failure: (any Error)?
+    }
+
+    private struct Piece: Sendable {
+        let items: [Worker.Item]
+        var outcome: Outcome?
+    }
+
+    private struct State: Sendable {
+        var pieces: [Piece] = []
+        /// The numbers of the first piece, and of the first that no thread has taken.
+        var first = 0
+        var untaken = 0
+        var idle = 0
+        var isAwaited = false
+        /// A later piece is of no use once one has failed.
+        var hasFailed = false
+
+        mutating func take() -> (Int, [Worker.Item])? {
+            guard !hasFailed, untaken - first < pieces.count else { return nil }
+            untaken += 1
+            return (untaken - 1, pieces[untaken - 1 - first].items)
+        }
+    }
+
+    private final class Shared: Sendable {
+        let state = Mutex(State())
+        let isClosed = Atomic(false)
+        /// Wakes a helper, and the caller.
+        let (work, ready, ended) = (Semaphore(), Semaphore(), Semaphore())
+
+        func close() {
+            isClosed.store(true, ordering: .releasing)
+            let idle = state.withLock { state in
+                defer { state.idle = 0 }
+                return state.idle
+            }
+            for _ in 0..<idle { work.signal() }
+        }
+
+        func help(_ makeWorker: () -> Worker) {
+            var worker = makeWorker()
+            while true {
+                let next = state.withLock { state -> (Int, [Worker.Item])? in
+                    if isClosed.load(ordering: .acquiring) { return nil }
+                    if let next = state.take() { return next }
+                    state.idle += 1
+                    return (-1, [])
+                }
+                guard let (number, items) = next else { return }
+                if number < 0 {
+                    work.wait()
+                } else {
+                    end(number, outcome(of: items, &worker))
+                }
+            }
+        }
+
+        func outcome(of items: [Worker.Item], _ worker: inout Worker) -> Outcome {
+            var outcome = Outcome()
+            outcome.values.reserveCapacity(items.count)
+            do {
+                worker.announce(items)
+                for item in items where !isClosed.load(ordering: .relaxed) {
+                    outcome.values.append(try worker.value(of: item))
+                }
+            } catch {
+                outcome.failure = error
+            }
+            return outcome
+        }
+
+        func end(_ number: Int, _ outcome: Outcome) {
+            let wakes = state.withLock { state in
+                if outcome.failure != nil { state.hasFailed = true }
+                state.pieces[number - state.first].outcome = outcome
+                defer { state.isAwaited = false }
+                return state.isAwaited
+            }
+            if wakes { ready.signal() }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+
+/// What the calling thread has spent its time with so far. Times are in nanoseconds.
+package struct ThreadTimes: Sendable {
+    /// By the monotonic clock.
+    package var wall: Int64 = 0
+    /// On a processor. The corresponding clock is `CLOCK_THREAD_CPUTIME_ID`.
+    package var processor: Int64 = 0
+    /// Ready to run, without a processor: field 2 of `/proc/thread-self/schedstat`; 0 where the kernel does not tell.
+    package var delayed: Int64 = 0
+    /// How often it gave its processor up to wait for something.
+    package var waits = 0
+
+    /// Neither on a processor nor ready to run.
+    package var blocked: Int64 { max(wall - processor - delayed, 0) }
+
+    package init(wall: Int64, processor: Int64, delayed: Int64, waits: Int) {
+        (self.wall, self.processor, self.delayed, self.waits) = (wall, processor, delayed, waits)
+    }
+
+    package static func - (left: ThreadTimes, right: ThreadTimes) -> ThreadTimes {
+        ThreadTimes(
+            wall: left.wall - right.wall, processor: left.processor - right.processor,
+            delayed: left.delayed - right.delayed, waits: left.waits - right.waits)
+    }
+}
+
+/// Measures one thread, the one that asks first.
+package struct ThreadMeter: ~Copyable {
+    private var statistics: FileDescriptor?
+    private var isOpened = false
+
+    package init() {}
+
+    /// The times so far. To measure work, the difference of a call before, with `isBefore`, and one after.
+    package mutating func now(isBefore: Bool = false) -> ThreadTimes {
+        if !isOpened {
+            let name = "/proc/thread-self/schedstat"
+            if let opened = try? FileDescriptor.open(AT_FDCWD, name, .read) {
+                statistics = FileDescriptor(owning: opened)
+            }
+            isOpened = true
+        }
+        // The clocks are read next to the work.
+        if isBefore {
+            let (delayed, waits) = (delay(), waits())
+            return ThreadTimes(
+                wall: clock(CLOCK_MONOTONIC), processor: clock(CLOCK_THREAD_CPUTIME_ID), delayed: delayed,
+                waits: waits)
+        }
+        let (processor, wall) = (clock(CLOCK_THREAD_CPUTIME_ID), clock(CLOCK_MONOTONIC))
+        return ThreadTimes(wall: wall, processor: processor, delayed: delay(), waits: waits())
+    }
+
+    private func clock(_ id: clockid_t) -> Int64 {
+        var now = timespec()
+        clock_gettime(id, &now)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    }
+
+    private func waits() -> Int {
+        var usage = rusage()
+        getrusage(RUSAGE_THREAD, &usage)
+        return usage.ru_nvcsw
+    }
+
+    private func delay() -> Int64 {
+        withUnsafeTemporaryAllocation(byteCount: 80, alignment: 1) { buffer in
+            guard let count = try? statistics?.read(into: buffer, at: 0) else { return 0 }
+            let fields = buffer[..<count].split(separator: UInt8(ascii: " "))
+            guard fields.count > 1 else { return 0 }
+            return fields[1].reduce(0) { $0 &* 10 &+ Int64($1) &- 48 }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import FileSystem
+
+/// Compares the contents of pairs of files, on one thread.
+final class FileComparer: FileWorker {
+    struct Item: Sendable {
+        let index: Int
+        let match: Match
+        /// To be noted if both files are the same.
+        var key: Digest?
+        /// An earlier run has found them equal.
+        var isKnown = false
+    }
+
+    struct Answer: Sendable {
+        let index: Int
+        let isSame: Bool
+        let key: Digest?
+        let bytes: Int64
+        let problems: [Problem]
+    }
+
+    private let source: PathResolver
+    private let target: PathResolver
+    private var announcedSource: AnnouncedFiles
+    private var announcedTarget: AnnouncedFiles
+    private let monitor: any Monitor
+    private var problems: [Problem] = []
+
+    init(_ source: Directory, _ target: Directory, _ monitor: any Monitor) {
+        self.source = PathResolver(source)
+        self.target = PathResolver(target)
+        announcedSource = AnnouncedFiles(self.source)
+        announcedTarget = AnnouncedFiles(self.target)
+        self.monitor = monitor
+    }
+
+    func announce(_ items: [Item]) {
+        let matches = items.lazy.filter { !$0.isKnown }.map(\.match)
+        announcedSource.announce(
+            matches.filter { FileComparer.sidesToRead($0).source }.map(\.source.path))
+        announcedTarget.announce(
+            matches.filter { FileComparer.sidesToRead($0).target }.map(\.target.path))
+    }
+
+    func value(of item: Item) throws -> Answer {
+        try monitor.checkCancellation()
+        let isSame = try item.isKnown || areEqual(item.match)
+        return Answer(
+            index: item.index, isSame: isSame, key: item.key, bytes: item.match.source.size,
+            problems: takeProblems())
+    }
+
+    func takeProblems() -> [Problem] {
+        defer { problems = [] }
+        return problems
+    }
+
+    /// A side for which the base's digest still stands is not read.
+    private static func sidesToRead(_ match: Match) -> (source: Bool, target: Bool) {
+        guard match.base?.digest != nil, match.isDigestComparable else { return (true, true) }
+        return (!match.sourceStands || match.targetStands, !match.targetStands)
+    }
+
+    private func areEqual(_ match: Match) throws -> Bool {
+        guard let source = try openSource(match.source.path) else { return true }
+        guard let target = try openTarget(match.target.path) else { return false }
+        do throws(FileComparison.Failure) {
+            // A side for which the base's digest still stands is not read. The digest stays recorded where the source
+            // has not changed since, by size and modification time.
+            let reads = FileComparer.sidesToRead(match)
+            if let digest = match.base?.digest, match.isDigestComparable {
+                if reads.source {
+                    guard try self.digest(of: source.descriptor, .first) == digest else { return false }
+                }
+                if reads.target { return try self.digest(of: target.descriptor, .second) == digest }
+                return true
+            }
+            return try FileComparison.haveSameContent(source.descriptor, target.descriptor) {
+                monitor.isCancelled
+            }
+        } catch {
+            try monitor.checkCancellation()
+            guard error.side == .first else { return false }
+            problems.append(
+                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
+            return true
+        }
+    }
+
+    /// See `ContentComparison.hasRotted`.
+    func hasRotted(_ match: Match) throws -> Bool {
+        let status = match.source.status
+        guard let base = match.base, let digest = base.digest, base.status.identity == status.identity,
+            base.status.size == status.size, base.status.modified == status.modified,
+            let file = try openSource(match.source.path)
+        else { return false }
+        do throws(FileComparison.Failure) {
+            return try self.digest(of: file.descriptor, .first) != digest
+        } catch {
+            try monitor.checkCancellation()
+            problems.append(
+                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
+            return false
+        }
+    }
+
+    private func digest(
+        of file: borrowing FileDescriptor, _ side: FileComparison.Failure.Side
+    ) throws(FileComparison.Failure) -> Digest {
+        do throws(Errno) {
+            return Digest(try file.digest { monitor.isCancelled })
+        } catch {
+            throw FileComparison.Failure(side: side, errno: error)
+        }
+    }
+
+    /// nil where it cannot be opened.
+    private func openSource(_ path: RelativePath) throws -> AnnouncedFile? {
+        if let file = announcedSource.take(path) { return file }
+        do throws(SystemError) {
+            return try open(path, in: source)
+        } catch {
+            if error.errno != .noSuchFile {
+                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            }
+            return nil
+        }
+    }
+
+    /// nil where it cannot be read; then it is replaced.
+    private func openTarget(_ path: RelativePath) throws -> AnnouncedFile? {
+        if let file = announcedTarget.take(path) { return file }
+        do throws(SystemError) {
+            return try open(path, in: target)
+        } catch {
+            guard error.errno == .accessDenied else { throw error }
+            return nil
+        }
+    }
+
+    private func open(_ path: RelativePath, in tree: PathResolver) throws(SystemError) -> AnnouncedFile {
+        guard let (directory, name) = try tree.location(of: path) else {
+            throw SystemError("openat", path.bytes, .isDirectory)
+        }
+        return try directory.openContent(name)
+    }
+}

@@ -1,0 +1,179 @@
+import FileSystem
+import Synchronization
+
+/// Reads the directories of a tree in the order of a scan: the scan itself and, as far as that helps, other threads ahead
+/// of it.
+///
+/// What is unread lies in one list in the order of the scan; a directory that was read is replaced by its subdirectories
+/// and later windows. So the first that no thread has taken is the earliest. The scan reads what it needs itself, unless
+/// another thread has taken that: then it reads the next instead of sleeping. Since it can always read its own next, no
+/// number of threads and no limit can block it.
+final class DirectoryPrefetch {
+    /// The root, with its first window.
+    let root: ReadingList.Reading
+    private let shared: Shared
+    private let reader: DirectoryReader
+    private var thread = MeasuredThread()
+
+    init(_ root: Directory, _ options: TreeScan.Options, filter: FilteredWalk?) throws(SystemError) {
+        let device = try root.status().device
+        let makeReader: @Sendable () -> DirectoryReader = {
+            DirectoryReader(options, filter: filter, rootDevice: device)
+        }
+        reader = makeReader()
+        shared = Shared(options, makeReader)
+        self.root = try shared.read(root: root, reader)
+    }
+
+    deinit { shared.close() }
+
+    /// The part with a number, which is next in the order of the scan. Each part is asked for once.
+    ///
+    /// - Parameter parent: opens the directory that holds it, if no handle is kept for reading ahead.
+    func next(
+        _ id: Int, in parent: () throws(SystemError) -> Directory
+    ) throws(SystemError) -> ReadingList.Reading {
+        while true {
+            switch shared.next(id) {
+            case .ready(let result): return try result.get()
+            case .wait, .park, .end: shared.ready.wait()
+            case .read(let assignment):
+                let directory = Result { () throws(SystemError) in
+                    if let directory = assignment.directory { return directory }
+                    return try parent()
+                }
+                if let result = shared.read(assignment, in: directory, reader, &thread) {
+                    return try result.get()
+                }
+            }
+        }
+    }
+
+    /// Forgets parts that the scan does not ask for, with all that they contain.
+    func discard(_ ids: [Int]) {
+        shared.discard(ids)
+    }
+
+    fileprivate struct MeasuredThread: ~Copyable {
+        var meter = ThreadMeter()
+        var reads = 0
+    }
+
+    private final class Shared: Sendable {
+        private let list: Mutex<ReadingList>
+        private let isAdaptive: Bool
+        private let makeReader: @Sendable () -> DirectoryReader
+        /// Wakes the scan.
+        let ready = Semaphore()
+        /// Wake helpers without work, and surplus ones. With one for both, most wakings would be useless.
+        private let (work, parked) = (Semaphore(), Semaphore())
+        private let ended = Semaphore()
+
+        init(_ options: TreeScan.Options, _ makeReader: @escaping @Sendable () -> DirectoryReader) {
+            self.makeReader = makeReader
+            isAdaptive = options.threads.count > 1
+            list = Mutex(
+                ReadingList(
+                    ReaderCount(options.threads, processors: options.processors),
+                    descriptors: options.threads.upperBound > 1 ? options.descriptors : 0))
+        }
+
+        /// Changes the list, then wakes threads and closes handles without the lock.
+        private func change<Value: Sendable>(_ body: (inout ReadingList) -> Value) -> Value {
+            let (value, deferred) = list.withLock { list in
+                let value = body(&list)
+                return (value, list.takeDeferred())
+            }
+            for _ in 0..<deferred.wakings.idle { work.signal() }
+            for _ in 0..<deferred.wakings.parked { parked.signal() }
+            if deferred.wakings.scan { ready.signal() }
+            return value
+        }
+
+        func read(root: Directory, _ reader: DirectoryReader) throws(SystemError) -> ReadingList.Reading {
+            let listed = try reader.list(root)
+            var reading = ReadingList.Reading(
+                listed: listed, window: try reader.window(listed.firstWindow, of: listed, in: root),
+                directory: root)
+            change { $0.insertRoot(&reading) }
+            startHelpers()
+            return reading
+        }
+
+        func next(_ id: Int) -> ReadingList.Step { change { $0.next(id) } }
+
+        func discard(_ ids: [Int]) { change { $0.discard(ids) } }
+
+        /// Reads a part. Returns it if the scan is waiting for it.
+        func read(
+            _ assignment: ReadingList.Assignment, in directory: Result<Directory, SystemError>,
+            _ reader: DirectoryReader,
+            _ thread: inout MeasuredThread
+        ) -> Result<ReadingList.Reading, SystemError>? {
+            let isMeasured = isAdaptive && thread.reads % assignment.sampling == 0
+            thread.reads += 1
+            let before = isMeasured ? thread.meter.now(isBefore: true) : nil
+            let result = Result { () throws(SystemError) in
+                try Shared.read(assignment.part, of: assignment.parent, in: directory.get(), reader)
+            }
+            let times = before.map { thread.meter.now() - $0 }
+            let finished = change { $0.finish(assignment, result, times) }
+            if isMeasured { startHelpers() }
+            return finished
+        }
+
+        private static func read(
+            _ part: ReadingList.Part, of parent: ListedDirectory, in directory: Directory,
+            _ reader: DirectoryReader
+        ) throws(SystemError) -> ReadingList.Reading {
+            switch part {
+            case .window(let range):
+                return ReadingList.Reading(
+                    listed: parent, window: try reader.window(range, of: parent, in: directory))
+            case .subdirectory(let index):
+                let (listed, opened) = try reader.list(index, of: parent, in: directory)
+                return ReadingList.Reading(
+                    listed: listed, window: try reader.window(listed.firstWindow, of: listed, in: opened),
+                    directory: opened)
+            }
+        }
+
+        // MARK: Helpers
+
+        private func startHelpers() {
+            while let number = change({ $0.takeHelper() }) {
+                do {
+                    try WorkerThread().start { [self] in
+                        help(number)
+                        ended.signal()
+                    }
+                } catch {
+                    // The system has no thread left: the present ones read.
+                    ended.signal()
+                }
+            }
+        }
+
+        private func help(_ number: Int) {
+            let reader = makeReader()
+            var thread = MeasuredThread()
+            while true {
+                switch change({ $0.nextOfHelper(number) }) {
+                case .end, .ready: return
+                case .wait: work.wait()
+                case .park: parked.wait()
+                case .read(let assignment):
+                    guard let directory = assignment.directory else { return }
+                    _ = read(assignment, in: .success(directory), reader, &thread)
+                }
+            }
+        }
+
+        /// Ends the helpers, each after the part that it reads, and waits for them.
+        func close() {
+            for _ in 0..<change({ $0.end() }) { ended.wait() }
+            // A thread that ends may keep this object a little longer, and with it every open directory.
+            list.withLock { $0.removeAll() }
+        }
+    }
+}

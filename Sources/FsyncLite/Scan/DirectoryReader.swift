@@ -1,0 +1,74 @@
+import FileSystem
+
+/// Reads the directories of a scan, on one of its threads.
+final class DirectoryReader {
+    private let options: TreeScan.Options
+    private let filter: FilteredWalk?
+    private let resolver: PathResolver?
+    private let rootDevice: DeviceNumber
+
+    init(_ options: TreeScan.Options, filter: FilteredWalk?, rootDevice: DeviceNumber) {
+        (self.options, self.filter, self.rootDevice) = (options, filter, rootDevice)
+        resolver = filter?.resolver()
+    }
+
+    /// Lists the root.
+    func list(_ root: Directory) throws(SystemError) -> ListedDirectory {
+        ListedDirectory(
+            try DirectoryListing(of: root), try root.status(), filter: scope(of: .root, below: nil),
+            isRoot: true)
+    }
+
+    /// Opens and lists a subdirectory.
+    func list(
+        _ index: Int, of parent: ListedDirectory, in directory: Directory
+    ) throws(SystemError) -> (ListedDirectory, Directory) {
+        let bytes = parent.listing.name(at: index)
+        guard let name = FileName(bytes) else {
+            throw SystemError("openat", directory.path + [UInt8(ascii: "/")] + bytes, .noSuchFile)
+        }
+        let opened = try directory.directory(name)
+        let status = try opened.status()
+        let listing = try DirectoryListing(of: opened, isFresh: true)
+        var scope: ListedDirectory.Scope?
+        if case .success(let (outer, path))? = parent.filter {
+            scope = self.scope(of: path.appending(name), below: outer)
+        }
+        return (ListedDirectory(listing, status, filter: scope), opened)
+    }
+
+    private func scope(of path: RelativePath, below outer: FilterScope?) -> ListedDirectory.Scope? {
+        guard let filter, let resolver else { return nil }
+        return Result { (try filter.scope(of: path, below: outer, resolver), path) }
+    }
+
+    /// Reads a window of a directory's entries.
+    func window(
+        _ range: Range<Int>, of listed: ListedDirectory, in directory: Directory
+    ) throws(SystemError) -> ListingWindow {
+        try ListingWindow(range, of: listed.listing, in: directory, options.extended) { index, status in
+            guard isEntered(index, status, of: listed) else { return nil }
+            let isMount = status.isMountRoot || status.device != listed.status.device
+            return ListingWindow.Subdirectory(index: index, isMount: isMount)
+        }
+    }
+
+    /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
+    private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
+        if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
+        if listed.isRoot {
+            let name = listed.listing.name(at: index)
+            if name.elementsEqual(FileName.state.bytes) { return false }
+            if options.leavesLostAndFound(in: listed.status), name.elementsEqual(FileName.lostAndFound.bytes) {
+                return false
+            }
+        }
+        guard let filter, let scope = listed.filter else { return true }
+        guard case .success(let (rules, path)) = scope, let name = FileName(listed.listing.name(at: index))
+        else {
+            return false
+        }
+        if case .byRule = filter.exclusion(of: path.appending(name), status, in: rules) { return false }
+        return true
+    }
+}

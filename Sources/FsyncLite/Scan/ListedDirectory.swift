@@ -1,0 +1,130 @@
+import FileSystem
+
+/// A directory that a scan has opened and listed.
+final class ListedDirectory: Sendable {
+    let listing: DirectoryListing
+    let status: FileStatus
+    let filter: Scope?
+    let isRoot: Bool
+
+    /// The rules for the entries, and the path; nil without filters. Reading the ignore files can fail.
+    typealias Scope = Result<(rules: FilterScope, path: RelativePath), any Error>
+
+    /// The handle, as long as a thread may read a subdirectory or a later window ahead, and the number of those that are
+    /// unread. Guarded by the lock of the `DirectoryPrefetch`, which alone uses them.
+    nonisolated(unsafe) var directory: Directory?
+    nonisolated(unsafe) var unread = 0
+
+    init(
+        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, isRoot: Bool = false
+    ) {
+        (self.listing, self.status, self.filter, self.isRoot) = (listing, status, filter, isRoot)
+    }
+
+    /// The most entries of a window.
+    private static let windowSize = 512
+
+    var firstWindow: Range<Int> { 0..<min(ListedDirectory.windowSize, listing.count) }
+
+    var isOneWindow: Bool { listing.count <= ListedDirectory.windowSize }
+
+    /// The windows after the first.
+    var laterWindows: [Range<Int>] {
+        stride(from: ListedDirectory.windowSize, to: listing.count, by: ListedDirectory.windowSize).map {
+            $0..<min($0 + ListedDirectory.windowSize, listing.count)
+        }
+    }
+}
+
+/// Neighbouring entries of a directory, with everything that a scan looks up.
+struct ListingWindow: Sendable {
+    private(set) var range: Range<Int>
+    /// nil for a name that has vanished.
+    private var statuses: [FileStatus?]
+    private(set) var destinations: [Int: Result<[UInt8], SystemError>] = [:]
+    private(set) var extended: [Int: Result<ExtendedAttributes, SystemError>] = [:]
+    /// The entries that the scan enters.
+    private(set) var subdirectories: [Subdirectory] = []
+
+    struct Subdirectory: Sendable {
+        let index: Int
+        /// Another file system may wait long for its first access: only the scan itself enters it.
+        let isMount: Bool
+        /// In the list of what is read ahead.
+        var id = -1
+    }
+
+    /// Reads statuses, destinations of symlinks and, if wanted, extended attributes.
+    ///
+    /// - Parameter subdirectory: what the scan enters of a directory; nil if it does not.
+    init(
+        _ range: Range<Int>, of listing: DirectoryListing, in directory: Directory,
+        _ wanted: ExtendedAttributes.Selection?, _ subdirectory: (Int, FileStatus) -> Subdirectory?
+    ) throws(SystemError) {
+        self.range = range
+        statuses = try listing.statuses(range, in: directory)
+        for offset in statuses.indices {
+            switch statuses[offset]?.type {
+            case nil: continue
+            case .symlink: readDestination(offset, listing, directory)
+            default: break
+            }
+            if let wanted { readAttributes(offset, listing, directory, wanted) }
+            if case .directory? = statuses[offset]?.type, let status = statuses[offset],
+                let entered = subdirectory(range.lowerBound + offset, status)
+            {
+                subdirectories.append(entered)
+            }
+        }
+    }
+
+    private mutating func readDestination(
+        _ offset: Int, _ listing: DirectoryListing, _ directory: Directory
+    ) {
+        let index = range.lowerBound + offset
+        guard let name = FileName(listing.name(at: index)) else { return }
+        do throws(SystemError) {
+            destinations[index] = .success(try directory.destination(of: name))
+        } catch {
+            destinations[index] = .failure(error)
+            // It is gone or replaced; a slightly later scan would not have seen it.
+            if [.noSuchFile, .invalid].contains(error.errno) { statuses[offset] = nil }
+        }
+    }
+
+    private mutating func readAttributes(
+        _ offset: Int, _ listing: DirectoryListing, _ directory: Directory,
+        _ wanted: ExtendedAttributes.Selection
+    ) {
+        let index = range.lowerBound + offset
+        guard let name = FileName(listing.name(at: index)) else { return }
+        do throws(SystemError) {
+            let found = try directory.extendedAttributes(of: name, wanted)
+            if !found.isEmpty { extended[index] = .success(found) }
+        } catch {
+            extended[index] = .failure(error)
+            if error.errno == .noSuchFile { statuses[offset] = nil }
+        }
+    }
+
+    var count: Int { range.count }
+
+    func status(at index: Int) -> FileStatus? { statuses[index - range.lowerBound] }
+
+    mutating func number(_ position: Int, _ id: Int) {
+        subdirectories[position].id = id
+    }
+
+    /// Adds the window that follows this one.
+    mutating func append(_ next: ListingWindow) {
+        guard count > 0 else {
+            self = next
+            return
+        }
+        range = range.lowerBound..<next.range.upperBound
+        statuses += next.statuses
+        destinations.merge(next.destinations) { $1 }
+        extended.merge(next.extended) { $1 }
+        subdirectories += next.subdirectories
+    }
+}

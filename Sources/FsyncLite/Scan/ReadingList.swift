@@ -1,0 +1,355 @@
+import FileSystem
+
+/// The parts of a tree that are unread, in the order of a scan, and those that were read and that the scan has not asked
+/// for yet. `DirectoryPrefetch` guards it by its lock.
+struct ReadingList: Sendable {
+    /// What a thread reads at a time.
+    enum Part: Sendable {
+        /// An entry of a directory: it is opened and listed, and its first window read.
+        case subdirectory(Int)
+        /// A later window of a long listing.
+        case window(Range<Int>)
+    }
+
+    /// A part that was read.
+    struct Reading: Sendable {
+        let listed: ListedDirectory
+        var window: ListingWindow
+        /// The later windows of a subdirectory.
+        var later: ArraySlice<Int> = []
+        /// The handle, if it is open.
+        var directory: Directory?
+    }
+
+    /// A part that a thread has taken.
+    struct Assignment: Sendable {
+        let id: Int
+        let part: Part
+        let parent: ListedDirectory
+        /// nil only where the scan has to open it.
+        let directory: Directory?
+        /// A descriptor of the budget is set aside.
+        let isReserved: Bool
+        /// The scan is waiting for it.
+        let isNeeded: Bool
+        /// Those of the count when it was taken.
+        let epoch: Int
+        let sampling: Int
+    }
+
+    enum Step: Sendable {
+        case ready(Result<Reading, SystemError>)
+        case read(Assignment)
+        case wait
+        /// Only of helpers: there are more than the count asks for, or the scan is over.
+        case park
+        case end
+    }
+
+    /// The threads to wake.
+    struct Wakings: Sendable {
+        var idle = 0
+        var parked = 0
+        var scan = false
+    }
+
+    private enum Phase: Sendable {
+        /// The slot is free.
+        case none
+        case unread
+        case taken
+        /// Taken, and no longer wanted.
+        case discarded
+        case read(Result<Reading, SystemError>)
+    }
+
+    private struct Slot: Sendable {
+        var part = Part.subdirectory(0)
+        var parent: ListedDirectory?
+        var phase = Phase.none
+        /// The neighbours in the list; -1 for what only the scan reads, which is not in the list.
+        var previous = -1
+        var next = -1
+    }
+
+    /// With so many entries waiting for the scan, no more is read ahead.
+    private static let entryLimit = 32_768
+
+    private(set) var count: ReaderCount
+    /// By number. 0 is both ends of the list.
+    private var slots: [Slot]
+    private var free: [Int] = []
+    private var entries = 0
+    private var descriptors = 0
+    private var descriptorLimit: Int
+    private var awaited = 0
+    private var helpers = 0
+    private var (idle, parked) = (0, 0)
+    private var isOver = false
+    private var wakings = Wakings()
+    /// Handles to close; not with the lock.
+    private var closing: [Directory] = []
+
+    init(_ count: ReaderCount, descriptors: Int) {
+        (self.count, descriptorLimit) = (count, descriptors)
+        slots = [Slot()]
+        (slots[0].previous, slots[0].next) = (0, 0)
+    }
+
+    /// What is to be done after the lock is released.
+    mutating func takeDeferred() -> (wakings: Wakings, handles: [Directory]) {
+        defer { (wakings, closing) = (Wakings(), []) }
+        return (wakings, closing)
+    }
+
+    // MARK: Taking parts
+
+    /// The step of the scan, which needs a part.
+    mutating func next(_ id: Int) -> Step {
+        switch slots[id].phase {
+        case .read(let result):
+            remove(id)
+            guard case .success(var reading) = result else { return .ready(result) }
+            release(reading.window.count)
+            reading.directory = reading.listed.directory
+            return .ready(.success(reading))
+        case .none, .unread: return .read(begin(id, isNeeded: true))
+        case .taken, .discarded:
+            if let assignment = take() { return .read(assignment) }
+            awaited = id
+            return .wait
+        }
+    }
+
+    /// The step of a helper.
+    ///
+    /// - Parameter number: from 0.
+    mutating func nextOfHelper(_ number: Int) -> Step {
+        if isOver { return .end }
+        if number >= count.threads - 1 {
+            parked += 1
+            return .park
+        }
+        if let assignment = take() { return .read(assignment) }
+        idle += 1
+        return .wait
+    }
+
+    /// Takes the first part that no thread has taken; nil at a limit.
+    private mutating func take() -> Assignment? {
+        guard entries < ReadingList.entryLimit, descriptors < descriptorLimit else { return nil }
+        var id = slots[0].next
+        while id > 0 {
+            if case .unread = slots[id].phase { return begin(id, isNeeded: false) }
+            id = slots[id].next
+        }
+        return nil
+    }
+
+    private mutating func begin(_ id: Int, isNeeded: Bool) -> Assignment {
+        guard let parent = slots[id].parent else { preconditionFailure("a part that is not in the list") }
+        slots[id].phase = .taken
+        var isReserved = false
+        if case .subdirectory = slots[id].part { isReserved = descriptors < descriptorLimit }
+        if isReserved { descriptors += 1 }
+        return Assignment(
+            id: id, part: slots[id].part, parent: parent, directory: parent.directory,
+            isReserved: isReserved, isNeeded: isNeeded, epoch: count.epoch,
+            sampling: count.sampling)
+    }
+
+    // MARK: Ending parts
+
+    /// Replaces a part by what it contains.
+    ///
+    /// - Parameter times: what the reading took, if it was measured.
+    /// - Returns: the result, if the scan is waiting for it.
+    mutating func finish(
+        _ assignment: Assignment, _ result: Result<Reading, SystemError>, _ times: ThreadTimes?
+    ) -> Result<Reading, SystemError>? {
+        if let times, assignment.epoch == count.epoch { learn(times) }
+        if awaited == assignment.id { (awaited, wakings.scan) = (0, true) }
+        var isWanted = true
+        if case .discarded = slots[assignment.id].phase { isWanted = false }
+        if isWanted, !assignment.isNeeded, isShortOfDescriptors(result) {
+            // The scan itself reads all that is left, with few descriptors.
+            if assignment.isReserved { descriptors -= 1 }
+            descriptorLimit = 0
+            slots[assignment.id].phase = .unread
+            return nil
+        }
+        guard case .success(var reading) = result, isWanted else {
+            if assignment.isReserved { descriptors -= 1 }
+            leave(assignment.parent)
+            if isWanted, !assignment.isNeeded {
+                unlink(assignment.id)
+                slots[assignment.id].phase = .read(result)
+            } else {
+                remove(assignment.id)
+            }
+            return assignment.isNeeded ? result : nil
+        }
+        if case .subdirectory = assignment.part { keep(&reading, assignment) }
+        // What the scan reads itself comes before all that is listed.
+        let following = slots[assignment.id].next
+        insert(&reading, before: following >= 0 ? following : slots[0].next)
+        leave(assignment.parent)
+        if assignment.isNeeded {
+            remove(assignment.id)
+            return .success(reading)
+        }
+        unlink(assignment.id)
+        // Its handle, if it is kept, is closed with its last unread part.
+        reading.directory = nil
+        entries += reading.window.count
+        slots[assignment.id].phase = .read(.success(reading))
+        return nil
+    }
+
+    private func isShortOfDescriptors(_ result: Result<Reading, SystemError>) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return [.manyOpenFiles, .manyOpenFilesInAll].contains(error.errno)
+    }
+
+    /// Keeps the handle of a directory for reading ahead, if anything is to be read and the budget allows it.
+    private mutating func keep(_ reading: inout Reading, _ assignment: Assignment) {
+        guard assignment.isReserved else { return }
+        if reading.window.subdirectories.isEmpty, reading.listed.isOneWindow {
+            descriptors -= 1
+            if !assignment.isNeeded, let directory = reading.directory { closing.append(directory) }
+        } else {
+            reading.listed.directory = reading.directory
+        }
+    }
+
+    /// The root, with its handle.
+    mutating func insertRoot(_ reading: inout Reading) {
+        descriptors += 1
+        reading.listed.directory = reading.directory
+        reading.listed.unread += 1
+        insert(&reading, before: 0)
+        leave(reading.listed)
+    }
+
+    /// Puts what a part contains into the list, and numbers it.
+    private mutating func insert(_ reading: inout Reading, before next: Int) {
+        let listed = reading.listed
+        var shared = 0
+        for (position, subdirectory) in reading.window.subdirectories.enumerated() {
+            let isShared = !subdirectory.isMount && listed.directory != nil
+            shared += isShared ? 1 : 0
+            let id = add(.subdirectory(subdirectory.index), of: listed, before: isShared ? next : nil)
+            reading.window.number(position, id)
+        }
+        if reading.window.range.lowerBound == 0, !listed.isOneWindow {
+            for range in listed.laterWindows {
+                shared += 1
+                reading.later.append(
+                    add(.window(range), of: listed, before: listed.directory != nil ? next : nil))
+            }
+        }
+        // Never for a single directory: waking a thread costs as much as reading a small one.
+        if shared > 1, entries < ReadingList.entryLimit / 2 { wakeIdle() }
+    }
+
+    private mutating func add(_ part: Part, of parent: ListedDirectory, before next: Int?) -> Int {
+        parent.unread += 1
+        var slot = Slot(part: part, parent: parent, phase: .unread)
+        if let next { (slot.previous, slot.next) = (slots[next].previous, next) }
+        let id = free.popLast() ?? slots.count
+        if id < slots.count { slots[id] = slot } else { slots.append(slot) }
+        if let next {
+            slots[slot.previous].next = id
+            slots[next].previous = id
+        }
+        return id
+    }
+
+    private mutating func unlink(_ id: Int) {
+        let (previous, next) = (slots[id].previous, slots[id].next)
+        guard next >= 0 else { return }
+        slots[previous].next = next
+        slots[next].previous = previous
+        (slots[id].previous, slots[id].next) = (-1, -1)
+    }
+
+    /// Forgets a part, whose number is used again.
+    private mutating func remove(_ id: Int) {
+        unlink(id)
+        slots[id] = Slot()
+        free.append(id)
+    }
+
+    /// A part of the directory is no longer unread.
+    private mutating func leave(_ listed: ListedDirectory) {
+        listed.unread -= 1
+        guard listed.unread == 0, let directory = listed.directory else { return }
+        listed.directory = nil
+        descriptors -= 1
+        closing.append(directory)
+    }
+
+    /// Entries no longer wait for the scan.
+    private mutating func release(_ count: Int) {
+        let before = entries
+        entries -= count
+        let half = ReadingList.entryLimit / 2
+        if before >= half, entries < half { wakeIdle() }
+    }
+
+    private mutating func wakeIdle() {
+        wakings.idle += idle
+        idle = 0
+    }
+
+    /// Forgets parts that the scan does not ask for, with all that they contain.
+    mutating func discard(_ ids: [Int]) {
+        var ids = ids
+        while let id = ids.popLast() {
+            switch slots[id].phase {
+            case .none: continue
+            case .unread:
+                if let parent = slots[id].parent { leave(parent) }
+                remove(id)
+            case .taken, .discarded: slots[id].phase = .discarded
+            case .read(let result):
+                remove(id)
+                guard case .success(let reading) = result else { continue }
+                release(reading.window.count)
+                ids += reading.window.subdirectories.map(\.id) + reading.later
+            }
+        }
+    }
+
+    // MARK: Helpers
+
+    private mutating func learn(_ times: ThreadTimes) {
+        let before = count.threads
+        count.learn(times)
+        guard count.threads > before else { return }
+        wakings.parked += parked
+        parked = 0
+    }
+
+    /// The number of the next helper to start; nil if there are enough.
+    mutating func takeHelper() -> Int? {
+        guard !isOver, helpers < count.threads - 1 else { return nil }
+        helpers += 1
+        return helpers - 1
+    }
+
+    /// Closes all directories. No thread reads any more.
+    mutating func removeAll() {
+        slots = []
+        closing = []
+    }
+
+    /// Ends all helpers, and tells how many were started.
+    mutating func end() -> Int {
+        isOver = true
+        wakeIdle()
+        wakings.parked += parked
+        parked = 0
+        return helpers
+    }
+}
