@@ -280,7 +280,9 @@ struct FilterRunTests {
     /// A file that is left out by its size takes the place of a directory of the target.
     @Test(arguments: [[], ["--no-delete"]])
     func leftOutFileInPlaceOfADirectory(options: [String]) throws {
-        let scene = try MirrorScene(["a": ["x": ["f": "small"]], "l": .symlink("x"), "m": ["b": .symlink("x")]])
+        let scene = try MirrorScene([
+            "a": ["x": ["f": "small"]], "l": .symlink("x"), "m": ["b": .symlink("x")],
+        ])
         try scene.build(["big": .file(String(repeating: "b", count: 100))], at: "source")
         try scene.mirror()
         let filters = ["--min-size", "50"] + options
@@ -290,7 +292,9 @@ struct FilterRunTests {
         let kept = ["a", "a/x", "a/x/f", "big"]
         try apply(scene, filters, leaving: options.isEmpty ? kept : kept + ["l", "m", "m/b"])
         try apply(scene, filters + ["--trust-manifest"])
-        for name in ["a", "l", "m"] { try scene.append(String(repeating: name, count: 60), to: "source/\(name)") }
+        for name in ["a", "l", "m"] {
+            try scene.append(String(repeating: name, count: 60), to: "source/\(name)")
+        }
         // Without the option, `a` holds what is left out.
         #expect(try scene.run(["plan", "source", "target"] + filters).code == 4)
         try scene.mirror()
@@ -325,7 +329,8 @@ struct FilterRunTests {
                     #expect(run.errors.contains("--delete-excluded"), "\(run.errors)")
                 }
                 #expect(try scene.text("target/a") == "123")
-                #expect(try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).code == 0)
+                #expect(
+                    try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).code == 0)
                 #expect(scene.exists("target/a/b"))
             }
         }
