@@ -105,14 +105,16 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         package let name: FileName
     }
 
-    package func location() throws(SyncError) -> Location {
+    /// - Parameter flags: `pathOnly` needs no permission to read the parent directory, which cannot be synced then.
+    package func location(_ flags: FileDescriptor.Flags = .read) throws(SyncError) -> Location {
         let (parent, last) = split
         // A NUL would end the path early for the kernel, and name another file than the message.
         guard !parent.contains(0), let name = FileName(last) else {
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
         return Location(
-            directory: try reporting { () throws(SystemError) in try .open(path: Array(parent)) }, name: name)
+            directory: try reporting { () throws(SystemError) in try .open(path: Array(parent), flags) },
+            name: name)
     }
 
     /// Opens the directory at this path.
@@ -131,7 +133,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             do {
                 // `.`, `..` and `/` are not names: they exist if they open.
                 guard FileName(split.name) != nil else { return try status.type == .directory }
-                let location = try location()
+                let location = try location(.pathOnly)
                 return try reporting { () throws(SystemError) in
                     try location.directory.status(of: location.name)
                 }
@@ -180,7 +182,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
                 let directory = try directory()
                 return try reporting { () throws(SystemError) in try directory.status() }
             }
-            let location = try location()
+            let location = try location(.pathOnly)
             let handle = try reporting { () throws(SystemError) in
                 try location.directory.open(location.name, [.pathOnly])
             }
@@ -207,7 +209,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     ///   - permissions: the permission bits before the umask.
     public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
         guard parents else {
-            let location = try location()
+            let location = try location(.pathOnly)
             return try reporting { () throws(SystemError) in
                 try location.directory.makeDirectory(location.name, permissions: permissions)
             }

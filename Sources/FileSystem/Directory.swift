@@ -18,10 +18,12 @@ package final class Directory: Sendable {
     }
 
     /// Opens a directory by a path that a user gave. No other call follows symlinks.
-    package static func open(path: [UInt8]) throws(SystemError) -> Directory {
+    package static func open(
+        path: [UInt8], _ flags: FileDescriptor.Flags = .read
+    ) throws(SystemError) -> Directory {
         let descriptor = try calling("open", path) { () throws(Errno) -> Int32 in
             try withCString(terminated: path + [0]) { (pointer) throws(Errno) -> Int32 in
-                try FileDescriptor.open(AT_FDCWD, pointer, [.read, .directory])
+                try FileDescriptor.open(AT_FDCWD, pointer, [flags, .directory])
             }
         }
         return Directory(path: path, descriptor: FileDescriptor(owning: descriptor))

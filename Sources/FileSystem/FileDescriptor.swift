@@ -31,6 +31,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         package static let noFollow = Flags(rawValue: O_NOFOLLOW)
         /// A reference to the object: needs no permission on it and cannot read its content.
         package static let pathOnly = Flags(rawValue: O_PATH)
+        /// `O_NOATIME`, which glibc declares with `_GNU_SOURCE` only.
+        static let ownedOnly = Flags(rawValue: 0o1000000)
     }
 
     /// The corresponding C function is `openat`. The caller gives the result an owner.

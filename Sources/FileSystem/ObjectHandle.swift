@@ -81,6 +81,24 @@ package struct ObjectHandle: ~Copyable, Sendable {
         return try calling(call, path) { () throws(Errno) in try withCString(terminated: link, body) }
     }
 
+    /// Whether the user may set the attributes of this file or directory, as its owner or as root of a user namespace
+    /// that has the owner. The kernel asks the same before it opens with `O_NOATIME`.
+    package var isOwned: Bool {
+        get throws(SystemError) {
+            guard [.file, .directory].contains(try status().type) else { return true }
+            do throws(SystemError) {
+                return try withLink("open") { (link) throws(Errno) in
+                    _ = FileDescriptor(
+                        owning: try FileDescriptor.open(AT_FDCWD, link, [.read, .nonBlocking, .ownedOnly]))
+                    return true
+                }
+            } catch {
+                guard [.notPermitted, .accessDenied].contains(error.errno) else { throw error }
+                return false
+            }
+        }
+    }
+
     /// Sets the modification time; the access time stays.
     package func setModified(_ time: FileTime) throws(SystemError) {
         guard isPathOnly else {

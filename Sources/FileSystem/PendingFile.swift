@@ -69,6 +69,10 @@ package struct PendingFile: ~Copyable {
         try file.setPermissions(permissions)
     }
 
+    package func setModified(_ time: FileTime) throws(SystemError) {
+        try file.setModified(time)
+    }
+
     /// Copies owner, extended attributes, permission bits and modification time from another file.
     package func setAttributes(
         like status: FileStatus, extended: ExtendedAttributes = ExtendedAttributes()

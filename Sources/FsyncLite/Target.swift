@@ -139,7 +139,9 @@ public struct Target: Sendable {
             throw SyncError(.inputMissing, path: path, "the target does not exist")
         }
         guard let state = root.state else {
-            throw SyncError(.inputMissing, path: path, "this is no target: it has no .fsync-lite")
+            let reason = try root.stateOfOtherName().map(GuardFacts.renamed)
+            throw SyncError(
+                .inputMissing, path: path, reason ?? "this is no target: it has no .fsync-lite")
         }
         return (root, state)
     }

@@ -153,6 +153,14 @@ final class JournalObjects {
         return (status, directory.path(of: location.name))
     }
 
+    /// Whether the present user may set the attributes of an object.
+    func mayChange(_ object: Int, _ status: FileStatus) throws -> Bool {
+        guard Account.isRoot else { return status.owner == Account.effectiveUser }
+        guard status.owner == Account.unmappedUser else { return true }
+        guard let location = location(of: object) else { return try ObjectHandle(of: root).isOwned }
+        return try ObjectHandle(location.name, in: handle(location.parent)).isOwned
+    }
+
     /// The path of an object that may be at none of its locations, for messages.
     func describe(_ object: Int) -> [UInt8] {
         let item = journal.objects[object]

@@ -29,10 +29,11 @@ extension Commit {
             let (current, path) =
                 try change.object == OperationGraph.root
                 ? (status: root.status(), path: root.path) : objects.look(change.object)
-            guard Account.isRoot || current.owner == Account.effectiveUser else {
+            guard try objects.mayChange(change.object, current) else {
+                let remedy = Account.isRoot ? "run outside this user namespace" : "run as root"
                 throw SyncError(
                     .refused, path: path,
-                    "it belongs to user \(current.owner), and only its owner can put its times right; run as root"
+                    "it belongs to user \(current.owner), and only its owner can put its times right; \(remedy)"
                 )
             }
             let old = change.old ?? Attributes(current)

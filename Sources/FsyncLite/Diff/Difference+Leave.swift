@@ -65,6 +65,14 @@ extension Difference {
         return paths
     }
 
+    /// Directories that are deleted with entries in them, without those below others.
+    var deletedTrees: [RelativePath] {
+        let gone = Set(deleted.lazy.map(\.file.path))
+        func isGone(_ path: RelativePath?) -> Bool { path.map(gone.contains) ?? false }
+        let holders = Set(gone.compactMap(\.parent).filter(gone.contains))
+        return holders.filter { !isGone($0.parent) }.sorted()
+    }
+
     /// Deletes only what is in the way of a new entry. What stays moves along with its directory, and the manifest
     /// keeps it.
     ///

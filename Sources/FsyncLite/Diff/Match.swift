@@ -88,7 +88,7 @@ package struct Match: Hashable, Sendable {
                 && !(source.extended.isEmpty && target.extended.isEmpty)
         return (
             Attributes(target.status, extended: setsExtended ? target.extended : nil),
-            Attributes(source.status, extended: setsExtended ? source.extended : nil)
+            Attributes(held.status, extended: setsExtended ? source.extended : nil)
         )
     }
 

@@ -122,10 +122,11 @@ package struct TreeMerge {
     ) -> Exclusions {
         let isSourceExcluded = side != .right && source.exclusion != .none
         guard side != .left, !policy.deletesExcluded else { return (isSourceExcluded, false) }
-        // Where both have the entry, the source's size decides. A rule for directories does not exclude a file of that
-        // name.
+        // Of two files, the source's size decides. A rule for directories does not exclude a file of that name, nor a
+        // rule for sizes anything but files.
         let isTargetExcluded =
-            (isSourceExcluded && (source.exclusion == .bySize || target.exclusion != .none))
+            (isSourceExcluded
+                && (source.exclusion == .bySize ? target.status.type == .file : target.exclusion != .none))
             || target.exclusion == .byRule || (side == .right && target.exclusion == .bySize)
         return (isSourceExcluded, isTargetExcluded)
     }

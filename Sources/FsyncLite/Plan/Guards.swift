@@ -85,6 +85,12 @@ struct GuardFacts {
     /// File systems that keep them if the probe before the stage agrees.
     static let probed: Set<String> = ["zfs", "f2fs", "bcachefs"]
 
+    /// - Parameter state: the path of the state of a target that has another name now.
+    static func renamed(_ state: [UInt8]) -> String {
+        "the target was renamed after an exchange, and its state is \(escapedText(state)); "
+            + "rename that likewise, or the target back"
+    }
+
     /// All reasons to refuse, not only the first.
     func refusals() -> [Refusal] {
         let difference = plan.difference
@@ -105,9 +111,7 @@ struct GuardFacts {
         }
         if recorded == nil, difference.targetCount > 0, !options.adopt {
             if let stateElsewhere {
-                refuse(
-                    "the target was renamed after an exchange, and its state is \(escapedText(stateElsewhere)); "
-                        + "rename that likewise, or the target back")
+                refuse(GuardFacts.renamed(stateElsewhere))
             } else {
                 refuse(
                     "the target holds \(Amount.entries(difference.targetCount)) and was never written by fsync-lite"
@@ -137,6 +141,13 @@ struct GuardFacts {
             refuse(
                 "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
                 option: options.deletesExcluded ? nil : "--delete-excluded")
+        }
+        if options.keepsDeleted {
+            for path in difference.deletedTrees {
+                refuse(
+                    "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
+                        + "take its place; leave --no-delete out, or that path with --exclude")
+            }
         }
         for path in rotten {
             refuse(

@@ -374,7 +374,7 @@ package struct OperationGraph: Sendable {
                 deferredDirectories.insert(path)
             } else if let match = valuesByOld[path] {
                 changes[object] = (
-                    match.source.path, Attributes(match.target.status), Attributes(match.source.status)
+                    match.source.path, Attributes(match.target.status), Attributes(match.held.status)
                 )
             } else {
                 changes[object] = (path, nil, nil)

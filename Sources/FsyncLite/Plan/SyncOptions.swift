@@ -17,7 +17,7 @@ public struct SyncOptions: Hashable, Sendable {
     public var createParents = false
     /// Refuse a plan that deletes more than this.
     public var deleteLimit = DeleteLimit.half
-    /// Delete nothing.
+    /// Delete nothing; a plan in which something replaces a directory that is not empty is refused.
     public var keepsDeleted = false
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false

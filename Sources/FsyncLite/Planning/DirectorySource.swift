@@ -184,7 +184,9 @@ struct DirectorySource: PlanSource {
         {
             throw ManifestIsWrong()
         }
-        problems += merge.omissions.problems
+        var omissions = merge.omissions
+        if let root = try rootMatch(merge.policy), !root.changesAttributes { omissions.add(root.source) }
+        problems += omissions.problems
         noteRecord(difference, merge.policy)
     }
 

@@ -71,10 +71,20 @@ struct TargetDomains {
 
     private mutating func domain(_ path: RelativePath) throws -> Domain {
         if let last, last.path == path { return last.domain }
-        let domain = try known[path] ?? resolver?.directory(path).domain() ?? Domain()
+        let domain = try known[path] ?? lookUp(path)
         known[path] = domain
         last = (path, domain)
         return domain
+    }
+
+    /// An excluded entry may have the name of a directory of the source: then the guards refuse the plan.
+    private func lookUp(_ path: RelativePath) throws(SystemError) -> Domain {
+        do throws(SystemError) {
+            return try resolver?.directory(path).domain() ?? Domain()
+        } catch {
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
+            return Domain()
+        }
     }
 
     /// - Parameter path: of an object in the target.

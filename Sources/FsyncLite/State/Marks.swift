@@ -63,7 +63,11 @@ extension StateDirectory {
     /// Runs `move`, which changes the root's modification time, and restores that time. After an interruption, the next
     /// run that writes restores it.
     func keepingTime(of root: Directory, _ move: () throws -> Void) throws {
-        try touch(.rootTime, modified: root.status().modified)
+        // RACE: under its name it has the time at once. An interruption between creating it and setting its time would
+        // give the root the time of that moment.
+        let kept = try PendingFile(StateEntry.rootTime.name, in: directory)
+        try kept.setModified(root.status().modified)
+        try kept.commit(durably: false)
         let moved = Result(catching: move)
         try putBackTime(of: root)
         try moved.get()

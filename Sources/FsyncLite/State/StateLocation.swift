@@ -13,7 +13,7 @@ extension StateDirectory {
 extension TargetRoot {
     /// The state beside this directory under another name, if the directory was renamed after an exchange.
     func stateOfOtherName() throws -> [UInt8]? {
-        guard let directory, let (parent, _) = try directory.location(.read) else { return nil }
+        guard let directory, let (parent, _) = try readableLocation(of: directory) else { return nil }
         let identity = try directory.status().identity
         for name in try DirectoryListing.names(in: parent).sorted()
         where name.bytes.first == UInt8(ascii: ".")
@@ -26,6 +26,18 @@ extension TargetRoot {
             return parent.path(of: name)
         }
         return nil
+    }
+
+    /// nil if the user may not read the directory that holds this one.
+    private func readableLocation(
+        of directory: Directory
+    ) throws(SystemError) -> (parent: Directory, name: FileName)? {
+        do throws(SystemError) {
+            return try directory.location(.read)
+        } catch {
+            guard error.errno == .accessDenied else { throw error }
+            return nil
+        }
     }
 
     /// Why the state cannot be moved to its new location and back; nil if it stays or can be moved.

@@ -53,7 +53,7 @@ struct TargetRoot {
     private static func orphan(_ path: [UInt8]) throws -> StateDirectory? {
         let file = LocalFile(bytes: path)
         guard try file.parent.isDirectory else { return nil }
-        let location = try file.location()
+        let location = try file.location(.pathOnly)
         return try FileName.state(beside: location.name).flatMap {
             try StateDirectory($0, in: location.directory, isBeside: true)
         }
@@ -90,7 +90,8 @@ struct TargetRoot {
         guard directory == nil else { return }
         let file = LocalFile(bytes: path)
         if parents { try file.parent.makeDirectory(parents: true) }
-        let location = try file.location()
+        // The sync of the target's file system makes the name durable.
+        let location = try file.location(.pathOnly)
         do throws(SystemError) {
             try location.directory.makeDirectory(location.name)
         } catch {

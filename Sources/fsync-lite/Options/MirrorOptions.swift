@@ -17,7 +17,9 @@ extension SyncOptions {
             "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
             "give a number, a percentage such as 20%, or unlimited", { DeleteLimit($0) }
         ) { $0.deleteLimit = $1 },
-        .flag("--no-delete", "delete nothing") { $0.keepsDeleted = true },
+        .flag("--no-delete", "delete nothing, and refuse to replace a directory that is not empty") {
+            $0.keepsDeleted = true
+        },
         .flag("--trust-source", "copy also what is not as recorded although its size and time are") {
             $0.trustsSource = true
         },

@@ -112,6 +112,45 @@ struct ExchangeTests {
         #expect(hasBeenPending)
     }
 
+    /// The state moves, and with it the time of the root.
+    @Test(
+        .needs(.strace), arguments: [true, false], [[], ["--back"]])
+    func killedWhileTheStateMovesTheRootKeepsItsTime(isBack: Bool, options: [String]) throws {
+        var number = 0
+        while true {
+            number += 1
+            let scene = try MirrorScene([:], inMemory: true)
+            try scene.build(["f": "1"], at: "source")
+            try scene.setTime(TreeTime(1_600_000_000, 7), of: "source")
+            try scene.mirror(isBack ? "--exchange" : "--checksum")
+            try scene.append("2", to: "source/f")
+            #expect(number < 99)
+            let run = try CommandRun(
+                ["apply", "source", "target", isBack ? "--checksum" : "--exchange"],
+                in: scene.directory.path,
+                under: [
+                    "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=utimensat", "-e",
+                    "inject=utimensat:signal=KILL:when=\(number)",
+                ])
+            if run.code == 0 { break }
+            #expect(try scene.run(["recover", "target"] + options).code == 0)
+            #expect(try scene.status("target").st_mtim.tv_sec == 1_600_000_000, "\(number)")
+        }
+    }
+
+    @Test func statusOfARenamedTargetNamesItsState() throws {
+        let scene = try MirrorScene(["a": "one"])
+        try scene.mirror("--exchange")
+        try scene.move("target", to: "other")
+        for verb in ["status", "undo", "recover"] {
+            let run = try scene.run(verb, "other")
+            #expect(run.code == 66, "\(run.errors)")
+            #expect(run.errors.contains(".target.fsync-lite; rename that likewise"), "\(run.errors)")
+        }
+        try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
+        #expect(try scene.run("status", "other").code == 0)
+    }
+
     @Test func theStateGoesBesideTheTargetAndBack() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
         try scene.mirror()

@@ -277,4 +277,62 @@ struct FilterRunTests {
         #expect(run.code == 4, "\(run.errors)")
         #expect(try scene.text("target/thing/theirs") == "kept")
     }
+    /// A file that is left out by its size takes the place of a directory of the target.
+    @Test(arguments: [[], ["--no-delete"]])
+    func leftOutFileInPlaceOfADirectory(options: [String]) throws {
+        let scene = try MirrorScene([
+            "a": ["x": ["f": "small"]], "l": .symlink("x"), "m": ["b": .symlink("x")],
+        ])
+        try scene.build(["big": .file(String(repeating: "b", count: 100))], at: "source")
+        try scene.mirror()
+        let filters = ["--min-size", "50"] + options
+        try apply(scene, filters)
+        for name in ["a", "l", "m"] { try scene.remove("source/\(name)") }
+        try scene.build(["a": "1", "l": "1", "m": "1"], at: "source")
+        let kept = ["a", "a/x", "a/x/f", "big"]
+        try apply(scene, filters, leaving: options.isEmpty ? kept : kept + ["l", "m", "m/b"])
+        try apply(scene, filters + ["--trust-manifest"])
+        for name in ["a", "l", "m"] {
+            try scene.append(String(repeating: name, count: 60), to: "source/\(name)")
+        }
+        // Without the option, `a` holds what is left out.
+        #expect(try scene.run(["plan", "source", "target"] + filters).code == 4)
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).paths == (options.isEmpty ? kept : kept + ["l", "m", "m/b"]))
+    }
+
+    @Test func leftOutLargeFileInPlaceOfADirectory() throws {
+        let scene = try MirrorScene(["m": ["b": .symlink("x")], "z": "z"])
+        try scene.mirror()
+        try scene.remove("source/m")
+        try scene.build(["m": "12"], at: "source")
+        try apply(scene, ["--no-delete", "--max-size", "1"], leaving: ["m", "m/b", "z"])
+        try apply(scene, ["--max-size", "1"], leaving: ["z"])
+    }
+
+    /// An ext4 tells the projects of its directories, so they are looked up.
+    @Test(.needs(.mounts))
+    func excludedFileInPlaceOfDirectoriesIsRefusedOnEveryFileSystem() throws {
+        let scene = try MirrorScene(["a": "123", "x": "1"])
+        try scene.build([:], at: "target")
+        try withExtendedLifetime(scene) {
+            try TestDisk.ext4(megabytes: 8).mounted(at: scene.target) {
+                try scene.remove("target/lost+found")
+                try scene.mirror()
+                try scene.remove("source/a")
+                try scene.build(["a": ["b": [:]]], at: "source")
+                let filters = ["--exclude", "*", "--include", "*/", "--include", "x"]
+                for verb in ["plan", "apply"] {
+                    let run = try scene.run([verb, "source", "target"] + filters)
+                    #expect(run.code == 4, "\(run.code) \(run.errors)")
+                    #expect(run.errors.contains("--delete-excluded"), "\(run.errors)")
+                }
+                #expect(try scene.text("target/a") == "123")
+                #expect(
+                    try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).code == 0)
+                #expect(scene.exists("target/a/b"))
+            }
+        }
+    }
 }

@@ -320,4 +320,23 @@ struct GuardTests {
         _ = HostCommand.works("chattr", "-i", scene.path("target/moved/y"))
         try scene.expectMirrored()
     }
+    @Test func noDeleteKeepsWhatADirectoryHolds() throws {
+        let scene = try MirrorScene(["m": ["b": "kept"], "empty": [:], "n": ["b": ["x": "1"]], "z": "z"])
+        try scene.mirror()
+        for name in ["m", "empty"] { try scene.remove("source/\(name)") }
+        try scene.build(["m": "a file", "empty": "a file"], at: "source")
+        let plan = try scene.plan("--no-delete")
+        #expect(plan.code == 4 && plan.errors.contains("m in the target"), "\(plan.errors)")
+        #expect(try scene.apply("--no-delete").code == 4)
+        #expect(try scene.text("target/m/b") == "kept")
+        #expect(try scene.apply("--no-delete", "--exclude", "/m").code == 0)
+        #expect(try scene.text("target/empty") == "a file")
+        #expect(try scene.text("target/m/b") == "kept")
+        // A file moves there.
+        try scene.remove("source/n")
+        try scene.move("source/z", to: "source/n")
+        #expect(try scene.apply("--no-delete", "--exclude", "/m").code == 4)
+        #expect(try scene.text("target/n/b/x") == "1")
+        try scene.mirror()
+    }
 }

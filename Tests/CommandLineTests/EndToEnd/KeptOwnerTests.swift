@@ -133,4 +133,47 @@ struct KeptOwnerTests {
             try scene.remove("source/more")
         }
     }
+    /// What the target could not hold is not tried again when a directory gets new names.
+    @Test(.needs(.userNamespaces), arguments: [[], ["--keep-going"], ["--exchange"]])
+    func omittedOwnersStayOmittedInLaterRuns(options: [String]) throws {
+        let scene = try MirrorScene(["d": ["g": "1"], "f": "1"])
+        for name in ["source", "source/d"] { try scene.setOwner(70000, 70000, of: name) }
+        func apply() throws -> CommandRun {
+            try CommandRun(
+                ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+        }
+        #expect(try apply().code == 3)
+        for round in 1...2 {
+            for name in ["f", "d/g"] { try scene.append("more", to: "source/\(name)") }
+            let run = try apply()
+            #expect(run.code == 3 && run.errors.contains("owner"), "\(run.code) \(run.errors)")
+            for name in ["f", "d/g"] {
+                #expect(try scene.text("target/\(name)") == scene.text("source/\(name)"))
+            }
+            let again = try apply()
+            #expect(again.code == 3 && again.output.contains("nothing to do"), "\(round) \(again.output)")
+        }
+    }
+
+    /// Root of a namespace that lacks the owner of a directory cannot put its times right.
+    @Test(.needs(.userNamespaces))
+    func directoriesOfOwnersThatANamespaceHasNotAreRefused() throws {
+        let scene = try MirrorScene(["d": ["g": "1"]])
+        try scene.setOwner(70000, 70000, of: "source/d")
+        try scene.mirror()
+        try scene.append("2", to: "source/d/g")
+        try scene.setMode(0o777, of: "target/d")
+        let before = try TreeSnapshot(scene.target)
+        let run = try applyInNamespace(scene, "--no-owner")
+        #expect(run.code == 4, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("target/d: "), "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target) == before)
+        #expect(try scene.run("status", "target").code == 0)
+        try scene.mirror()
+        // Its number, where a user has it.
+        try scene.setOwner(65534, 65534, of: "source/d")
+        try scene.mirror()
+        try scene.append("3", to: "source/d/g")
+        try scene.mirror()
+    }
 }

@@ -247,4 +247,21 @@ struct PermissionTests {
         #expect(run.errors.contains("owner"))
         #expect(try scene.apply("--quiet").errors.isEmpty)
     }
+    /// Directories that may be searched and not read lead to the target.
+    @Test func targetsBelowADirectoryThatMayOnlyBeSearched() throws {
+        let scene = try MirrorScene(["s": ["f": "1"], "here": [:]], as: .ordinary)
+        let me = scene.path("source")
+        try scene.setOwner(0, 0, of: ".")
+        try scene.setMode(0o711, of: ".")
+        defer { try? scene.setMode(0o755, of: ".") }
+        let run = try scene.run("apply", "\(me)/s", "\(me)/t")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.run("apply", "\(me)/s", "\(me)/new/t", "--create-parents").code == 0)
+        let copy = try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy")
+        #expect(copy.code == 0, "\(copy.errors)")
+        #expect(try scene.text("source/copy/f") == "1")
+        // Its names could tell of a state with another name.
+        try scene.build(["own": "o"], at: "other")
+        #expect(try scene.run("apply", "\(me)/s", scene.path("other"), "--adopt").code == 0)
+    }
 }
