@@ -137,7 +137,7 @@ struct JobTests {
         #expect(lines[0].wholeMatch(of: /job     last run +result    age  +size  next/) != nil, "\(lines)")
         let first = "mount its disk; to begin it: fsync-lite run b --create-target --settings settings.json"
         #expect(lines[1].hasSuffix("  -     \(first)"), "\(lines)")
-        #expect(lines[2].wholeMatch(of: /photos  \S+Z  complete  \d+ s  +4 B   -/) != nil, "\(lines)")
+        #expect(lines[2].wholeMatch(of: /photos  \S+ \S+  complete  \d+ s  +4 B   -/) != nil, "\(lines)")
         try scene.noteLastRun(daysAgo: 3, problems: 2)
         let late = try run(scene, "status", "--all", "--max-age", "1d").output
         #expect(
