@@ -136,6 +136,13 @@ extension OperationGraph {
             return Location(parent: slotDirectories[directory], name: FileName(number: name))
         }
 
+        /// The slot of an object of the difference, below the stage.
+        func slotPath(_ object: Int) -> RelativePath {
+            let (directory, name) = Int(items[object].slot)
+                .quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
+            return RelativePath(validated: Array("\(directory)/\(name)".utf8))
+        }
+
         private func location(_ path: RelativePath, in parent: UInt32) -> Location? {
             parent == Item.none ? nil : path.fileName.map { Location(parent: Int(parent), name: $0) }
         }
@@ -181,12 +188,7 @@ extension OperationGraph {
         }
 
         private func position(ofIdentity object: Int) -> Int {
-            var (low, high) = (0, identities.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if identities[middle].object < object { low = middle + 1 } else { high = middle }
-            }
-            return low
+            identities.partitionPoint(where: { $0.object < object })
         }
 
         /// For a copy of the target, of which the objects have other identities.

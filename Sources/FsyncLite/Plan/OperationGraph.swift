@@ -368,20 +368,15 @@ package struct OperationGraph: Sendable {
             guard !sorted.isEmpty else { return nil }
             let (parent, path) = (objects.items[staged].new, objects.newPath(staged))
             let name = path.lastComponent
-            var (low, high) = (0, sorted.count)
-            while low < high {
-                let middle = (low + high) / 2
-                let other = objects.items[sorted[middle]].old
-                let precedes =
-                    other != parent
-                    ? other < parent
-                    : objects.oldPath(sorted[middle]).lastComponent.lexicographicallyPrecedes(name)
-                if precedes { low = middle + 1 } else { high = middle }
-            }
-            guard low < sorted.count, objects.items[sorted[low]].old == parent,
-                objects.oldPath(sorted[low]).lastComponent == name
+            let position = sorted.partitionPoint(where: {
+                let other = objects.items[$0].old
+                return other != parent
+                    ? other < parent : objects.oldPath($0).lastComponent.lexicographicallyPrecedes(name)
+            })
+            guard position < sorted.count, objects.items[sorted[position]].old == parent,
+                objects.oldPath(sorted[position]).lastComponent == name
             else { return nil }
-            return sorted[low]
+            return sorted[position]
         }
     }
 

@@ -10,9 +10,9 @@ extension Stage {
     /// - Throws: `SyncError` for the first file that differs.
     func reread() throws {
         let copies = DigestReader(directory, monitor: monitor, bypassesCache: true)
-        for (outcome, location) in zip(outcomes, locations) {
+        for (index, outcome) in outcomes.enumerated() {
             guard case .staged(let file, _)? = outcome, let digest = file.digest else { continue }
-            guard try copies.digest(of: location)?.digest == digest else {
+            guard try copies.digest(of: locations[index])?.digest == digest else {
                 throw SyncError(
                     .failed, path: file.path.bytes,
                     "its copy reads back otherwise than it was written: check memory and disk")

@@ -3,19 +3,19 @@ import Synchronization
 /// State shared by the threads that fill a stage: the next entries, and the outcomes so far.
 final class StageWork: Sendable {
     private let stagedEntries: [OperationGraph.StagedEntry]
-    private let locations: [RelativePath]
+    private let locations: StagedLocations
     private let monitor: any Monitor
     /// Groups of neighbouring entries; a thread takes one at a time.
     private let pieces: [[Int]]
     private let next = Atomic(0)
     private let hasFailed = Atomic(false)
-    private let results: Mutex<(outcomes: [Stage.Outcome?], progress: SyncProgress)>
+    private let results: Mutex<(outcomes: OutcomeList, progress: SyncProgress)>
 
     /// Entries and bytes per piece, small enough that all threads end at about the same time.
     private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
     /// - Parameter locations: of all staged entries, below the stage.
-    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: [RelativePath], _ monitor: any Monitor) {
+    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: StagedLocations, _ monitor: any Monitor) {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
@@ -23,7 +23,7 @@ final class StageWork: Sendable {
         var progress = SyncProgress(.staging)
         progress.totalEntries = stagedEntries.count
         progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
-        results = Mutex((Array(repeating: nil, count: stagedEntries.count), progress))
+        results = Mutex((OutcomeList(stagedEntries), progress))
     }
 
     /// All entries except directories, which have an order of their own, and further names of a file, which come after
@@ -45,7 +45,7 @@ final class StageWork: Sendable {
         return pieces
     }
 
-    var outcomes: [Stage.Outcome?] { results.withLock(\.outcomes) }
+    var outcomes: OutcomeList { results.withLock(\.outcomes) }
 
     /// Stages pieces until none is left or another thread has failed.
     func run(_ worker: StageWorker) throws {
@@ -80,7 +80,8 @@ final class StageWork: Sendable {
     /// - Parameter counted: the bytes of it that were already reported.
     func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
         let file = stagedEntries[index].file
-        results.withLock { $0.outcomes[index] = outcome }
+        let isAsWanted = outcome.isStaged(as: file)
+        results.withLock { $0.outcomes.set(index, outcome, isAsWanted: isAsWanted) }
         count { progress in
             progress.entries += 1
             if file.isFile { progress.bytes &+= file.size - counted }
