@@ -70,6 +70,9 @@ package struct TreeMerge {
         return matches
     }
 
+    /// What is left of them is in the difference.
+    mutating func forgetDepartures() { departures = [] }
+
     mutating func takeArrivals() -> [Arrival] {
         defer { arrivals = [] }
         return arrivals

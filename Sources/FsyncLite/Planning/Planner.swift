@@ -36,6 +36,7 @@ struct Planner {
         let findings = try source.scan(into: &merge)
         var difference = try Difference(taking: &merge)
         try source.settle(&difference, merge)
+        merge.forgetDepartures()
         let domains = try domains(of: &difference, source)
 
         var plan = Plan(
