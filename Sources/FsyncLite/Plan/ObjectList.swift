@@ -138,9 +138,7 @@ extension OperationGraph {
 
         /// The slot of an object of the difference, below the stage.
         func slotPath(_ object: Int) -> RelativePath {
-            let (directory, name) = Int(items[object].slot)
-                .quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
-            return RelativePath(validated: Array("\(directory)/\(name)".utf8))
+            OperationGraph.path(ofSlot: Int(items[object].slot))
         }
 
         private func location(_ path: RelativePath, in parent: UInt32) -> Location? {

@@ -162,6 +162,12 @@ package struct OperationGraph: Sendable {
 
     // MARK: Objects
 
+    /// Below the stage.
+    static func path(ofSlot number: Int) -> RelativePath {
+        let (directory, name) = number.quotientAndRemainder(dividingBy: slotsPerDirectory)
+        return RelativePath(validated: Array("\(directory)/\(name)".utf8))
+    }
+
     /// The objects that every transaction has, by their numbers: `root` to `transaction`.
     static func ownObjects(_ transaction: FileName) -> [Object] {
         [

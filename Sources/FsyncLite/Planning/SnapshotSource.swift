@@ -205,9 +205,9 @@ extension TreeMerge {
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
         let entries = tree.changed.filter { $0.location.isInState && !$0.location.isLost }
             .sorted { $0.location < $1.location }
-        func entry(_ location: RelativePath) -> File? {
+        func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
             let index = entries.partitionPoint(where: { $0.location < location })
-            return index < entries.count && entries[index].location == location ? entries[index].file : nil
+            return index < entries.count && entries[index].location == location ? entries[index] : nil
         }
         let resolver = PathResolver(root)
         var top: RelativePath?
@@ -225,7 +225,8 @@ extension TreeMerge {
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)
-                offer(entry(inner), inner, scan.status, scan.destination, scan.extended)
+                let known = entry(inner)
+                offer(known?.file, known?.location ?? inner, scan.status, scan.destination, scan.extended)
             }
         }
     }

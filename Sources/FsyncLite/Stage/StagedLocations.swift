@@ -29,8 +29,7 @@ struct StagedLocations: Sendable {
         let entries = objects.stagedEntries
         let top = entries[Int(tops[index])]
         guard let object = top.object else { preconditionFailure("a staged entry without a location") }
-        let path = entries[index].file.path.bytes
-        return RelativePath(
-            validated: objects.slotPath(object).bytes + path[top.file.path.bytes.count...])
+        return objects.slotPath(object)
+            .appending(bytes: entries[index].file.path.bytes[top.file.path.bytes.count...])
     }
 }
