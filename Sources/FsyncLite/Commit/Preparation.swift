@@ -50,7 +50,9 @@ extension Commit {
     private static func addMovedDirectories(to journal: inout Journal) {
         let known = Set(journal.attributes.map(\.object))
         for index in journal.objects.indices where !known.contains(index) {
-            guard let seen = journal.objects.seen(index), journal.objects.slot(index) != nil, seen.type == .directory, seen.permissions & 0o700 != 0o700 else {
+            guard let seen = journal.objects.seen(index), journal.objects.slot(index) != nil,
+                seen.type == .directory, seen.permissions & 0o700 != 0o700
+            else {
                 continue
             }
             journal.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))

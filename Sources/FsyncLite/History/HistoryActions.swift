@@ -60,7 +60,8 @@ extension HistoryRecord {
             hasher.combine(action.file.path)
             defer { count += 1 }
             // Different entries may have one hash.
-            return hashes.insert(hasher.finalize()).inserted || !actions.prefix(count).contains(where: isEqual)
+            return hashes.insert(hasher.finalize()).inserted
+                || !actions.prefix(count).contains(where: isEqual)
         }
     }
 

@@ -204,7 +204,8 @@ extension OperationGraph {
 
         /// - Returns: the object's number.
         mutating func append(_ origin: Origin, _ index: Int, slot: Int? = nil) -> Int {
-            items.append(Item(origin: origin, index: UInt32(index), slot: slot.map { UInt32($0) } ?? Item.none))
+            items.append(
+                Item(origin: origin, index: UInt32(index), slot: slot.map { UInt32($0) } ?? Item.none))
             return items.count - 1
         }
 

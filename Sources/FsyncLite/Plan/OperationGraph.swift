@@ -335,7 +335,9 @@ package struct OperationGraph: Sendable {
         var exchanges = OperationList()
         var isExchanged = [Bool](repeating: false, count: objects.count)
         for entry in stagedEntries {
-            guard let object = entry.object, let other = replaceable.object(at: object, objects) else { continue }
+            guard let object = entry.object, let other = replaceable.object(at: object, objects) else {
+                continue
+            }
             exchanges.append(.exchange(object, with: other))
             (isExchanged[object], isExchanged[other]) = (true, true)
             objects.giveSlot(of: object, to: other)

@@ -25,7 +25,9 @@ struct PackedStagedFile: Sendable {
         let slash = UInt8(ascii: "/")
         let (path, location) = (file.path.bytes, file.location.bytes)
         let parts = location.split(separator: slash, maxSplits: 2)
-        guard parts.count >= 2, let directory = number(parts[0]), let name = number(parts[1]) else { return nil }
+        guard parts.count >= 2, let directory = number(parts[0]), let name = number(parts[1]) else {
+            return nil
+        }
         let rest = parts.count == 3 ? parts[2].count + 1 : 0
         guard rest <= path.count, path.suffix(rest) == location.suffix(rest), path.count <= Int32.max,
             name < UInt32(OperationGraph.slotsPerDirectory), directory < 400_000

@@ -15,7 +15,8 @@ final class StageWork: Sendable {
     private static let pieceLimits = (entries: 32, bytes: Int64(8 << 20))
 
     /// - Parameter locations: of all staged entries, below the stage.
-    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: StagedLocations, _ monitor: any Monitor) {
+    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: StagedLocations, _ monitor: any Monitor)
+    {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor

@@ -12,8 +12,9 @@ struct FileTests {
             let file = File(path: path("a"), status: status, destination: [])
             #expect(file.status == status)
             #expect(File(path: path("a"), status: self.status(.file), destination: []).with(status) == file)
-            #expect((file.size, file.linkCount, file.isDirectory)
-                == (status.size, status.links, status.type == .directory))
+            #expect(
+                (file.size, file.linkCount, file.isDirectory)
+                    == (status.size, status.links, status.type == .directory))
             let base = BaseEntry(
                 status: status, targetInode: 7, targetChanged: randomTime(&random), marks: .racy,
                 omitted: .mode)
