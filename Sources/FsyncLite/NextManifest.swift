@@ -39,7 +39,7 @@ struct NextManifest {
         var header = try header(id, root: root)
         header.commits = try commits(state)
         let note = try write(
-            header, plan, stage.staged, graph, to: stage.newManifest(), over: state, durably: false)
+            header, plan, stage.outcomes, graph, to: stage.newManifest(), over: state, durably: false)
         return (header, note)
     }
 
@@ -57,7 +57,7 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                header, planned.plan, [], nil, to: state.newManifest(), over: state, durably: true)
+                header, planned.plan, OutcomeList(), nil, to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
         {
@@ -66,7 +66,7 @@ struct NextManifest {
     }
 
     private func write(
-        _ header: ManifestHeader, _ plan: Plan, _ staged: [(path: RelativePath, outcome: Stage.Outcome)],
+        _ header: ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
         _ graph: OperationGraph?, to file: consuming PendingFile, over state: StateDirectory, durably: Bool
     ) throws -> String? {
         var missing: MissingDigests?

@@ -227,7 +227,7 @@ public struct Synchronizer: Sendable {
 
         let tried = try stage.tryAttributes(of: plan.difference.matches + [rootMatch])
         if let file = tried[.root] { rootMatch.source = file }
-        if let reduced = plan.asFarAsAchieved(stage.staged, tried: tried) {
+        if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else {
                 var report = Report(.failed, plan)
                 report.problems = reduced.problems
@@ -237,7 +237,7 @@ public struct Synchronizer: Sendable {
             graph = makeGraph(of: plan, after: graph)
             try stage.makeSlotDirectories(graph.slotDirectories)
         }
-        plan.noteGrowing(stage.staged)
+        plan.noteGrowing(stage.outcomes)
 
         let (header, note) = try manifest.stage(
             plan, graph, id: id, root: rootMatch, in: stage, over: state)

@@ -25,7 +25,7 @@ extension Commit {
     /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the same tick in which the
     /// transaction began counts as part of it.
     func keepLateChanges(in stage: Directory) throws {
-        let own = Set(journal.objects.compactMap(\.identity))
+        let own = Set(journal.objects.indices.compactMap { journal.objects.identity(of: $0) })
         func isLate(_ status: FileStatus) -> Bool {
             let isOwn = own.contains(status.identity)
             guard status.type != .directory else {

@@ -21,7 +21,10 @@ final class JournalObjects {
     /// The objects are where the plan and the stage have them.
     init(_ journal: Journal, root: Directory, state: StateDirectory) {
         (self.journal, self.root, self.state) = (journal, root, state)
-        positions = journal.objects.map { $0.old != nil ? .old : $0.slot != nil ? .slot : .new }
+        let objects = journal.objects
+        positions = objects.indices.map {
+            objects.hasOld($0) ? .old : objects.hasSlot($0) ? .slot : .new
+        }
     }
 
     subscript(object: Int) -> Position {
@@ -34,24 +37,24 @@ final class JournalObjects {
 
     func location(of object: Int, at position: Position) -> OperationGraph.Location? {
         switch position {
-        case .old: journal.objects[object].old
-        case .slot: journal.objects[object].slot
-        case .new: journal.objects[object].new
+        case .old: journal.objects.old(object)
+        case .slot: journal.objects.slot(object)
+        case .new: journal.objects.new(object)
         case .unknown: nil
         }
     }
 
     func isObject(_ object: Int, _ status: FileStatus) -> Bool {
-        journal.objects[object].identity == status.identity
+        journal.objects.identity(of: object) == status.identity
     }
 
     /// The number of objects above one, at present.
     func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
-        while let location = location(of: current), depth <= journal.objects.count {
+        while let parent = location(of: current)?.parent, depth <= journal.objects.count {
             depth += 1
-            current = location.parent
+            current = parent
         }
         return depth
     }
@@ -74,7 +77,7 @@ final class JournalObjects {
         guard var directory = found else { return root }
         while let (next, location) = missing.popLast() {
             directory = try directory.directory(location.name)
-            guard try journal.objects[next].identity == nil || isObject(next, directory.status()) else {
+            guard try journal.objects.identity(of: next) == nil || isObject(next, directory.status()) else {
                 throw SyncError(
                     .failed, path: directory.path, "this directory was replaced during the commit")
             }

@@ -14,15 +14,15 @@ extension Commit {
             id: id, root: try root.status().identity, began: .now, objects: graph.objects,
             operations: isCopy ? graph.treeOperations : graph.operations, attributes: [])
         // The directories of a copy have other identities.
-        if isCopy { for index in graph.objects.indices { journal.objects[index].identity = nil } }
+        if isCopy { journal.objects.becomeCopy() }
         let objects = JournalObjects(journal, root: root, state: state)
         for index in graph.objects.indices where index > OperationGraph.state {
             let (status, path) = try objects.look(index)
-            if let seen = graph.objects[index].seen, !seen.isSameState(as: status, orCopy: isCopy) {
+            if let seen = graph.objects.seen(index), !seen.isSameState(as: status, orCopy: isCopy) {
                 throw SyncError(
                     .failed, path: path, "it was changed in the target since the scan; run again")
             }
-            journal.objects[index].identity = status.identity
+            journal.objects.identify(index, status.identity)
         }
         if try FileSystemInfo(of: root).hasDomains { try objects.checkDomains() }
         for change in graph.attributes {
@@ -50,9 +50,10 @@ extension Commit {
     /// transaction, which restores them at its end.
     private static func addMovedDirectories(to journal: inout Journal) {
         let known = Set(journal.attributes.map(\.object))
-        for (index, object) in journal.objects.enumerated()
-        where !known.contains(index) && object.slot != nil {
-            guard let seen = object.seen, seen.type == .directory, seen.permissions & 0o700 != 0o700 else {
+        for index in journal.objects.indices where !known.contains(index) {
+            guard let seen = journal.objects.seen(index), journal.objects.slot(index) != nil,
+                seen.type == .directory, seen.permissions & 0o700 != 0o700
+            else {
                 continue
             }
             journal.attributes.append(.init(object: index, old: Attributes(seen), new: Attributes(seen)))

@@ -64,8 +64,15 @@ package struct Difference: Sendable {
     /// - Throws: `SyncError` when a directory was moved *and* cannot be read: then it cannot be known what to delete
     ///   below it.
     package init(matching merge: TreeMerge) throws {
+        var merge = merge
+        try self.init(taking: &merge)
+    }
+
+    /// The same, with the matches and arrivals taken out of the merge, which would keep them in memory.
+    init(taking merge: inout TreeMerge) throws {
         policy = merge.policy
-        matches = merge.matches
+        matches = merge.takeMatches()
+        let arrivals = merge.takeArrivals()
         forgotten = merge.forgotten
         (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
@@ -79,16 +86,17 @@ package struct Difference: Sendable {
             unexamined[file.path] = .some(base)
         }
 
-        var objects = ObjectMatching(merge)
-        var unmatched: [TreeMerge.Arrival] = []
-        for arrival in merge.arrivals {
+        var objects = ObjectMatching(merge, arrivals)
+        var unmatched: [UInt32] = []
+        for (index, arrival) in arrivals.enumerated() {
             if let departure = try objects.moved(arrival) {
                 add(arrival.file, departure, [.renamed])
             } else {
-                unmatched.append(arrival)
+                unmatched.append(UInt32(index))
             }
         }
-        for arrival in unmatched {
+        for index in unmatched {
+            let arrival = arrivals[Int(index)]
             if let departure = objects.standing(at: arrival.file) {
                 add(arrival.file, departure, [])
             } else {

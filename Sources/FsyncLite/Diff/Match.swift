@@ -6,19 +6,41 @@ package struct BaseEntry: Hashable, Sendable {
     private let fields: Shared<Fields>
 
     private struct Fields: Hashable, Sendable {
-        let known: BaseStatus
-        let extended: ExtendedAttributes
-        let digest: Digest?
+        var status: PackedStatus
+        let targetInode: UInt64
+        /// Packed; 0 for none.
+        var targetChanged: UInt64 = 0
+        let marks: EntryMarks
+        let omitted: Omissions
+        /// nil where all of it is empty.
+        var rest: Shared<Rest>?
     }
 
-    package var known: BaseStatus { fields.value.known }
-    package var extended: ExtendedAttributes { fields.value.extended }
-    package var digest: Digest? { fields.value.digest }
+    /// What few entries have.
+    private struct Rest: Hashable, Sendable {
+        let extended: ExtendedAttributes
+        let digest: Digest?
+        /// With a time that has no packed form.
+        let known: Shared<BaseStatus>?
+    }
+
+    package var known: BaseStatus {
+        let fields = fields.value
+        return fields.rest?.value.known?.value
+            ?? BaseStatus(
+                status: fields.status.unpacked, targetInode: fields.targetInode,
+                targetChanged: fields.targetChanged == 0 ? nil : PackedStatus.unpack(fields.targetChanged),
+                marks: fields.marks, omitted: fields.omitted, hasDigest: digest != nil)
+    }
+    package var extended: ExtendedAttributes { fields.value.rest?.value.extended ?? ExtendedAttributes() }
+    package var digest: Digest? { fields.value.rest?.value.digest }
 
     /// The source's identity and times; everything else as the target held it.
-    package var status: FileStatus { known.status }
-    package var omitted: Omissions { known.omitted }
-    var isUncovered: Bool { known.isUncovered }
+    package var status: FileStatus {
+        fields.value.rest?.value.known?.value.status ?? fields.value.status.unpacked
+    }
+    package var omitted: Omissions { fields.value.omitted }
+    var isUncovered: Bool { fields.value.marks.contains(.uncovered) }
 
     package init(
         status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
@@ -31,7 +53,17 @@ package struct BaseEntry: Hashable, Sendable {
     }
 
     private init(_ known: BaseStatus, _ extended: ExtendedAttributes, _ digest: Digest?) {
-        fields = Shared(Fields(known: known, extended: extended, digest: digest))
+        let (packed, isExact) = PackedStatus.pack(known.status)
+        let changed = known.targetChanged.map { PackedStatus.pack($0) ?? 0 }
+        var own = Fields(
+            status: packed, targetInode: known.targetInode, targetChanged: changed ?? 0, marks: known.marks,
+            omitted: known.omitted)
+        let isWhole = isExact && changed != 0
+        if !isWhole || digest != nil || !extended.isEmpty {
+            own.rest = Shared(
+                Rest(extended: extended, digest: digest, known: isWhole ? nil : Shared(known)))
+        }
+        fields = Shared(own)
     }
 
     init(_ manifest: some EntryStream) {

@@ -4,22 +4,27 @@ import FileSystem
 /// Pairs entries of the source with objects of the target: by identity first, then by path and type.
 struct ObjectMatching {
     private let merge: TreeMerge
-    /// Departures by the source identity in their base.
-    private var byIdentity: [FileIdentity: [Int]] = [:]
-    private lazy var byPath = departuresByPath
-    private lazy var carried = carriedDepartures()
+    /// Departures by the source inode in their base.
+    private var byInode: [(inode: UInt64, index: UInt32)] = []
+    /// Departures in the order of their paths.
+    private lazy var byPath = merge.departures.indices.map { UInt32($0) }.sorted {
+        merge.departures[Int($0)].file.path < merge.departures[Int($1)].file.path
+    }
+    private var carried: [RelativePath: Int] = [:]
     private var isTaken: [Bool]
 
-    init(_ merge: TreeMerge) {
+    init(_ merge: TreeMerge, _ arrivals: [TreeMerge.Arrival]) {
         self.merge = merge
         isTaken = [Bool](repeating: false, count: merge.departures.count)
-        byIdentity.reserveCapacity(merge.departures.count)
+        byInode.reserveCapacity(merge.policy.followsIdentity ? merge.departures.count : 0)
         for (index, departure) in merge.departures.enumerated() {
             guard merge.policy.followsIdentity, let base = departure.base, base.status.created != nil,
                 departure.file.isDirectory || !base.differs(from: departure.file.status)
             else { continue }
-            byIdentity[base.status.identity, default: []].append(index)
+            byInode.append((base.status.inode, UInt32(index)))
         }
+        byInode.sort { ($0.inode, $0.index) < ($1.inode, $1.index) }
+        carried = carriedDepartures(arrivals)
         for index in carried.values { isTaken[index] = true }
     }
 
@@ -31,7 +36,7 @@ struct ObjectMatching {
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
         if let index = carried[arrival.file.path] { return merge.departures[index] }
-        let candidates = (byIdentity[arrival.file.identity] ?? []).filter {
+        let candidates = departures(of: arrival.file.identity).filter {
             !isTaken[$0] && ObjectMatching.isSameObject(arrival.file, merge.departures[$0].file)
         }
         let name = arrival.file.path.lastComponent
@@ -50,7 +55,7 @@ struct ObjectMatching {
 
     /// The departure of the same path and type.
     mutating func standing(at file: File) -> TreeMerge.Departure? {
-        guard let index = byPath[file.path], !isTaken[index],
+        guard let index = departure(at: file.path), !isTaken[index],
             merge.departures[index].file.status.type == file.status.type
         else { return nil }
         isTaken[index] = true
@@ -62,28 +67,35 @@ struct ObjectMatching {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    private var departuresByPath: [RelativePath: Int] {
-        var indices: [RelativePath: Int] = [:]
-        indices.reserveCapacity(merge.departures.count)
-        for (index, departure) in merge.departures.enumerated() { indices[departure.file.path] = index }
-        return indices
+    /// The departures with this source identity in their base, in order.
+    private func departures(of identity: FileIdentity) -> [Int] {
+        let first = byInode.partitionPoint(where: { $0.inode < identity.inode })
+        return byInode[first...].prefix { $0.inode == identity.inode }.map { Int($0.index) }
+            .filter { merge.departures[$0].base?.status.identity == identity }
+    }
+
+    private mutating func departure(at path: RelativePath) -> Int? {
+        let departures = merge.departures
+        let position = byPath.partitionPoint(where: { departures[Int($0)].file.path < path })
+        guard position < byPath.count, departures[Int(byPath[position])].file.path == path else { return nil }
+        return Int(byPath[position])
     }
 
     /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
     /// another name of the same file were paired with one, a recovery could not tell the two apart.
-    private mutating func carriedDepartures() -> [RelativePath: Int] {
-        guard merge.arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
+    private mutating func carriedDepartures(_ arrivals: [TreeMerge.Arrival]) -> [RelativePath: Int] {
+        guard arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
-        for (arrival, _, _) in merge.arrivals {
-            let candidates = byIdentity[arrival.identity] ?? []
+        for (arrival, _, _) in arrivals {
+            let candidates = departures(of: arrival.identity)
             if arrival.isDirectory {
                 if candidates.count == 1 {
                     oldDirectories[arrival.path] = merge.departures[candidates[0]].file.path
                 }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
-                let index = byPath[old.appending(name)], candidates.contains(index),
+                let index = departure(at: old.appending(name)), candidates.contains(index),
                 ObjectMatching.isSameObject(arrival, merge.departures[index].file)
             {
                 carried[arrival.path] = index

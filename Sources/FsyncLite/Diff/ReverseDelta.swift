@@ -32,7 +32,8 @@ package struct ReverseDelta: Hashable, Sendable {
     package init(_ actions: [UndoEntry], originals: [UInt64: UInt64] = [:]) {
         self.originals = originals
         // Directories come first: an entry without a slot lies in its directory's.
-        for action in actions.sorted(by: { $0.file.path < $1.file.path }) {
+        for index in actions.indices.sorted(by: { actions[$0].file.path < actions[$1].file.path }) {
+            let action = actions[index]
             let path = action.file.path
             switch action.verb {
             case .delete:
@@ -98,6 +99,16 @@ package struct ReverseDelta: Hashable, Sendable {
             .map { ($0, pathsBefore[$0] != $0) }
     }
 
+    /// Without the entries and what the earlier tree lacks, of which the paths stay: for `pathBefore` and `original`.
+    var withoutFiles: ReverseDelta {
+        var result = self
+        result.entries = [:]
+        let blank = File(
+            path: .root, status: FileStatus(type: .file, modified: CommitSpans.unexamined), destination: [])
+        for path in gone.keys { result.gone[path] = blank }
+        return result
+    }
+
     // MARK: Composition
 
     /// This delta followed by one to a still earlier tree.
@@ -107,6 +118,7 @@ package struct ReverseDelta: Hashable, Sendable {
     package func followed(
         by older: ReverseDelta, covers: (File) -> Bool = { _ in false }
     ) -> ReverseDelta {
+        if isEmpty, originals.isEmpty { return older }
         var result = ReverseDelta()
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }

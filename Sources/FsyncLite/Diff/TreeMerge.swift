@@ -65,6 +65,19 @@ package struct TreeMerge {
         if policy.foldsNames { folding = NameFolding() }
     }
 
+    mutating func takeMatches() -> [Match] {
+        defer { matches = [] }
+        return matches
+    }
+
+    /// What is left of them is in the difference.
+    mutating func forgetDepartures() { departures = [] }
+
+    mutating func takeArrivals() -> [Arrival] {
+        defer { arrivals = [] }
+        return arrivals
+    }
+
     package mutating func run<Manifest: EntryStream>(
         source: some EntryStream, target: some EntryStream, manifest: Manifest?
     ) throws {
@@ -250,8 +263,9 @@ package struct TreeMerge {
         let isOther =
             policy.followsIdentity && base.map { $0.status.identity != source.status.identity } ?? isResting
         if source.status.type != target.status.type || (isOther && source.isListed) {
-            arrivals.append((source.file, base, source.isListed))
-            departures.append((target.file, base))
+            let file = source.file
+            arrivals.append((file, base, source.isListed))
+            departures.append((target.file(at: file.path), base))
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
         }
@@ -266,7 +280,8 @@ package struct TreeMerge {
         {
             return
         }
-        var match = Match(source: source.file, target: target.file, base: base)
+        let file = source.file
+        var match = Match(source: file, target: target.file(at: file.path), base: base)
         match.isMislinked = !isLinkedAlike
         match.compare(by: policy)
         omissions.add(match.source)

@@ -34,11 +34,6 @@ package struct UndoEntry: Hashable, Sendable {
 }
 
 extension UndoEntry {
-    /// Unique in a record.
-    var key: [UInt8] { verb.rawValue.utf8 + [0] + file.path.bytes }
-}
-
-extension UndoEntry {
     /// Why the line is invalid; nil if it is valid.
     var fault: String? {
         if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }

@@ -31,6 +31,8 @@ package protocol EntryStream: AnyObject {
     var digest: Digest? { get }
     /// The manifest that the entry comes from, if the entry itself was not looked at.
     var recorded: ManifestReader? { get }
+    /// The present entry as a value.
+    var file: File { get }
 }
 
 extension EntryStream {
@@ -45,8 +47,12 @@ extension EntryStream {
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }
 
+    package var file: File { file(at: path) }
+
     /// The present entry as a value.
-    package var file: File {
+    ///
+    /// - Parameter path: its path, shared with another value.
+    func file(at path: RelativePath) -> File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
             digest: digest)
@@ -78,4 +84,5 @@ package final class FileList: EntryStream {
     package var extended: ExtendedAttributes { files[index].extended }
     package var omitted: Omissions { files[index].omitted }
     package var digest: Digest? { files[index].digest }
+    package var file: File { files[index] }
 }

@@ -16,26 +16,53 @@ extension HistoryRecord {
     private static let actionsVersion = 2
 
     package static func write(
-        _ actions: [UndoEntry], drift: [UndoEntry], id: String,
+        _ actions: some Collection<UndoEntry>, drift: [UndoEntry], id: String,
         to sink: inout some ByteSink & ~Copyable
     ) throws {
         var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
         document.text.field("id", id)
-        for (name, actions) in [("actions" as StaticString, actions), ("drift", drift)] {
-            var seen: Set<[UInt8]> = []
-            try document.array(name, of: actions, to: &sink) { text, action in
-                guard action.fault == nil, seen.insert(action.key).inserted else {
-                    throw SyncError(
-                        .failed, path: action.file.path.bytes,
-                        "the record could not be read again: \(action.fault ?? "the path stands there twice")"
-                    )
-                }
-                text.fields(UndoEntry.fields, of: action)
-                text.fields(of: action.file)
-            }
-        }
+        try write("actions", actions, in: &document, to: &sink)
+        try write("drift", drift, in: &document, to: &sink)
         document.beginTrailer()
         try document.end(withChecksum: true, to: &sink)
+    }
+
+    private static func write(
+        _ name: StaticString, _ actions: some Collection<UndoEntry>, in document: inout DocumentWriter,
+        to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        var keys = Keys()
+        try document.array(name, of: actions, to: &sink) { text, action in
+            guard action.fault == nil, keys.insert(action, among: actions) else {
+                throw SyncError(
+                    .failed, path: action.file.path.bytes,
+                    "the record could not be read again: \(action.fault ?? "the path stands there twice")"
+                )
+            }
+            text.fields(UndoEntry.fields, of: action)
+            text.fields(of: action.file)
+        }
+    }
+
+    /// Finds an entry that is there twice.
+    private struct Keys {
+        private var hashes: Set<Int> = []
+        private var count = 0
+
+        /// - Parameter actions: all entries so far, or more.
+        /// - Returns: false for a second entry of its verb and path.
+        mutating func insert(_ action: UndoEntry, among actions: some Collection<UndoEntry>) -> Bool {
+            func isEqual(_ other: UndoEntry) -> Bool {
+                other.verb == action.verb && other.file.path == action.file.path
+            }
+            var hasher = Hasher()
+            hasher.combine(action.verb)
+            hasher.combine(action.file.path)
+            defer { count += 1 }
+            // Different entries may have one hash.
+            return hashes.insert(hasher.finalize()).inserted
+                || !actions.prefix(count).contains(where: isEqual)
+        }
     }
 
     /// Reads the undo entries of a transaction, strictly: an error names file and line.
@@ -61,10 +88,10 @@ extension HistoryRecord {
         _ array: StaticString, _ document: inout DocumentReader
     ) throws -> [UndoEntry] {
         var actions: [UndoEntry] = []
-        var seen: Set<[UInt8]> = []
+        var keys = Keys()
         try document.elements(array) { reader in
             let action = try UndoEntry(from: &reader)
-            guard seen.insert(action.key).inserted else {
+            guard keys.insert(action, among: actions) else {
                 throw reader.error("\"\(action.file.path)\" twice")
             }
             actions.append(action)

@@ -117,7 +117,7 @@ package struct HistoryRecord: Sendable {
     static let actionsName = FileName("actions.json")
 
     package private(set) var header: Header
-    package let actions: [UndoEntry]
+    package let actions: UndoList
     package let drift: [UndoEntry]
 
     /// - Parameters:
@@ -128,8 +128,10 @@ package struct HistoryRecord: Sendable {
         graph: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
     ) {
         let difference = plan.difference
-        let displaced =
-            difference.deleted.map(\.file) + difference.matches.filter(\.replacesContent).map(\.target)
+        var bytesHeld: Int64 = 0
+        func hold(_ file: File) { if file.isFile { bytesHeld &+= file.size } }
+        for (file, _) in difference.deleted { hold(file) }
+        for match in difference.matches where match.replacesContent { hold(match.target) }
         let summary = plan.summary
         header = Header(
             id: id, created: created.description, previous: previous?.id,
@@ -137,9 +139,9 @@ package struct HistoryRecord: Sendable {
             previousFilters: manifest?.filters.lines, previousWithout: manifest?.attributes.missingNames,
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
-            bytesHeld: displaced.reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) })
+            bytesHeld: bytesHeld)
         header.clones = Header.clones(originals)
-        actions = HistoryRecord.inverses(plan, graph, opened, transaction: id)
+        actions = UndoList(plan, graph, opened: opened, transaction: id)
         drift =
             HistoryRecord.inverses(of: difference.drift + difference.driftOfDisplaced, transaction: id)
             + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
@@ -147,7 +149,8 @@ package struct HistoryRecord: Sendable {
 
     /// The record that leads from one record's snapshot, past pruned ones, to an earlier snapshot.
     init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: [UndoEntry]) {
-        actions = changes.actions
+        let entries = changes.actions
+        actions = UndoList(entries)
         self.drift = drift
         self.header = header
         (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
@@ -157,73 +160,10 @@ package struct HistoryRecord: Sendable {
             oldest.previousFilters, oldest.previousWithout
         )
         self.header.actions = "actions-\(RandomID.hexadecimal(bytes: 8)).json"
-        let holders = Set(actions.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
+        let holders = Set(entries.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
         self.header.holds = holders.map(\.description).filter { $0 != header.id }.sorted()
         self.header.isUnswept = true
         self.header.clones = Header.clones(changes.originals)
-    }
-
-    private static func inverses(
-        _ plan: Plan, _ graph: OperationGraph, _ opened: [RelativePath: UInt16], transaction: String
-    ) -> [UndoEntry] {
-        let difference = plan.difference
-        let slots: [RelativePath: RelativePath] = Dictionary(
-            uniqueKeysWithValues: graph.displaced.compactMap { path, object in
-                guard let slot = graph.objects[object].slot,
-                    let directory = graph.objects[slot.parent].old
-                else { return nil }
-                return RelativePath("\(transaction)/\(directory.name)/\(slot.name)").map { (path, $0) }
-            })
-        let moves = MoveMap(difference)
-        var found: [UndoEntry] = []
-        func add(
-            _ verb: UndoEntry.Verb, _ file: File, from: RelativePath? = nil, slot: RelativePath? = nil,
-            _ causes: Causes
-        ) {
-            // A socket has no content, and documents have no type for it.
-            guard file.status.type != .socket else { return }
-            var file = file
-            if let permissions = opened[file.path], verb != .delete {
-                var status = file.status
-                status.permissions = permissions
-                file = file.with(status)
-            }
-            found.append(
-                UndoEntry(
-                    verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
-                    wasUncovered: verb != .delete && verb != .uncover
-                        && difference.wereUncovered.contains(file.path)))
-        }
-        if let root = plan.root, root.changesAttributes { add(.attributes, root.target, root.causes) }
-        for match in difference.matches {
-            let from = match.isRenamed ? match.source.path : nil
-            if match.replacesContent {
-                var target = match.target
-                if match.targetStands { target.digest = match.base?.digest }
-                add(.update, target, from: from, slot: slots[target.path], match.causes)
-                continue
-            }
-            // Another directory may be at the path of its former directory: then it moved, and kept its path.
-            let isMoved = !moves.isCarried(match)
-            if isMoved { add(.move, match.target, from: match.source.path, []) }
-            if match.changesAttributes {
-                add(.attributes, match.target, from: from, match.causes)
-            } else if !isMoved {
-                let isUncovering = difference.isUncovering(match)
-                if isUncovering != difference.wereUncovered.contains(match.target.path) {
-                    add(isUncovering ? .uncover : .cover, match.target, from: from, [])
-                }
-            }
-        }
-        for (file, _, _) in difference.uncovered {
-            let location = moves.carriedPath(of: file.path)
-            add(.uncover, file, from: location == file.path ? nil : location, [])
-        }
-        for (file, isDrift) in difference.deleted {
-            add(.create, file, slot: slots[file.path], [isDrift ? .drift : .removed])
-        }
-        for (file, isDrift) in difference.created { add(.delete, file, [isDrift ? .drift : .new]) }
-        return found
     }
 
     /// The root as the previous apply left it; nil where it is unchanged.

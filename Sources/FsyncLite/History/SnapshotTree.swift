@@ -9,7 +9,6 @@ package struct SnapshotTree: Sendable {
     /// The root as it was; nil if unchanged.
     let root: File?
     private let touched: [(path: RelativePath, withAllBelow: Bool)]
-    private let locations: [RelativePath: RelativePath]
     /// Files with names among the changed entries: by the source's inode, how many names they had.
     private let linked: [UInt64: UInt32]
     private let changes: ReverseDelta
@@ -62,7 +61,6 @@ package struct SnapshotTree: Sendable {
         _ changes: ReverseDelta, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
         paths: [RelativePath] = [], withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
-        self.changes = changes
         touched = changes.touched
         self.root = paths.isEmpty || withoutRest ? changes.entries[.root]?.file ?? root : nil
         scope = Scope(
@@ -191,7 +189,7 @@ package struct SnapshotTree: Sendable {
             entry.file = entry.file.with(status)
             return entry
         }.sorted { $0.file < $1.file }
-        locations = Dictionary(uniqueKeysWithValues: changed.map { ($0.file.path, $0.location) })
+        self.changes = changes.withoutFiles
     }
 
     /// By the last known inode of a file, the inode of the copy that an exchange has made since.
@@ -211,10 +209,15 @@ package struct SnapshotTree: Sendable {
     }
 
     /// The location of an entry's content, below the target's root.
-    package func location(of path: RelativePath) -> RelativePath { locations[path] ?? path }
+    package func location(of path: RelativePath) -> RelativePath { entry(path)?.location ?? path }
 
     /// Whether the entry differs from the manifest's.
-    func isChanged(_ path: RelativePath) -> Bool { locations[path] != nil }
+    func isChanged(_ path: RelativePath) -> Bool { entry(path) != nil }
+
+    private func entry(_ path: RelativePath) -> ReverseDelta.Entry? {
+        let index = changed.partitionPoint(where: { $0.file.path < path })
+        return index < changed.count && changed[index].file.path == path ? changed[index] : nil
+    }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other
     /// content.
@@ -309,6 +312,7 @@ package struct SnapshotTree: Sendable {
         var omitted: Omissions { isChanged ? changed.omitted : present.omitted }
         var digest: Digest? { isChanged ? changed.digest : present.digest }
         var targetInode: UInt64 { isChanged ? changed.status.inode : present.targetInode }
+        var file: File { isChanged ? changed.file : file(at: path) }
     }
 }
 

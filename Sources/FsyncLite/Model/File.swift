@@ -11,46 +11,59 @@ public struct File: Hashable, Sendable, NamedFile {
         var path: RelativePath
         /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
         /// symlink without destination or a directory with one cannot be made.
-        var status: FileStatus
-        var destination: [UInt8] = []
-        var extended = ExtendedAttributes()
+        var status: PackedStatus
         var omitted: Omissions = []
-        var digest: Digest?
         var isGrowing = false
+        /// nil where all of it is empty.
+        var rest: Shared<Rest>?
     }
 
-    private subscript<Value>(_ field: WritableKeyPath<Fields, Value>) -> Value {
-        get { shared.value[keyPath: field] }
-        set {
-            var fields = shared.value
-            fields[keyPath: field] = newValue
-            shared = Shared(fields)
-        }
+    /// What few entries have.
+    private struct Rest: Hashable, Sendable {
+        var destination: [UInt8] = []
+        var extended = ExtendedAttributes()
+        var digest: Digest?
+        /// A status that has no packed form.
+        var status: Shared<FileStatus>?
+    }
+
+    private func with(_ change: (inout Fields) -> Void) -> File {
+        var file = self
+        var fields = shared.value
+        change(&fields)
+        file.shared = Shared(fields)
+        return file
+    }
+
+    private mutating func setRest(_ change: (inout Rest) -> Void) {
+        var rest = shared.value.rest?.value ?? Rest()
+        change(&rest)
+        self = with { $0.rest = rest == Rest() ? nil : Shared(rest) }
     }
 
     /// Where it stands below the root of its tree.
     public var path: RelativePath { shared.value.path }
-    package var status: FileStatus { shared.value.status }
-    package var destination: [UInt8] { shared.value.destination }
+    package var status: FileStatus { shared.value.rest?.value.status?.value ?? shared.value.status.unpacked }
+    package var destination: [UInt8] { shared.value.rest?.value.destination ?? [] }
     /// The extended attributes, if they were read; a scan reads them only on request.
     package var extended: ExtendedAttributes {
-        get { shared.value.extended }
-        set { self[\.extended] = newValue }
+        get { shared.value.rest?.value.extended ?? ExtendedAttributes() }
+        set { if newValue != extended { setRest { $0.extended = newValue } } }
     }
     /// What of the source's entry the mirror could not hold.
     package var omitted: Omissions {
         get { shared.value.omitted }
-        set { self[\.omitted] = newValue }
+        set { if newValue != omitted { self = with { $0.omitted = newValue } } }
     }
     /// Of a file's content, where it is known.
     public package(set) var digest: Digest? {
-        get { shared.value.digest }
-        set { self[\.digest] = newValue }
+        get { shared.value.rest?.value.digest }
+        set { if newValue != digest { setRest { $0.digest = newValue } } }
     }
     /// It was written to while it was copied: the mirror has its first part, and nothing vouches for it.
     package var isGrowing: Bool {
         get { shared.value.isGrowing }
-        set { self[\.isGrowing] = newValue }
+        set { if newValue != isGrowing { self = with { $0.isGrowing = newValue } } }
     }
 
     /// - Parameters:
@@ -78,7 +91,7 @@ public struct File: Hashable, Sendable, NamedFile {
         case .file, .directory, .fifo, .socket:
             break
         }
-        shared = Shared(Fields(path: path, status: status, destination: destination))
+        self.init(path: path, status: status, destination: destination)
     }
 
     /// - Parameter destination: where a symlink points; left out of account for everything else.
@@ -86,10 +99,16 @@ public struct File: Hashable, Sendable, NamedFile {
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
     ) {
-        shared = Shared(
-            Fields(
-                path: path, status: status, destination: status.type == .symlink ? destination : [],
-                extended: extended, omitted: omitted, digest: digest))
+        let (packed, isExact) = PackedStatus.pack(status)
+        var fields = Fields(path: path, status: packed, omitted: omitted)
+        let own = status.type == .symlink ? destination : []
+        if !own.isEmpty || !isExact || digest != nil || !extended.isEmpty {
+            fields.rest = Shared(
+                Rest(
+                    destination: own, extended: extended, digest: digest,
+                    status: isExact ? nil : Shared(status)))
+        }
+        shared = Shared(fields)
     }
 
     public var kind: FileKind {
@@ -105,11 +124,11 @@ public struct File: Hashable, Sendable, NamedFile {
         }
     }
 
-    public var isFile: Bool { status.type == .file }
-    public var isDirectory: Bool { status.type == .directory }
+    public var isFile: Bool { shared.value.status.type == .file }
+    public var isDirectory: Bool { shared.value.status.type == .directory }
 
     /// Bytes of content.
-    public var size: Int64 { status.size }
+    public var size: Int64 { shared.value.status.size }
     /// When the content was last modified, to the nanosecond.
     public var modified: Timestamp { Timestamp(status.modified) }
     /// `modified` as Foundation knows it, a fraction of a microsecond off.
@@ -125,7 +144,7 @@ public struct File: Hashable, Sendable, NamedFile {
     /// Numeric group.
     public var group: UInt32 { status.group }
     /// How many names the object has.
-    public var linkCount: UInt32 { status.links }
+    public var linkCount: UInt32 { shared.value.status.links }
     /// The identity of the object, the same under all of its names.
     public var identity: FileIdentity { status.identity }
 
@@ -141,15 +160,17 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// The same file at another place.
     package func moved(to path: RelativePath) -> File {
-        var file = self
-        file[\.path] = path
-        return file
+        path == self.path ? self : with { $0.path = path }
     }
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
-        var file = self
-        file[\.status] = status
+        guard status != self.status else { return self }
+        let (packed, isExact) = PackedStatus.pack(status)
+        var file = with { $0.status = packed }
+        if !isExact || shared.value.rest?.value.status != nil {
+            file.setRest { $0.status = isExact ? nil : Shared(status) }
+        }
         return file
     }
 

@@ -59,9 +59,17 @@ package struct OperationGraph: Sendable {
     package struct StagedEntry: Hashable, Sendable {
         package var file: File
         /// The object that goes to a slot; nil for what is staged inside a new directory.
-        package var object: Int?
+        package var object: Int? {
+            get { number == .max ? nil : Int(number) }
+            set { number = newValue.map { UInt32($0) } ?? .max }
+        }
+        private var number = UInt32.max
         /// The arrival whose file this is another name of; staged before it.
-        package var primary: RelativePath?
+        package let primary: RelativePath?
+
+        init(file: File, primary: RelativePath? = nil) {
+            (self.file, self.primary) = (file, primary)
+        }
     }
 
     package static let root = 0
@@ -74,18 +82,15 @@ package struct OperationGraph: Sendable {
     package static let oldTree = 6
     package static let slotsPerDirectory = 10_000
 
-    package private(set) var objects: [Object]
+    package private(set) var objects: ObjectList
     private var links: [Link] = []
     /// In the order in which they are done; undone in reverse.
-    package private(set) var operations: [Operation] = []
+    package private(set) var operations = OperationList()
     /// Deepest first.
     package private(set) var attributes: [AttributeChange] = []
-    package private(set) var stagedEntries: [StagedEntry] = []
+    package var stagedEntries: [StagedEntry] { objects.stagedEntries }
     /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
     package private(set) var slotDirectories: [UInt32?] = []
-    /// The slot of each object that leaves for good, by its old path: the record of history needs it.
-    package private(set) var displaced: [(path: RelativePath, object: Int)] = []
-
     /// New directories whose attributes are set at the end: they are moved, or things move into them.
     package private(set) var deferredDirectories: Set<RelativePath> = []
     /// Directories of the target that names come to or go from, or that move, where they are now.
@@ -93,13 +98,10 @@ package struct OperationGraph: Sendable {
     /// The object of the new manifest.
     package private(set) var manifest = 0
 
-    /// The numbers of the slots that arrivals have, by path.
-    package private(set) var slotNumbers: [RelativePath: Int]
-
     /// Free slots, by the project of their directory.
     private var slots: [UInt32?: Range<Int>] = [:]
     private let projects: [RelativePath: UInt32]
-    private var slotDirectoryObjects: [Int] = []
+    /// Directories and files with several names that have operations, and those that keep their location.
     private var explicitByOld: [RelativePath: Int] = [:]
     private var explicitByNew: [RelativePath: Int] = [:]
     private var fixedByOld: [RelativePath: Int] = [.root: root]
@@ -114,16 +116,15 @@ package struct OperationGraph: Sendable {
         _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
         replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], after first: OperationGraph? = nil
     ) {
-        slotNumbers = first?.slotNumbers ?? [:]
         slotDirectories = first?.slotDirectories ?? []
         self.projects = projects
-        objects = OperationGraph.ownObjects(transaction)
-        var moves = MoveMap(difference)
-        addObjects(difference, &moves)
-        order(difference)
+        objects = ObjectList(difference, OperationGraph.ownObjects(transaction))
+        addObjects(difference, MoveMap(difference), first)
+        order()
         addAttributes(difference, root)
         addManifest(replacing: replacesManifest)
         operations.append(.rename(OperationGraph.transaction))
+        (explicitByOld, explicitByNew, fixedByOld, fixedByNew) = ([:], [:], [:], [:])
     }
 
     /// An exchange of the target as a whole: the object `root` is the directory that holds it.
@@ -135,13 +136,14 @@ package struct OperationGraph: Sendable {
         exchanging target: FileName, root: (old: Attributes, new: Attributes), seen: FileStatus,
         transaction: FileName, replacesManifest: Bool
     ) {
-        slotNumbers = [:]
         projects = [:]
         let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.tree)
         let location = Location(parent: OperationGraph.root, name: target)
-        objects = OperationGraph.ownObjects(transaction)
-        objects += [Object(slot: slot, new: location), Object(old: location, slot: slot, seen: seen)]
-        operations = [.exchange(OperationGraph.newTree, with: OperationGraph.oldTree)]
+        objects = ObjectList(
+            OperationGraph.ownObjects(transaction) + [
+                Object(slot: slot, new: location), Object(old: location, slot: slot, seen: seen),
+            ])
+        operations.append(.exchange(OperationGraph.newTree, with: OperationGraph.oldTree))
         attributes = [
             AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new),
             AttributeChange(object: OperationGraph.oldTree, old: root.old, new: root.old),
@@ -151,9 +153,20 @@ package struct OperationGraph: Sendable {
     }
 
     /// The operations on the tree alone: the last two are the manifest's and the history's.
-    var treeOperations: [Operation] { operations.dropLast(2) }
+    var treeOperations: OperationList { OperationList(operations.dropLast(2)) }
+
+    /// The slot of each object that leaves for good, by its old path.
+    package var displaced: [(path: RelativePath, object: Int)] {
+        objects.indices.filter { objects.items[$0].origin.leaves }.map { (objects.oldPath($0), $0) }
+    }
 
     // MARK: Objects
+
+    /// Below the stage.
+    static func path(ofSlot number: Int) -> RelativePath {
+        let (directory, name) = number.quotientAndRemainder(dividingBy: slotsPerDirectory)
+        return RelativePath(validated: Array("\(directory)/\(name)".utf8))
+    }
 
     /// The objects that every transaction has, by their numbers: `root` to `transaction`.
     static func ownObjects(_ transaction: FileName) -> [Object] {
@@ -167,46 +180,35 @@ package struct OperationGraph: Sendable {
         ]
     }
 
-    private mutating func addObjects(_ difference: Difference, _ moves: inout MoveMap) {
+    private mutating func addObjects(_ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?) {
         // First every object that has an operation of its own, so that the places can refer to them.
-        for match in difference.matches {
+        for (index, match) in difference.matches.enumerated() {
             if match.replacesContent {
-                if moves.newPath(of: match.target.path.parent) != nil { addLeaving(match.target) }
+                guard moves.newPath(of: match.target.path.parent) != nil else { continue }
+                addLeaving(.replaced, index, match.target)
             } else if !moves.isCarried(match) {
-                let object = add(match.target, slot: true)
-                explicitByOld[match.target.path] = object
-                explicitByNew[match.source.path] = object
+                let object = add(.moving, index)
+                if match.isParentOrLinked {
+                    explicitByOld[match.target.path] = object
+                    explicitByNew[match.source.path] = object
+                }
             }
         }
-        for (file, _) in difference.deleted where moves.newPath(of: file.path.parent) != nil {
-            addLeaving(file)
+        for (index, (file, _)) in difference.deleted.enumerated()
+        where moves.newPath(of: file.path.parent) != nil {
+            addLeaving(.deleted, index, file)
         }
-        let arriving =
-            difference.arriving.sorted()
-        var linked: [(path: RelativePath, kept: File)] = []
-        for file in arriving {
-            switch difference.links[file.path] {
-            case .kept(let kept): linked.append((file.path, kept))
-            case .staged(let primary): stagedEntries.append(StagedEntry(file: file, primary: primary))
-            case nil: stagedEntries.append(StagedEntry(file: file))
-            }
-        }
-        for index in stagedEntries.indices where !moves.isCreated(stagedEntries[index].file.path.parent) {
-            let path = stagedEntries[index].file.path
-            let number =
-                slotNumbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[path.parent ?? .root])
-            slotNumbers[path] = number
-            let slot = self.slot(number)
-            objects.append(Object(slot: slot))
-            stagedEntries[index].object = objects.count - 1
-            explicitByNew[path] = objects.count - 1
-        }
+        let leaving = objects.indices.filter { objects.items[$0].origin.hasTarget }
+        let linked = addArriving(difference, moves, first)
         // Then the places.
-        for (path, object) in explicitByOld {
-            objects[object].old = locationOf(path, parent: oldDirectory(path.parent ?? .root))
+        for object in leaving {
+            let path = objects.oldPath(object)
+            objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
         }
-        for (path, object) in explicitByNew {
-            objects[object].new = locationOf(path, parent: newDirectory(path.parent ?? .root, moves))
+        for object in objects.indices
+        where objects.items[object].origin == .moving || objects.items[object].origin == .staged {
+            let path = objects.newPath(object)
+            objects.setParents(of: object, new: newDirectory(path.parent ?? .root, moves))
         }
         for (path, kept) in linked {
             let object = explicitByOld[kept.path] ?? objectFor(kept)
@@ -216,20 +218,55 @@ package struct OperationGraph: Sendable {
         }
     }
 
-    private mutating func add(_ target: File, slot: Bool) -> Int {
-        let slot = slot ? nextSlot() : nil
-        objects.append(Object(slot: slot, identity: target.identity, seen: target.status))
-        return objects.count - 1
+    /// - Returns: the new names of files that the target keeps.
+    private mutating func addArriving(
+        _ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?
+    ) -> [(path: RelativePath, kept: File)] {
+        var linked: [(path: RelativePath, kept: File)] = []
+        let arriving = difference.arriving.sorted()
+        var staged: [StagedEntry] = []
+        staged.reserveCapacity(arriving.count)
+        for file in arriving {
+            switch difference.links[file.path] {
+            case .kept(let kept): linked.append((file.path, kept))
+            case .staged(let primary): staged.append(StagedEntry(file: file, primary: primary))
+            case nil: staged.append(StagedEntry(file: file))
+            }
+        }
+        let numbers = first?.slotNumbers ?? [:]
+        for index in staged.indices {
+            let path = staged[index].file.path
+            let parent = path.parent
+            guard !moves.isCreated(parent) else { continue }
+            let number =
+                numbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[parent ?? .root])
+            addSlotDirectories(number)
+            let object = objects.append(.staged, index, slot: number)
+            staged[index].object = object
+            if staged[index].file.isDirectory { explicitByNew[path] = object }
+        }
+        objects.stagedEntries = staged
+        return linked
     }
 
-    private mutating func addLeaving(_ target: File) {
-        let object = add(target, slot: true)
-        explicitByOld[target.path] = object
-        displaced.append((target.path, object))
+    /// The numbers of the slots that arrivals have, by path.
+    private var slotNumbers: [RelativePath: Int] {
+        var numbers: [RelativePath: Int] = [:]
+        for entry in stagedEntries {
+            if let object = entry.object { numbers[entry.file.path] = Int(objects.items[object].slot) }
+        }
+        return numbers
     }
 
-    private mutating func nextSlot() -> Location {
-        slot(nextSlotNumber())
+    private mutating func add(_ origin: ObjectList.Origin, _ index: Int) -> Int {
+        let number = nextSlotNumber()
+        addSlotDirectories(number)
+        return objects.append(origin, index, slot: number)
+    }
+
+    private mutating func addLeaving(_ origin: ObjectList.Origin, _ index: Int, _ target: File) {
+        let object = add(origin, index)
+        if target.isDirectory || target.linkCount > 1 { explicitByOld[target.path] = object }
     }
 
     private mutating func nextSlotNumber(_ project: UInt32? = nil) -> Int {
@@ -240,15 +277,10 @@ package struct OperationGraph: Sendable {
         return first
     }
 
-    private mutating func slot(_ number: Int) -> Location {
-        let (directory, name) = number.quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
-        while slotDirectoryObjects.count <= directory {
-            let location = Location(
-                parent: OperationGraph.transaction, name: FileName(number: slotDirectoryObjects.count))
-            slotDirectoryObjects.append(objects.count)
-            objects.append(Object(fixed: location))
+    private mutating func addSlotDirectories(_ number: Int) {
+        while objects.slotDirectoryCount <= number / OperationGraph.slotsPerDirectory {
+            objects.appendSlotDirectory()
         }
-        return Location(parent: slotDirectoryObjects[directory], name: FileName(number: name))
     }
 
     private func locationOf(_ path: RelativePath, parent: Int) -> Location? {
@@ -275,9 +307,8 @@ package struct OperationGraph: Sendable {
     ) -> Int {
         var object = parent
         for path in paths.reversed() {
-            guard let location = locationOf(path, parent: object) else { break }
-            objects.append(Object(fixed: location))
-            object = objects.count - 1
+            guard let name = path.fileName else { break }
+            object = objects.append(fixed: name, in: object)
             remember(&self, path, object)
         }
         return object
@@ -297,26 +328,64 @@ package struct OperationGraph: Sendable {
 
     // MARK: Operations
 
-    private mutating func order(_ difference: Difference) {
-        var leaving: [Location: Int] = [:]
-        for (_, object) in displaced {
-            if let location = objects[object].old { leaving[location] = object }
-        }
+    private mutating func order() {
+        let leaving = objects.indices.filter { objects.items[$0].origin.hasTarget }
+        let replaceable = Leaving(leaving.filter { objects.items[$0].origin.leaves }, objects)
         // A new object that takes the place of one that leaves for good: one step, no gap.
-        var exchanges: [Operation] = []
-        var exchanged: Set<Int> = []
+        var exchanges = OperationList()
+        var isExchanged = [Bool](repeating: false, count: objects.count)
         for entry in stagedEntries {
-            guard let object = entry.object, let location = objects[object].new, let other = leaving[location]
-            else { continue }
+            guard let object = entry.object, let other = replaceable.object(at: object, objects) else {
+                continue
+            }
             exchanges.append(.exchange(object, with: other))
-            exchanged.formUnion([object, other])
-            objects[other].slot = objects[object].slot
+            (isExchanged[object], isExchanged[other]) = (true, true)
+            objects.giveSlot(of: object, to: other)
+        }
+        let arriving = objects.indices.filter {
+            objects.items[$0].origin == .moving || objects.items[$0].origin == .staged
         }
         // The order of a scan has parents first: its reverse has the deepest first.
-        let detached = explicitByOld.filter { !exchanged.contains($0.value) }.sorted { $0.key > $1.key }
-        let attached = explicitByNew.filter { !exchanged.contains($0.value) }.sorted { $0.key < $1.key }
-        operations = detached.map { .detach($0.value) } + exchanges + attached.map { .attach($0.value) }
-        operations += links.map { .link($0) }
+        let detached = leaving.filter { !isExchanged[$0] }
+            .sorted { objects.oldPath($0) > objects.oldPath($1) }
+        let attached = arriving.filter { !isExchanged[$0] }
+            .sorted { objects.newPath($0) < objects.newPath($1) }
+        operations.reserveCapacity(detached.count + exchanges.count + attached.count + links.count + 2)
+        for object in detached { operations.append(.detach(object)) }
+        operations.append(contentsOf: exchanges)
+        for object in attached { operations.append(.attach(object)) }
+        for link in links { operations.append(.link(link)) }
+    }
+
+    /// Objects that leave for good, by their old location.
+    private struct Leaving {
+        private let sorted: [Int]
+
+        init(_ leaving: [Int], _ objects: ObjectList) {
+            sorted = leaving.sorted {
+                let (left, right) = (objects.items[$0].old, objects.items[$1].old)
+                return left != right
+                    ? left < right
+                    : objects.oldPath($0).lastComponent.lexicographicallyPrecedes(
+                        objects.oldPath($1).lastComponent)
+            }
+        }
+
+        /// The one whose location a staged object gets.
+        func object(at staged: Int, _ objects: ObjectList) -> Int? {
+            guard !sorted.isEmpty else { return nil }
+            let (parent, path) = (objects.items[staged].new, objects.newPath(staged))
+            let name = path.lastComponent
+            let position = sorted.partitionPoint(where: {
+                let other = objects.items[$0].old
+                return other != parent
+                    ? other < parent : objects.oldPath($0).lastComponent.lexicographicallyPrecedes(name)
+            })
+            guard position < sorted.count, objects.items[sorted[position]].old == parent,
+                objects.oldPath(sorted[position]).lastComponent == name
+            else { return nil }
+            return sorted[position]
+        }
     }
 
     private mutating func addManifest(replacing: Bool) {
@@ -342,19 +411,20 @@ package struct OperationGraph: Sendable {
         // right before.
         changes[OperationGraph.root] = (.root, root.old, root.new)
         var valuesByOld: [RelativePath: Match] = [:]
-        for match in difference.matches where !match.replacesContent {
+        var moving = ObjectList.Cursor()
+        for (index, match) in difference.matches.enumerated() where !match.replacesContent {
             if match.target.isDirectory { valuesByOld[match.target.path] = match }
             guard match.changesAttributes else { continue }
-            let object = explicitByOld[match.target.path] ?? objectFor(match.target)
+            let object = moving.object(of: .moving, index, in: objects) ?? objectFor(match, index)
             changes[object] = (match.source.path, match.attributes.old, match.attributes.new)
         }
         // Names that come or go change a directory's modification time, which is set last.
         var touched: Set<Int> = []
         for operation in operations {
             switch operation {
-            case .detach(let object): touched.insert(objects[object].old?.parent ?? OperationGraph.root)
-            case .attach(let object): touched.insert(objects[object].new?.parent ?? OperationGraph.root)
-            case .exchange(let object, _): touched.insert(objects[object].new?.parent ?? OperationGraph.root)
+            case .detach(let object): touched.insert(Int(objects.items[object].old))
+            case .attach(let object): touched.insert(Int(objects.items[object].new))
+            case .exchange(let object, _): touched.insert(Int(objects.items[object].new))
             case .link(let link): touched.insert(link.location.parent)
             case .rename: break
             }
@@ -365,7 +435,7 @@ package struct OperationGraph: Sendable {
         // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
         // the permissions that a user other than root needs to move it.
         touched.formUnion(arriving.compactMap(\.object))
-        touched.formUnion(explicitByOld.values.filter { objects[$0].seen?.type == .directory })
+        touched.formUnion(explicitByOld.values.filter { objects.seen($0)?.type == .directory })
         for object in touched.sorted() where changes[object] == nil {
             guard let (path, isNew) = paths[object] else { continue }
             if !isNew { touchedDirectories.insert(path) }
@@ -385,24 +455,38 @@ package struct OperationGraph: Sendable {
     }
 
     /// The object of something that keeps its place but for its attributes.
-    private mutating func objectFor(_ target: File) -> Int {
-        if let object = fixedByOld[target.path] {
-            objects[object].identity = target.identity
-            objects[object].seen = target.status
+    private mutating func objectFor(_ match: Match, _ index: Int) -> Int {
+        let path = match.target.path
+        if let object = fixedByOld[path] {
+            if objects.items[object].origin == .fixed {
+                objects.set(object, standing: index)
+            } else {
+                objects[object].identity = match.target.identity
+                objects[object].seen = match.target.status
+            }
             return object
         }
-        var object = Object(identity: target.identity, seen: target.status)
-        object.old = locationOf(target.path, parent: oldDirectory(target.path.parent ?? .root))
+        let object = objects.append(.standing, index)
+        objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
+        if match.target.isDirectory { fixedByOld[path] = object }
+        return object
+    }
+
+    /// The object of a file that gets one more name.
+    private mutating func objectFor(_ kept: File) -> Int {
+        if let object = fixedByOld[kept.path] { return object }
+        var object = Object(identity: kept.identity, seen: kept.status)
+        object.old = locationOf(kept.path, parent: oldDirectory(kept.path.parent ?? .root))
         object.new = object.old
         objects.append(object)
-        fixedByOld[target.path] = objects.count - 1
+        fixedByOld[kept.path] = objects.count - 1
         return objects.count - 1
     }
 
     private func directoryPaths() -> [Int: (path: RelativePath, isNew: Bool)] {
         var paths: [Int: (path: RelativePath, isNew: Bool)] = [:]
         for (path, object) in fixedByNew { paths[object] = (path, true) }
-        for entry in stagedEntries {
+        for entry in stagedEntries where entry.file.isDirectory {
             if let object = entry.object { paths[object] = (entry.file.path, true) }
         }
         for (path, object) in explicitByOld { paths[object] = (path, false) }
@@ -415,5 +499,12 @@ extension OperationGraph.Object {
     init(fixed location: OperationGraph.Location) {
         old = location
         new = location
+    }
+}
+
+extension Match {
+    /// Other objects of a graph may refer to its object by path.
+    fileprivate var isParentOrLinked: Bool {
+        target.isDirectory || source.linkCount > 1 || target.linkCount > 1
     }
 }

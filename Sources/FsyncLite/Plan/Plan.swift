@@ -3,7 +3,7 @@ import FileSystem
 /// What an apply would do: a pure value, the same for `plan` and `apply`.
 public struct Plan: Sendable {
     /// In the order of their paths.
-    public let actions: [Action]
+    public let actions: ActionList
     public private(set) var summary: ActionSummary
     /// Information about things that are no error, such as sockets that were left out.
     public internal(set) var notes: [String] = []
@@ -47,8 +47,7 @@ public struct Plan: Sendable {
     package init(_ difference: Difference, root: Match?, linksFiles: Bool = false) {
         self.difference = difference
         self.root = root
-        let carried: Int
-        (actions, carried) = Action.all(of: difference, root: root)
+        actions = ActionList(difference, root: root)
         var summary = ActionSummary()
         // Count the distinct paths of the source in the actions; actions of one path are adjacent. The root is no
         // entry, and a deleted path is none of the source's.
@@ -59,7 +58,7 @@ public struct Plan: Sendable {
             (named, last) = (named + 1, action.path)
         }
         if linksFiles { summary.bytesToCopy = 0 }
-        summary.unchanged = max(0, difference.sourceCount - named - carried)
+        summary.unchanged = max(0, difference.sourceCount - named - actions.carried)
         self.summary = summary
     }
 }
@@ -110,73 +109,5 @@ extension Plan {
     init(refusing refusals: [Refusal]) {
         self.init(Difference(), root: nil)
         self.refusals = refusals
-    }
-}
-
-extension Action {
-    /// The actions of a difference in the order of their paths, and the number of entries without an action that move
-    /// with their directory.
-    static func all(of difference: Difference, root: Match?) -> (actions: [Action], carried: Int) {
-        let moves = MoveMap(difference)
-        let goingFiles = Dictionary(uniqueKeysWithValues: difference.deleted.map { ($0.file.path, $0.file) })
-        var replaced: Set<RelativePath> = []
-        var actions: [Action] = []
-        if let root, root.changesAttributes {
-            actions.append(Action(.attributes, root.source, causes: root.causes))
-        }
-
-        let links = difference.links.compactMapValues { link -> RelativePath? in
-            switch link {
-            case .staged(let path): path
-            // By the name that it has afterwards.
-            case .kept(let file): moves.newPath(of: file.path)
-            }
-        }
-
-        // Moved directories above the present path, as indices of their actions.
-        var moved: [Int] = []
-        var carried = 0
-        for match in difference.matches {
-            if match.target.path.isInState {
-                actions.append(Action(broughtBack: match, over: goingFiles[match.source.path]))
-                replaced.insert(match.source.path)
-                continue
-            }
-            while let last = moved.last, !match.source.path.isBelow(actions[last].path) { moved.removeLast() }
-            for index in moved { actions[index].entries? += 1 }
-            if match.isRenamed, !moves.isCarried(match) {
-                actions.append(
-                    Action(
-                        .move, match.source, from: match.target.path,
-                        entries: match.source.isDirectory ? 0 : nil,
-                        causes: [.renamed]))
-                if match.source.isDirectory { moved.append(actions.count - 1) }
-            } else if match.isRenamed, !match.replacesContent, !match.changesAttributes {
-                carried += 1
-            }
-            if match.replacesContent {
-                actions.append(
-                    Action(
-                        .update, match.source, link: links[match.source.path],
-                        causes: match.causes.subtracting([.renamed])))
-            } else if match.changesAttributes {
-                actions.append(
-                    Action(.attributes, match.source, causes: match.causes.subtracting([.renamed])))
-            }
-        }
-        for (file, isDrift) in difference.created {
-            if goingFiles[file.path] != nil {
-                replaced.insert(file.path)
-                actions.append(Action(.update, file, link: links[file.path], causes: [.type]))
-            } else {
-                actions.append(
-                    Action(.create, file, link: links[file.path], causes: isDrift ? [.drift] : [.new]))
-            }
-        }
-        for (file, isDrift) in difference.deleted
-        where !replaced.contains(file.path) && !file.path.isInState {
-            actions.append(Action(.delete, file, causes: isDrift ? [.drift] : [.removed]))
-        }
-        return (actions.sorted { $0.path != $1.path ? $0.path < $1.path : $0.verb < $1.verb }, carried)
     }
 }

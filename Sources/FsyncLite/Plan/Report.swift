@@ -17,7 +17,7 @@ public struct Report: Sendable {
 
     public var outcome: Outcome
     /// What was done; for a refused or failed run, what was planned.
-    public var actions: [Action]
+    public internal(set) var actions: ActionList
     public var summary: ActionSummary
     public var notes: [String]
     public var problems: [Problem]

@@ -37,8 +37,9 @@ struct Planner {
         monitor.report(SyncProgress(.scanning))
         var merge = TreeMerge(try source.policy())
         let findings = try source.scan(into: &merge)
-        var difference = try Difference(matching: merge)
+        var difference = try Difference(taking: &merge)
         try source.settle(&difference, merge)
+        merge.forgetDepartures()
         let domains = try domains(of: &difference, source)
 
         var plan = Plan(

@@ -245,17 +245,20 @@ struct SnapshotSource: PlanSource {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
-        let entries = Dictionary(
-            uniqueKeysWithValues: tree.changed.filter { $0.location.isInState && !$0.location.isLost }.map {
-                ($0.location, $0.file)
-            })
+        let entries = tree.changed.filter { $0.location.isInState && !$0.location.isLost }
+            .sorted { $0.location < $1.location }
+        func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
+            let index = entries.partitionPoint(where: { $0.location < location })
+            return index < entries.count && entries[index].location == location ? entries[index] : nil
+        }
         let resolver = PathResolver(root)
         var top: RelativePath?
-        for location in entries.keys.sorted() where !(top.map(location.isBelow) ?? false) {
+        for (file, location) in entries.lazy.map({ ($0.file, $0.location) })
+        where !(top.map(location.isBelow) ?? false) {
             guard let (directory, name) = try resolver.location(of: location),
                 let status = try directory.status(of: name)
             else { continue }
-            offer(entries[location], location, status)
+            offer(file, location, status)
             guard status.type == .directory else { continue }
             top = location
             // It moves with all its content, wanted or not.
@@ -264,7 +267,8 @@ extension TreeMerge {
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)
-                offer(entries[inner], inner, scan.status, scan.destination, scan.extended)
+                let known = entry(inner)
+                offer(known?.file, known?.location ?? inner, scan.status, scan.destination, scan.extended)
             }
         }
     }

@@ -3,7 +3,7 @@ import FileSystem
 /// The new manifest as the old one plus changes. Unchanged entries are copied through, so memory holds only the
 /// changes.
 package struct ManifestUpdate: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         var file: File
         var targetInode: UInt64
         var targetChanged: FileTime?
@@ -12,13 +12,25 @@ package struct ManifestUpdate: Sendable {
         var location: RelativePath?
     }
 
+    /// The origin of a change: an entry of the difference, by its index, or one that was set or removed.
+    enum Origin: UInt8, Sendable {
+        /// The path is removed: of a forgotten or deleted entry, or of the target's entry of a match.
+        case forgotten, deleted, left
+        case removed
+        /// A match whose object stays; a staged entry.
+        case kept, staged
+        case set
+    }
+
     private struct Change: Sendable {
-        let path: RelativePath
-        /// nil: the entry is removed.
-        let entry: Entry?
+        var origin: Origin
+        var index: UInt32
     }
 
     private var changes: [Change] = []
+    private let planned: PlannedEntries
+    private var removed: [RelativePath] = []
+    private var entries: [Entry] = []
 
     /// Paths that could not be read: they and their contents were not examined.
     private var unexamined: Set<RelativePath> = []
@@ -29,16 +41,23 @@ package struct ManifestUpdate: Sendable {
     /// Entries that become uncovered.
     private var uncovered: Set<RelativePath> = []
 
-    private let targetTimes: TargetTimes
+    private var targetTimes: TargetTimes { planned.targetTimes }
     /// Directories, by present path, in which the commit adds or removes names: it moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
     /// The same for objects with other names, by inode.
     private var touchedObjects: Set<UInt64> = []
 
-    /// - Parameter count: the approximate number of changed entries.
-    package init(changing count: Int = 0, targetTimes: TargetTimes = TargetTimes()) {
-        self.targetTimes = targetTimes
-        changes.reserveCapacity(count)
+    package init() {
+        self.init(PlannedEntries(Difference(), MoveMap(Difference()), OutcomeList()))
+    }
+
+    init(_ planned: PlannedEntries) {
+        self.planned = planned
+        changes.reserveCapacity(planned.count)
+    }
+
+    mutating func append(_ origin: Origin, _ index: Int) {
+        changes.append(Change(origin: origin, index: UInt32(index)))
     }
 
     /// Declares objects whose change times the commit moves.
@@ -87,7 +106,8 @@ package struct ManifestUpdate: Sendable {
     }
 
     package mutating func remove(_ path: RelativePath) {
-        changes.append(Change(path: path, entry: nil))
+        append(.removed, removed.count)
+        removed.append(path)
     }
 
     /// Sets the new entry of a path. It overrides a removal, which must come first.
@@ -97,23 +117,49 @@ package struct ManifestUpdate: Sendable {
         _ file: File, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
         at location: RelativePath? = nil
     ) {
-        // A socket left in the target has no data, and manifests have no type for it.
-        guard file.status.type != .socket else { return }
-        let entry = Entry(
-            file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-            location: location)
-        changes.append(Change(path: file.path, entry: entry))
+        guard ManifestUpdate.holds(file) else { return }
+        append(.set, entries.count)
+        entries.append(
+            Entry(
+                file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+                location: location))
+    }
+
+    /// A socket left in the target has no data, and manifests have no type for it.
+    static func holds(_ file: File) -> Bool { file.status.type != .socket }
+
+    private func path(_ change: Change) -> RelativePath {
+        let index = Int(change.index)
+        return switch change.origin {
+        case .removed: removed[index]
+        case .set: entries[index].file.path
+        default: planned.path(change.origin, index)
+        }
+    }
+
+    /// nil: the entry is removed.
+    private func entry(_ change: Change) -> Entry? {
+        let index = Int(change.index)
+        return switch change.origin {
+        case .forgotten, .deleted, .left, .removed: nil
+        case .set: entries[index]
+        case .kept: planned.kept(index)
+        case .staged: planned.staged(index)
+        }
     }
 
     /// Sorted by path, and for each path only the last.
     private var ordered: [Change] {
-        var ordered: [Change] = []
-        ordered.reserveCapacity(changes.count)
+        var ordered = changes
         // The sort is stable, and fast for changes that are in order.
-        for change in changes.sorted(by: { $0.path < $1.path }) {
-            if ordered.last?.path == change.path { ordered.removeLast() }
-            ordered.append(change)
+        ordered.sort { path($0) < path($1) }
+        var count = 0
+        for index in ordered.indices {
+            if count > 0, path(ordered[count - 1]) == path(ordered[index]) { count -= 1 }
+            ordered[count] = ordered[index]
+            count += 1
         }
+        ordered.removeLast(ordered.count - count)
         return ordered
     }
 
@@ -129,8 +175,8 @@ package struct ManifestUpdate: Sendable {
         var next = changes.startIndex
         let uncovered = uncovered
         func append(_ change: Change) throws {
-            guard let entry = change.entry else { return }
-            let path = change.path
+            guard let entry = entry(change) else { return }
+            let path = entry.file.path
             var digest = entry.file.digest
             if let missing, let location = entry.location, digest == nil, entry.file.isFile {
                 digest = try missing.digest(of: path, at: location, inode: entry.targetInode)
@@ -152,15 +198,15 @@ package struct ManifestUpdate: Sendable {
                 let found = isCovered ? times.time(of: number) : nil
                 if isCovered { number += 1 }
                 try writer.drain(to: &sink)
-                while next < changes.endIndex, changes[next].path < old.path {
+                var isChanged = false
+                while next < changes.endIndex, !isChanged {
+                    let order = path(changes[next]).order(comparedTo: old.path)
+                    guard order <= 0 else { break }
                     try append(changes[next])
                     next += 1
+                    isChanged = order == 0
                 }
-                if next < changes.endIndex, changes[next].path == old.path {
-                    try append(changes[next])
-                    next += 1
-                    continue
-                }
+                if isChanged { continue }
                 let changed = untouched(
                     old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
                 if isUnexamined(old.path) || (missing != nil && isCovered) || changed != old.targetChanged

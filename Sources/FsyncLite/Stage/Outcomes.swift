@@ -6,13 +6,13 @@ extension Plan {
     /// The plan without the entries that could not be staged, and with the attributes that the target accepts; nil if
     /// nothing differs.
     func asFarAsAchieved(
-        _ outcomes: [(path: RelativePath, outcome: Stage.Outcome)], tried: [RelativePath: File]
+        _ outcomes: OutcomeList, tried: [RelativePath: File]
     ) -> Plan? {
         var difference = difference
         var problems = problems
         var left: [RelativePath] = []
         var omissions = OmissionList()
-        for (path, outcome) in outcomes {
+        for (path, outcome) in outcomes.done {
             switch outcome {
             case .staged(let file, _):
                 omissions.add(file)
@@ -42,9 +42,9 @@ extension Plan {
     }
 
     /// Notes the files of which only the first part was copied.
-    mutating func noteGrowing(_ outcomes: [(path: RelativePath, outcome: Stage.Outcome)]) {
-        let growing = outcomes.compactMap { _, outcome -> File? in
-            guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
+    mutating func noteGrowing(_ outcomes: OutcomeList) {
+        let growing = outcomes.compactMap { outcome -> File? in
+            guard case .staged(let file, _)? = outcome, file.isGrowing else { return nil }
             return file
         }
         guard !growing.isEmpty else { return }
@@ -81,23 +81,17 @@ extension ManifestUpdate {
     /// - Parameters:
     ///   - old: the present manifest, read to its end.
     ///   - graph: the operations; nil if there are none.
-    init(
-        _ plan: Plan, over old: ManifestReader?, staged: [(path: RelativePath, outcome: Stage.Outcome)],
-        graph: OperationGraph?
-    ) throws {
+    init(_ plan: Plan, over old: ManifestReader?, staged: OutcomeList, graph: OperationGraph?) throws {
         let difference = plan.difference
         let policy = difference.policy
-        self.init(
-            changing: difference.forgotten.count + difference.deleted.count + difference.created.count
-                + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) },
-            targetTimes: difference.targetTimes)
         let moves = MoveMap(difference)
+        self.init(PlannedEntries(difference, moves, staged))
         if let graph {
             touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }
         for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
-        for path in difference.forgotten { remove(path) }
-        for (file, _) in difference.deleted { remove(file.path) }
+        for index in difference.forgotten.indices { append(.forgotten, index) }
+        for index in difference.deleted.indices { append(.deleted, index) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
         for (file, record, isSeen) in difference.uncovered {
             guard isSeen else {
@@ -113,14 +107,10 @@ extension ManifestUpdate {
             resting.append((file, seen))
         }
         for (file, _) in resting { remove(file.path) }
-        for match in difference.matches where match.isRenamed { remove(match.target.path) }
-        for match in difference.matches where !match.replacesContent {
-            let target = match.target.status
-            let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
-            set(
-                match.held, targetInode: target.inode,
-                targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
-                marks: policy.marks(of: match.source.status, base: match.base?.known), at: match.target.path)
+        for (index, match) in difference.matches.enumerated() where match.isRenamed { append(.left, index) }
+        for (index, match) in difference.matches.enumerated()
+        where !match.replacesContent && ManifestUpdate.holds(match.source) {
+            append(.kept, index)
         }
         for (file, record) in resting {
             set(
@@ -129,25 +119,26 @@ extension ManifestUpdate {
                 marks: .uncovered,
                 at: file.path)
         }
-        for (_, outcome) in staged {
-            guard case .staged(let file, let inode) = outcome else { continue }
-            set(file, targetInode: inode, marks: policy.marks(of: file.status, base: nil))
+        for (index, outcome) in staged.enumerated() {
+            guard case .staged(let file, _)? = outcome, ManifestUpdate.holds(file) else { continue }
+            append(.staged, index)
         }
         // A new name of a file that the target keeps is recorded like that file.
-        let kept =
-            difference.links.isEmpty
-            ? [:] : Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
-        let arriving =
-            difference.arriving
-        for file in arriving {
+        if !difference.links.isEmpty { addNewNames(difference) }
+        // Restored to its state before any run covered it.
+        uncover(policy.uncovering.union(difference.staying))
+    }
+
+    private mutating func addNewNames(_ difference: Difference) {
+        let kept = Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
+        for file in difference.arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
             let match = kept[target.path] ?? Match(source: file.recorded(as: target), target: target)
             set(
                 match.held.moved(to: file.path), targetInode: target.status.inode,
-                marks: policy.marks(of: match.source.status, base: match.base?.known), at: target.path)
+                marks: difference.policy.marks(of: match.source.status, base: match.base?.known),
+                at: target.path)
         }
-        // Restored to its state before any run covered it.
-        uncover(policy.uncovering.union(difference.staying))
     }
 
     /// Uncovered entries in directories that move.

@@ -11,9 +11,12 @@ final class PreviousStage {
     init?(_ state: StateDirectory, for stagedEntries: [File], _ attributes: MirroredAttributes) throws {
         guard let stages = try state.stage() else { return nil }
         self.stages = stages
-        let wanted = Dictionary(
-            uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0.status) })
-        for name in try DirectoryListing.names(in: stages).sorted() {
+        let found = try DirectoryListing.names(in: stages).sorted()
+        let wanted =
+            found.isEmpty
+            ? [:]
+            : Dictionary(uniqueKeysWithValues: stagedEntries.filter(\.isFile).map { ($0.path, $0) })
+        for name in found {
             var kept: Set<RelativePath> = []
             // The content of a stage that others may write to cannot be trusted.
             if let status = try stages.status(of: name), status.type == .directory,
@@ -23,7 +26,7 @@ final class PreviousStage {
                 let resolver = PathResolver(stage)
                 do throws(SystemError) {
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
-                        guard let source = wanted[file.path], file.isFrom(source) else { return }
+                        guard let source = wanted[file.path], file.isFrom(source.status) else { return }
                         files[file.path] = (file, resolver)
                         kept.insert(file.location)
                     }

@@ -22,18 +22,12 @@ final class Stage {
     private let hasDomains: Bool
     let options: SyncOptions
     let monitor: any Monitor
-    /// The outcome of each staged entry; nil until it is done.
-    private(set) var outcomes: [Outcome?] = []
+    /// The outcome of each staged entry.
+    private(set) var outcomes = OutcomeList()
     /// The location of each staged entry, below the directory.
-    private(set) var locations: [RelativePath] = []
+    let locations: StagedLocations
 
     var attributes: MirroredAttributes { options.settableAttributes }
-
-    var staged: [(path: RelativePath, outcome: Outcome)] {
-        zip(graph.stagedEntries, outcomes).compactMap { entry, outcome in
-            outcome.map { (entry.file.path, $0) }
-        }
-    }
 
     /// Creates the stage of a transaction.
     ///
@@ -58,6 +52,7 @@ final class Stage {
             name, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.graph = graph
+        locations = StagedLocations(graph)
         self.source = source
         self.options = options
         self.monitor = monitor
@@ -136,7 +131,7 @@ final class Stage {
                     log: log, limit: limit, monitor: monitor)
             }
             let worker = makeWorker()
-            locations = try makeDirectories()
+            try makeDirectories()
             let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
             try work.run(threads: options.threads ?? SyncOptions.defaultThreads, makeWorker)
@@ -164,34 +159,13 @@ final class Stage {
     func close() { log.close() }
 
     /// Creates the new directories, accessible only to us.
-    ///
-    /// - Returns: the location of each staged entry: its slot, or its name in a new directory.
-    private func makeDirectories() throws -> [RelativePath] {
+    private func makeDirectories() throws {
         let stage = PathResolver(directory)
-        var locations: [RelativePath] = []
-        locations.reserveCapacity(graph.stagedEntries.count)
-        // The new directories on the way to the present entry.
-        var open: [(path: RelativePath, location: RelativePath)] = []
-        for entry in graph.stagedEntries {
-            let path = entry.file.path
-            while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
-            if let object = entry.object, let slot = graph.objects[object].slot,
-                let slots = graph.objects[slot.parent].old
-            {
-                locations.append(RelativePath.root.appending(slots.name).appending(slot.name))
-            } else if let name = path.fileName, let parent = open.last {
-                locations.append(parent.location.appending(name))
-            } else {
-                preconditionFailure("a staged entry without a location")
-            }
-            guard entry.file.isDirectory, let location = locations.last,
-                let (parent, name) = try stage.location(of: location)
-            else { continue }
+        for (index, entry) in graph.stagedEntries.enumerated() where entry.file.isDirectory {
+            guard let (parent, name) = try stage.location(of: locations[index]) else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
-            open.append((path, location))
         }
-        return locations
     }
 
     /// Moves usable files of interrupted runs to this stage.

@@ -14,9 +14,9 @@ extension Stage {
             Rereading(DigestReader(directory, monitor: monitor, bypassesCache: true))
         }
         defer { copies.close() }
-        for (outcome, location) in zip(outcomes, locations) {
+        for (index, outcome) in outcomes.enumerated() {
             guard case .staged(let file, _)? = outcome, file.digest != nil else { continue }
-            try copies.add((file, location), bytes: file.size) {}
+            try copies.add((file, locations[index]), bytes: file.size) {}
         }
         try copies.finish {}
     }

@@ -6,7 +6,7 @@ import FileSystem
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
 /// power cut, ends the log: the remaining files are copied again.
 package final class StageLog: Sendable {
-    private let lines: LineLog<StagedFile>
+    private let lines: LineLog<PackedStagedFile>
     private let monitor: any Monitor
 
     /// - Parameters:
@@ -27,14 +27,20 @@ package final class StageLog: Sendable {
     }
 
     private static func append(
-        _ files: [StagedFile], below header: StageLogHeader, in directory: Directory
+        _ files: [PackedStagedFile], below header: StageLogHeader, in directory: Directory
     ) throws {
         let file = try directory.open(
             TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
         try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
             let isNew = try file.status().size == 0
-            let lines = (isNew ? [header.line] : []) + files.map(\.line)
-            try file.write(Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
+            var text = isNew ? Array("\(header.line)\n".utf8) : []
+            for packed in files {
+                text += Array("\(packed.file.line)\n".utf8)
+                guard text.count >= 64 * 1024 else { continue }
+                try file.write(text)
+                text.removeAll(keepingCapacity: true)
+            }
+            try file.write(text)
             try file.sync()
         }
         try directory.sync()
@@ -45,7 +51,7 @@ package final class StageLog: Sendable {
     }
 
     /// Adds a file that is staged completely.
-    func note(_ file: StagedFile) { lines.add(file) }
+    func note(_ file: StagedFile) { lines.add(PackedStagedFile(file)) }
 
     /// Writes pending lines now.
     func save() {

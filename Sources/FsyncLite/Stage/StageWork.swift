@@ -4,22 +4,23 @@ import Synchronization
 /// State shared by the threads that fill a stage: the entries, and the outcomes so far.
 final class StageWork: Sendable {
     fileprivate let stagedEntries: [OperationGraph.StagedEntry]
-    fileprivate let locations: [RelativePath]
+    fileprivate let locations: StagedLocations
     private let monitor: any Monitor
-    private let results: Mutex<(outcomes: [Stage.Outcome?], progress: SyncProgress)>
+    private let results: Mutex<(outcomes: OutcomeList, progress: SyncProgress)>
 
     /// - Parameter locations: of all staged entries, below the stage.
-    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: [RelativePath], _ monitor: any Monitor) {
+    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: StagedLocations, _ monitor: any Monitor)
+    {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
         var progress = SyncProgress(.staging)
         progress.totalEntries = stagedEntries.count
         progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
-        results = Mutex((Array(repeating: nil, count: stagedEntries.count), progress))
+        results = Mutex((OutcomeList(stagedEntries), progress))
     }
 
-    var outcomes: [Stage.Outcome?] { results.withLock(\.outcomes) }
+    var outcomes: OutcomeList { results.withLock(\.outcomes) }
 
     /// Stages all entries that have no outcome, except directories, which have an order of their own, and further names
     /// of a file, which come after it.
@@ -79,7 +80,8 @@ final class StageWork: Sendable {
     /// - Parameter counted: the bytes of it that were already reported.
     func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
         let file = stagedEntries[index].file
-        results.withLock { $0.outcomes[index] = outcome }
+        let isAsWanted = outcome.isStaged(as: file)
+        results.withLock { $0.outcomes.set(index, outcome, isAsWanted: isAsWanted) }
         count { progress in
             progress.entries += 1
             if file.isFile { progress.bytes &+= file.size - counted }

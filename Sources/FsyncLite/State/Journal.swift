@@ -8,8 +8,8 @@ package struct Journal: Sendable {
     package var root: FileIdentity
     /// When it was written, before the first operation.
     package var began: FileTime
-    package var objects: [OperationGraph.Object]
-    package var operations: [OperationGraph.Operation]
+    package var objects: OperationGraph.ObjectList
+    package var operations: OperationGraph.OperationList
     /// Deepest first, with old and new values.
     package var attributes: [AttributeStep]
 

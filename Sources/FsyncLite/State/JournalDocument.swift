@@ -46,7 +46,7 @@ extension Journal {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
             id: "", root: .unknown, began: Timestamp.unknown.fileTime,
-            objects: [], operations: [], attributes: [])
+            objects: .init(), operations: .init(), attributes: [])
         try document.leadingFields(Journal.header, into: &self)
         guard let directory = FileName(id.utf8) else {
             throw document.error("this is no name of a transaction")
@@ -71,7 +71,7 @@ extension Journal {
 
     /// The number of an object that no operation graph contains, and why; nil if all are valid.
     private static func impossibleObject(
-        _ objects: [OperationGraph.Object], _ transaction: FileName
+        _ objects: OperationGraph.ObjectList, _ transaction: FileName
     ) -> (number: Int, reason: String)? {
         let own = OperationGraph.ownObjects(transaction)
         guard objects.count >= own.count else { return (objects.count, "objects are missing") }
@@ -177,8 +177,9 @@ extension Journal.AttributeStep {
 }
 
 extension DocumentReader {
-    fileprivate mutating func operation(_ objects: [OperationGraph.Object]) throws -> OperationGraph.Operation
-    {
+    fileprivate mutating func operation(
+        _ objects: OperationGraph.ObjectList
+    ) throws -> OperationGraph.Operation {
         var fields = OperationFields(nil)
         let count = try object(OperationFields.all, into: &fields)
         for number in fields.objects where !objects.indices.contains(number) {

@@ -6,8 +6,9 @@ enum ReservedSpace {
     /// with the names that pass through it.
     static func make(for journal: Journal, in directory: Directory) throws {
         var size: Int64 = 64 * 1024
-        for object in journal.objects {
-            let longest = max(object.old?.name.bytes.count ?? 0, object.new?.name.bytes.count ?? 0)
+        for object in journal.objects.indices {
+            let names = [journal.objects.old(object), journal.objects.new(object)]
+            let longest = names.lazy.map { $0?.name.bytes.count ?? 0 }.max() ?? 0
             size += 2 * Int64(longest + 64)
         }
         let name = TransactionEntry.reservedSpace

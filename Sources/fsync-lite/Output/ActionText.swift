@@ -27,50 +27,58 @@ struct ActionText {
         var bytes: Int64 = 0
     }
 
-    func write(_ actions: [Action], to console: inout Console) throws {
-        let lines = listsAll ? actions.map { Line(action: $0) } : ActionText.grouped(actions)
-        let limit = listsAll ? lines.count : ActionText.usualLines
-        for line in lines.prefix(limit) { try console.line(text(line)) }
-        if lines.count > limit {
-            try console.line(
-                "... and \(lines.count - limit) more \(lines.count - limit == 1 ? "line" : "lines"); --all lists them"
-            )
-        } else if lines.count < actions.count {
+    func write<Actions: RandomAccessCollection<Action>>(
+        _ actions: Actions, to console: inout Console
+    ) throws where Actions.Index == Int {
+        if listsAll { return try actions.forEach { try console.line(line($0)) } }
+        var count = 0
+        try ActionText.group(actions) { line in
+            count += 1
+            if count <= ActionText.usualLines { try console.line(text(line)) }
+        }
+        if count > ActionText.usualLines {
+            let more = count - ActionText.usualLines
+            try console.line("... and \(more) more \(more == 1 ? "line" : "lines"); --all lists them")
+        } else if count < actions.count {
             try console.line("--all lists what is in the directories, too")
         }
     }
 
     /// Combines a new or deleted directory and its content into one line if that has many entries. Other actions below
     /// it have separate lines.
-    private static func grouped(_ actions: [Action]) -> [Line] {
-        var lines: [Line] = []
+    private static func group<Actions: RandomAccessCollection<Action>>(
+        _ actions: Actions, _ take: (Line) throws -> Void
+    ) rethrows where Actions.Index == Int {
         var index = 0
         while index < actions.count {
             let action = actions[index]
             index += 1
-            lines.append(Line(action: action))
             guard action.type == "directory", action.verb == .create || action.verb == .delete else {
+                try take(Line(action: action))
                 continue
             }
             var group = Line(action: action)
-            var others: [Line] = []
+            var others: [Int] = []
             var end = index
-            while end < actions.count, actions[end].path.isBelow(action.path) {
+            while end < actions.count {
                 let next = actions[end]
-                end += 1
-                guard next.verb == action.verb else {
-                    others.append(Line(action: next))
-                    continue
+                guard next.path.isBelow(action.path) else { break }
+                if next.verb == action.verb {
+                    group.below += 1
+                    if next.link == nil { group.bytes &+= next.size ?? 0 }
+                } else {
+                    others.append(end)
                 }
-                group.below += 1
-                if next.link == nil { group.bytes &+= next.size ?? 0 }
+                end += 1
             }
-            guard group.below > usualEntries else { continue }
-            lines[lines.count - 1] = group
-            lines += others
+            guard group.below > usualEntries else {
+                try take(Line(action: action))
+                continue
+            }
+            try take(group)
+            for other in others { try take(Line(action: actions[other])) }
             index = end
         }
-        return lines
     }
 
     func line(_ action: Action) -> String { text(Line(action: action)) }

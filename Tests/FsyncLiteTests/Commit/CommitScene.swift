@@ -67,8 +67,8 @@ final class CommitScene {
             OperationGraph.Object(fixed: Self.location("kept")),
         ]
         journal = Journal(
-            id: Self.id, root: try root.status().identity, began: .now, objects: objects,
-            operations: Self.operations, attributes: [])
+            id: Self.id, root: try root.status().identity, began: .now, objects: .init(objects),
+            operations: .init(Self.operations), attributes: [])
         let found = JournalObjects(journal, root: root, state: state)
         for index in objects.indices where index > OperationGraph.state {
             journal.objects[index].identity = try found.look(index).status.identity
@@ -84,7 +84,7 @@ final class CommitScene {
     func perform(_ count: Int) throws {
         guard count > 0 else { return }
         var part = journal
-        (part.operations, part.attributes) = (Array(part.operations.prefix(count)), [])
+        (part.operations, part.attributes) = (.init(part.operations.prefix(count)), [])
         try Commit(part, root: root, state: state).runOnCopy()
     }
 

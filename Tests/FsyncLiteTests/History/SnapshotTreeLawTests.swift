@@ -110,7 +110,7 @@ private struct HistoryCourse {
     ///
     /// - Parameter joining: records that were made one, counted from the newest.
     func faults(back step: Int, joining: Range<Int>) throws -> [String] {
-        var newestFirst = records.reversed().map { (actions: $0.actions, drift: $0.drift) }
+        var newestFirst = records.reversed().map { (actions: Array($0.actions), drift: $0.drift) }
         func composed(_ records: ArraySlice<(actions: [UndoEntry], drift: [UndoEntry])>)
             -> ReverseDelta
         {

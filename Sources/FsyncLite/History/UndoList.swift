@@ -1,0 +1,141 @@
+import FileSystem
+
+/// The undo entries of a plan. Each is made when it is read: twelve bytes stand for it.
+package struct UndoList: RandomAccessCollection, Sendable {
+    private enum Origin: UInt8 {
+        case root
+        /// Of a match: its object leaves, moves, gets other attributes, or its coverage changes.
+        case replaced, moved, attributes, cover, uncover
+        /// Of an entry that becomes uncovered, of a deleted and of a created one.
+        case uncovered, deleted, created
+        case given
+    }
+
+    private struct Item {
+        var origin: Origin
+        var index: UInt32 = 0
+        /// Of the graph, for a displaced object.
+        var object = UInt32.max
+    }
+
+    private let plan: Plan?
+    private let moves: MoveMap?
+    private let objects: OperationGraph.ObjectList
+    /// Directories that the apply made accessible, with their previous permissions.
+    private let opened: [RelativePath: UInt16]
+    private let transaction: String
+    private var items: [Item] = []
+    private var given: [UndoEntry] = []
+
+    /// - Parameter opened: directories that the apply made accessible, with their previous permissions.
+    init(
+        _ plan: Plan, _ graph: OperationGraph, opened: [RelativePath: UInt16], transaction: String
+    ) {
+        (self.plan, objects, self.opened, self.transaction) = (plan, graph.objects, opened, transaction)
+        let moves = MoveMap(plan.difference)
+        self.moves = moves
+        let difference = plan.difference
+        var displaced = OperationGraph.ObjectList.Cursor()
+        func add(_ origin: Origin, _ index: Int, _ file: File, _ object: Int? = nil) {
+            // A socket has no content, and documents have no type for it.
+            guard file.status.type != .socket else { return }
+            items.append(
+                Item(origin: origin, index: UInt32(index), object: object.map { UInt32($0) } ?? .max))
+        }
+        if let root = plan.root, root.changesAttributes { add(.root, 0, root.target) }
+        for (index, match) in difference.matches.enumerated() {
+            if match.replacesContent {
+                add(
+                    .replaced, index, match.target,
+                    displaced.object(of: .replaced, index, in: objects))
+                continue
+            }
+            // Another directory may be at the path of its former directory: then it moved, and kept its path.
+            let isMoved = !moves.isCarried(match)
+            if isMoved { add(.moved, index, match.target) }
+            if match.changesAttributes {
+                add(.attributes, index, match.target)
+            } else if !isMoved {
+                let isUncovering = difference.isUncovering(match)
+                if isUncovering != difference.wereUncovered.contains(match.target.path) {
+                    add(isUncovering ? .uncover : .cover, index, match.target)
+                }
+            }
+        }
+        for (index, (file, _, _)) in difference.uncovered.enumerated() { add(.uncovered, index, file) }
+        for (index, (file, _)) in difference.deleted.enumerated() {
+            add(.deleted, index, file, displaced.object(of: .deleted, index, in: objects))
+        }
+        for (index, (file, _)) in difference.created.enumerated() { add(.created, index, file) }
+    }
+
+    package init(_ entries: [UndoEntry]) {
+        (plan, moves, objects, opened, transaction) = (nil, nil, .init(), [:], "")
+        given = entries
+        items = entries.indices.map { Item(origin: .given, index: UInt32($0)) }
+    }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { items.count }
+
+    package subscript(position: Int) -> UndoEntry {
+        let (item, index) = (items[position], Int(items[position].index))
+        guard let plan, let moves else { return given[index] }
+        let difference = plan.difference
+        switch item.origin {
+        case .given: return given[index]
+        case .root:
+            // Only a plan with a root has such an item.
+            guard let root = plan.root else { preconditionFailure("an entry of a root that is not known") }
+            return entry(.attributes, root.target, root.causes)
+        case .replaced:
+            let match = difference.matches[index]
+            var target = match.target
+            if match.targetStands { target.digest = match.base?.digest }
+            return entry(
+                .update, target, match.causes, from: match.isRenamed ? match.source.path : nil,
+                slot: slot(item))
+        case .moved:
+            let match = difference.matches[index]
+            return entry(.move, match.target, [], from: match.source.path)
+        case .attributes, .cover, .uncover:
+            let match = difference.matches[index]
+            let from = match.isRenamed ? match.source.path : nil
+            guard item.origin == .attributes else {
+                return entry(item.origin == .uncover ? .uncover : .cover, match.target, [], from: from)
+            }
+            return entry(.attributes, match.target, match.causes, from: from)
+        case .uncovered:
+            let file = difference.uncovered[index].file
+            let location = moves.carriedPath(of: file.path)
+            return entry(.uncover, file, [], from: location == file.path ? nil : location)
+        case .deleted:
+            let (file, isDrift) = difference.deleted[index]
+            return entry(.create, file, [isDrift ? .drift : .removed], slot: slot(item))
+        case .created:
+            let (file, isDrift) = difference.created[index]
+            return entry(.delete, file, [isDrift ? .drift : .new])
+        }
+    }
+
+    private func slot(_ item: Item) -> RelativePath? {
+        guard item.object != .max, let directory = RelativePath(transaction) else { return nil }
+        return directory.appending(objects.slotPath(Int(item.object)))
+    }
+
+    private func entry(
+        _ verb: UndoEntry.Verb, _ file: File, _ causes: Causes, from: RelativePath? = nil,
+        slot: RelativePath? = nil
+    ) -> UndoEntry {
+        var file = file
+        if let permissions = opened[file.path], verb != .delete {
+            var status = file.status
+            status.permissions = permissions
+            file = file.with(status)
+        }
+        return UndoEntry(
+            verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
+            wasUncovered: verb != .delete && verb != .uncover
+                && (plan?.difference.wereUncovered.contains(file.path) ?? false))
+    }
+}

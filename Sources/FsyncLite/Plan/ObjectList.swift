@@ -1,0 +1,265 @@
+import FileSystem
+
+extension OperationGraph {
+    /// The objects of a graph or a journal. One that the difference has is a reference to it, of sixteen bytes: names,
+    /// status and identity are looked up there.
+    package struct ObjectList: RandomAccessCollection, MutableCollection, Sendable {
+        enum Origin: UInt8 {
+            /// As a value in `others`.
+            case other
+            /// A directory that keeps its location; its name is in `names`.
+            case fixed
+            /// The target's object of a match: keeps its location, gets another, or leaves for good.
+            case standing, moving, replaced
+            case deleted
+            case staged
+
+            var isOfMatch: Bool { self == .standing || self == .moving || self == .replaced }
+            var hasTarget: Bool { isOfMatch || self == .deleted }
+            var leaves: Bool { self == .replaced || self == .deleted }
+        }
+
+        struct Item {
+            var origin: Origin
+            var index: UInt32
+            /// The parents of the old and the new location.
+            var old = none
+            var new = none
+            var slot = none
+
+            static let none = UInt32.max
+        }
+
+        private struct Identity {
+            var inode: UInt64
+            var seconds: Int64
+            /// Below zero without a birth time.
+            var nanoseconds: Int32
+            var object: UInt32
+
+            init(_ identity: FileIdentity, of object: Int) {
+                (inode, self.object) = (identity.inode, UInt32(object))
+                let created = identity.created?.fileTime
+                (seconds, nanoseconds) = (created?.seconds ?? 0, created?.nanoseconds ?? -1)
+            }
+
+            var value: FileIdentity {
+                FileIdentity(
+                    inode: inode,
+                    created: nanoseconds < 0
+                        ? nil : Timestamp(FileTime(seconds: seconds, nanoseconds: nanoseconds)))
+            }
+        }
+
+        private(set) var items: [Item] = []
+        private var others: [Object] = []
+        private var names: [FileName] = []
+        var stagedEntries: [StagedEntry] = []
+        /// The objects of the slot directories.
+        private var slotDirectories: [Int] = []
+        private var matches: [Match] = []
+        private var deletions: [(file: File, isDrift: Bool)] = []
+        /// Identities that neither the difference nor `others` has, by increasing object.
+        private var identities: [Identity] = []
+        /// The objects of the difference are copies with other identities.
+        private var isCopy = false
+
+        package init() {}
+
+        package init(_ objects: some Sequence<Object>) {
+            for object in objects { append(object) }
+        }
+
+        init(_ difference: Difference, _ objects: [Object]) {
+            self.init(objects)
+            (matches, deletions) = (difference.matches, difference.deleted)
+        }
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { items.count }
+
+        package subscript(object: Int) -> Object {
+            get {
+                guard items[object].origin != .other else { return others[Int(items[object].index)] }
+                return Object(
+                    old: old(object), slot: slot(object), new: new(object), identity: identity(of: object),
+                    seen: seen(object))
+            }
+            set {
+                if items[object].origin != .other {
+                    items[object] = Item(origin: .other, index: UInt32(others.count))
+                    others.append(newValue)
+                } else {
+                    others[Int(items[object].index)] = newValue
+                }
+            }
+        }
+
+        // MARK: Parts
+
+        func hasOld(_ object: Int) -> Bool {
+            let item = items[object]
+            return item.origin == .other ? others[Int(item.index)].old != nil : item.old != Item.none
+        }
+
+        func hasSlot(_ object: Int) -> Bool {
+            let item = items[object]
+            return item.origin == .other ? others[Int(item.index)].slot != nil : item.slot != Item.none
+        }
+
+        package func old(_ object: Int) -> Location? {
+            let item = items[object]
+            switch item.origin {
+            case .other: return others[Int(item.index)].old
+            case .fixed: return Location(parent: Int(item.old), name: names[Int(item.index)])
+            case .standing, .moving, .replaced, .deleted: return location(oldPath(object), in: item.old)
+            case .staged: return nil
+            }
+        }
+
+        package func new(_ object: Int) -> Location? {
+            let item = items[object]
+            switch item.origin {
+            case .other: return others[Int(item.index)].new
+            case .fixed, .standing: return old(object)
+            case .moving, .staged: return location(newPath(object), in: item.new)
+            case .replaced, .deleted: return nil
+            }
+        }
+
+        package func slot(_ object: Int) -> Location? {
+            let item = items[object]
+            if item.origin == .other { return others[Int(item.index)].slot }
+            guard item.slot != Item.none else { return nil }
+            let (directory, name) = Int(item.slot)
+                .quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
+            return Location(parent: slotDirectories[directory], name: FileName(number: name))
+        }
+
+        /// The slot of an object of the difference, below the stage.
+        func slotPath(_ object: Int) -> RelativePath {
+            OperationGraph.path(ofSlot: Int(items[object].slot))
+        }
+
+        private func location(_ path: RelativePath, in parent: UInt32) -> Location? {
+            parent == Item.none ? nil : path.fileName.map { Location(parent: Int(parent), name: $0) }
+        }
+
+        /// The target's path of an object of the difference.
+        func oldPath(_ object: Int) -> RelativePath { target(object)?.path ?? .root }
+
+        /// The source's path of an object of the difference.
+        func newPath(_ object: Int) -> RelativePath {
+            let item = items[object]
+            return item.origin == .staged
+                ? stagedEntries[Int(item.index)].file.path : matches[Int(item.index)].source.path
+        }
+
+        private func target(_ object: Int) -> File? {
+            let item = items[object]
+            if item.origin.isOfMatch { return matches[Int(item.index)].target }
+            return item.origin == .deleted ? deletions[Int(item.index)].file : nil
+        }
+
+        /// What the scan saw.
+        package func seen(_ object: Int) -> FileStatus? {
+            items[object].origin == .other
+                ? others[Int(items[object].index)].seen : target(object)?.status
+        }
+
+        package func identity(of object: Int) -> FileIdentity? {
+            let item = items[object]
+            if item.origin == .other { return others[Int(item.index)].identity }
+            if !isCopy, let target = target(object) { return target.identity }
+            let position = position(ofIdentity: object)
+            guard position < identities.count, identities[position].object == object else { return nil }
+            return identities[position].value
+        }
+
+        /// Notes the identity of an object, which must be that of the status seen, unless this is of a copy.
+        mutating func identify(_ object: Int, _ identity: FileIdentity) {
+            if items[object].origin == .other {
+                others[Int(items[object].index)].identity = identity
+            } else if isCopy || !items[object].origin.hasTarget {
+                identities.insert(Identity(identity, of: object), at: position(ofIdentity: object))
+            }
+        }
+
+        private func position(ofIdentity object: Int) -> Int {
+            identities.partitionPoint(where: { $0.object < object })
+        }
+
+        /// For a copy of the target, of which the objects have other identities.
+        mutating func becomeCopy() {
+            isCopy = true
+            for index in others.indices { others[index].identity = nil }
+        }
+
+        // MARK: Building
+
+        mutating func append(_ object: Object) {
+            items.append(Item(origin: .other, index: UInt32(others.count)))
+            others.append(object)
+        }
+
+        /// - Returns: the object's number.
+        mutating func append(_ origin: Origin, _ index: Int, slot: Int? = nil) -> Int {
+            items.append(
+                Item(origin: origin, index: UInt32(index), slot: slot.map { UInt32($0) } ?? Item.none))
+            return items.count - 1
+        }
+
+        /// A directory that keeps its location.
+        mutating func append(fixed name: FileName, in parent: Int) -> Int {
+            names.append(name)
+            let object = append(.fixed, names.count - 1)
+            items[object].old = UInt32(parent)
+            return object
+        }
+
+        mutating func appendSlotDirectory() {
+            let name = FileName(number: slotDirectories.count)
+            slotDirectories.append(append(fixed: name, in: OperationGraph.transaction))
+        }
+
+        var slotDirectoryCount: Int { slotDirectories.count }
+
+        mutating func setParents(of object: Int, old: Int? = nil, new: Int? = nil) {
+            if let old { items[object].old = UInt32(old) }
+            if let new { items[object].new = UInt32(new) }
+        }
+
+        /// Makes a directory with a location the target of a match that keeps its location.
+        mutating func set(_ object: Int, standing match: Int) {
+            (items[object].origin, items[object].index) = (.standing, UInt32(match))
+        }
+
+        mutating func giveSlot(of object: Int, to other: Int) { items[other].slot = items[object].slot }
+    }
+}
+
+extension OperationGraph.ObjectList {
+    /// The object of each match or deleted entry, asked in the order in which the graph took them: first the matches.
+    struct Cursor {
+        private var next = 0
+
+        mutating func object(
+            of origin: Origin, _ index: Int, in objects: OperationGraph.ObjectList
+        ) -> Int? {
+            func precedes(_ item: Item) -> Bool {
+                switch item.origin {
+                case .moving, .replaced: origin == .deleted || item.index < index
+                case .deleted: origin == .deleted && item.index < index
+                // Staged objects come after all of these.
+                case .staged: false
+                case .other, .fixed, .standing: true
+                }
+            }
+            while next < objects.items.count, precedes(objects.items[next]) { next += 1 }
+            guard next < objects.items.count, objects.items[next].origin == origin,
+                objects.items[next].index == index
+            else { return nil }
+            return next
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import FileSystem
+
+/// The changed entries of the next manifest, as a plan and its stage have them: made when they are written.
+struct PlannedEntries: Sendable {
+    private let difference: Difference
+    private let moves: MoveMap
+    private let outcomes: OutcomeList
+
+    init(_ difference: Difference, _ moves: MoveMap, _ outcomes: OutcomeList) {
+        (self.difference, self.moves, self.outcomes) = (difference, moves, outcomes)
+    }
+
+    var targetTimes: TargetTimes { difference.targetTimes }
+
+    /// The approximate number of changes.
+    var count: Int {
+        difference.forgotten.count + difference.deleted.count + difference.created.count
+            + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) }
+    }
+
+    func path(_ origin: ManifestUpdate.Origin, _ index: Int) -> RelativePath {
+        switch origin {
+        case .forgotten: difference.forgotten[index]
+        case .deleted: difference.deleted[index].file.path
+        case .left: difference.matches[index].target.path
+        case .staged: outcomes.path(index)
+        default: difference.matches[index].source.path
+        }
+    }
+
+    /// The entry of a match whose object stays.
+    func kept(_ index: Int) -> ManifestUpdate.Entry {
+        let (match, policy) = (difference.matches[index], difference.policy)
+        let target = match.target.status
+        let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
+        return ManifestUpdate.Entry(
+            file: match.held, targetInode: target.inode,
+            targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
+            marks: policy.marks(of: match.source.status, base: match.base?.known),
+            location: match.target.path)
+    }
+
+    /// The entry of a staged object.
+    func staged(_ index: Int) -> ManifestUpdate.Entry? {
+        guard case .staged(let file, let inode)? = outcomes[index] else { return nil }
+        return ManifestUpdate.Entry(
+            file: file, targetInode: inode, marks: difference.policy.marks(of: file.status, base: nil))
+    }
+}

@@ -1,0 +1,64 @@
+import FileSystem
+import Testing
+
+@testable import FsyncLite
+
+struct OperationListTests {
+    @Test func operationsComeBack() {
+        let last = 1 << 30 - 1
+        let link = OperationGraph.Link(
+            object: 3, location: OperationGraph.Location(parent: 4, name: FileName("second")))
+        let operations: [OperationGraph.Operation] = [
+            .detach(last), .attach(0), .exchange(last, with: last - 1), .exchange(1, with: last), .link(link),
+            .rename(4), .link(link), .detach(1),
+        ]
+        var list = OperationGraph.OperationList(operations)
+        #expect(Array(list) == operations)
+        list.removeLast()
+        list.append(.attach(9))
+        #expect(Array(list) == operations.dropLast() + [.attach(9)])
+        #expect(Array(OperationGraph.OperationList(list.dropLast(4))) == operations.dropLast(4))
+    }
+}
+
+/// Objects of a difference give the same as values.
+struct ObjectListTests {
+    @Test func objectsAreMadeOfTheDifference() throws {
+        func file(_ name: String, _ inode: UInt64, _ type: FileType = .file) -> File {
+            File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
+        }
+        var replaced = Match(source: file("a", 1), target: file("a", 2))
+        (replaced.causes, replaced.replacesContent) = (.size, true)
+        let moved = Match(source: file("d/y", 3), target: file("x", 3))
+        let attributes = Attributes(status(.directory))
+        let graph = OperationGraph(
+            with(Difference()) {
+                $0.matches = [replaced, moved]
+                $0.deleted = [(file("gone", 5), false)]
+                $0.created = [(file("new", 6, .directory), false), (file("new/inside", 7), false)]
+            }, root: (attributes, attributes), transaction: try #require(FileName("t".utf8)),
+            replacesManifest: true)
+        let displaced = Dictionary(uniqueKeysWithValues: graph.displaced.map { ($0.path, $0.object) })
+        let gone = try #require(displaced[path("gone")])
+        #expect(graph.objects[gone].seen?.inode == 5 && graph.objects[gone].new == nil)
+        #expect(graph.objects[gone].old == OperationGraph.Location(parent: 0, name: FileName("gone")))
+        let old = graph.objects[try #require(displaced[path("a")])]
+        let staged = try #require(graph.stagedEntries.first { $0.file.path == path("a") }?.object)
+        #expect(old.slot == graph.objects[staged].slot && old.old == graph.objects[staged].new)
+        #expect(graph.objects[staged].identity == nil)
+        let locations = StagedLocations(graph)
+        for (index, entry) in graph.stagedEntries.enumerated() where entry.object == nil {
+            let above = try #require(graph.stagedEntries.firstIndex { $0.file.path == path("new") })
+            #expect(entry.file.path == path("new/inside"))
+            #expect(locations[index] == locations[above] + "inside")
+        }
+
+        var objects = graph.objects
+        objects.identify(staged, FileIdentity(inode: 77, created: .now))
+        #expect(objects.identity(of: staged)?.inode == 77 && objects.identity(of: gone)?.inode == 5)
+        objects.becomeCopy()
+        #expect(objects.identity(of: gone) == nil)
+        objects.identify(gone, FileIdentity(inode: 78, created: nil))
+        #expect(objects[gone].identity == FileIdentity(inode: 78, created: nil))
+    }
+}
