@@ -59,7 +59,8 @@ final class DirectoryReader {
         if listed.isRoot {
             let name = listed.listing.name(at: index)
             if name.elementsEqual(FileName.state.bytes) { return false }
-            if options.leavesLostAndFound(in: listed.status), name.elementsEqual(FileName.lostAndFound.bytes) {
+            if options.leavesLostAndFound(in: listed.status), name.elementsEqual(FileName.lostAndFound.bytes)
+            {
                 return false
             }
         }

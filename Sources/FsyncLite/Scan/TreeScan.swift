@@ -42,9 +42,11 @@ package final class TreeScan: EntryStream {
         }()
         package static let target = Options(staysOnMount: true)
 
-        /// Whether `lost+found`, which mkfs and fsck make for themselves, takes no part: one of the two roots is that of
-        /// a file system.
-        func leavesLostAndFound(in root: FileStatus) -> Bool { root.isMountRoot || other?.isMountRoot ?? false }
+        /// Whether `lost+found`, which mkfs and fsck make for themselves, takes no part: one of the two roots is that
+        /// of a file system.
+        func leavesLostAndFound(in root: FileStatus) -> Bool {
+            root.isMountRoot || other?.isMountRoot ?? false
+        }
 
         /// The same, with the root of the other tree.
         package func apart(from other: FileStatus?) -> Options {
