@@ -71,6 +71,16 @@ package final class FilePipeline<Worker: FileWorker> {
         while let value = try pop() { try take(value) }
     }
 
+    /// Takes the values that are there, without waiting for more: what was done before an interruption.
+    package func takeFinished(_ take: (Worker.Value) throws -> Void) rethrows {
+        while true {
+            for value in ready.values[readyIndex...] { try take(value) }
+            readyIndex = ready.values.count
+            guard ready.failure == nil, let next = shared.takeFinished() else { return }
+            (ready, readyIndex) = (next, 0)
+        }
+    }
+
     /// The next value; nil after the last.
     ///
     /// - Parameter more: the next item and its bytes; nil if there is none.
@@ -152,12 +162,8 @@ package final class FilePipeline<Worker: FileWorker> {
     private func nextOutcome() -> Outcome? {
         while true {
             let step = shared.state.withLock { state -> Step in
-                guard let first = state.pieces.first else { return .end }
-                if let outcome = first.outcome {
-                    state.pieces.removeFirst()
-                    state.first += 1
-                    return .done(outcome)
-                }
+                guard !state.pieces.isEmpty else { return .end }
+                if let outcome = state.takeFinished() { return .done(outcome) }
                 if let (number, items) = state.take() { return .work(number, items) }
                 state.isAwaited = true
                 return .wait
@@ -199,6 +205,14 @@ package final class FilePipeline<Worker: FileWorker> {
         /// A later piece is of no use once one has failed.
         var hasFailed = false
 
+        /// The outcome of the first piece; nil until it is there.
+        mutating func takeFinished() -> Outcome? {
+            guard let outcome = pieces.first?.outcome else { return nil }
+            pieces.removeFirst()
+            first += 1
+            return outcome
+        }
+
         mutating func take() -> (Int, [Worker.Item])? {
             guard !hasFailed, untaken - first < pieces.count else { return nil }
             untaken += 1
@@ -220,6 +234,8 @@ package final class FilePipeline<Worker: FileWorker> {
             }
             for _ in 0..<idle { work.signal() }
         }
+
+        func takeFinished() -> Outcome? { state.withLock { $0.takeFinished() } }
 
         func help(_ makeWorker: () -> Worker) {
             var worker = makeWorker()

@@ -30,7 +30,6 @@ final class ContentComparison {
     /// The answer is true also where the source's file cannot be opened: what is not known to differ stays, and the
     /// problem is listed. It is false where the target's cannot be read: it is replaced.
     func compare(_ request: (index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)] {
-        try monitor.checkCancellation()
         var answers: [(index: Int, isSame: Bool)] = []
         func take(_ answer: FileComparer.Answer) {
             progress.entries += 1
@@ -39,6 +38,11 @@ final class ContentComparison {
             problems += answer.problems
             if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }
             answers.append((answer.index, answer.isSame))
+        }
+        if monitor.isCancelled {
+            // The next run need not compare these again.
+            pipeline.takeFinished { take($0) }
+            try monitor.checkCancellation()
         }
         guard let (index, match) = request else {
             try pipeline.finish { take($0) }
