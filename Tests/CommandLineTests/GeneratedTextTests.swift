@@ -49,14 +49,25 @@ struct GeneratedTextTests {
         #expect(try CommandRun(["help", "--man"]).output == page)
     }
 
+    @Test func settingsPageTellsOfEveryKey() throws {
+        let page = SettingsManualPage(program: program).text
+        let keys = OptionDescription.settable.map(\.key) + Hook.Moment.allCases.map(\.rawValue)
+        for key in keys + ["source", "target", Job.disabled, Job.comment] {
+            #expect(page.contains("\\fB\(key)\\fR"), "\(key)")
+        }
+        #expect(try CommandRun(["help", "settings", "--man"]).output == page)
+    }
+
     @Test(arguments: ["mandoc -Tlint -Wwarning", "groff -man -ww -Tutf8", "man -l"])
-    func formattersAcceptTheManualPage(formatter: String) throws {
+    func formattersAcceptTheManualPages(formatter: String) throws {
         guard Need.tool(String(formatter.prefix { $0 != " " })).isThere() else { return }
-        try written(ManualPage(program: program).text) { path in
-            // What they have to say goes to either stream; a page that is fine leaves the second one empty.
-            let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"
-            let said = try HostCommand.output("sh", "-c", "\(formatter) '\(path)' 2>&1 \(quiet)")
-            #expect(said == "")
+        for page in [ManualPage(program: program).text, SettingsManualPage(program: program).text] {
+            try written(page) { path in
+                // What they have to say goes to either stream; a page that is fine leaves the second one empty.
+                let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"
+                let said = try HostCommand.output("sh", "-c", "\(formatter) '\(path)' 2>&1 \(quiet)")
+                #expect(said == "")
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 enum HelpCommand: Command {
     private static let command = ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)
     private static let manual = OptionDescription.flag(
-        "--man", "Write the manual page, for man -l or a directory of man1")
+        "--man", "Write the manual page, for man -l or a directory of man1; of settings, that of man5")
 
     static let description = CommandDescription(
         "help", summary: "Show help for a command.",
@@ -11,6 +11,7 @@ enum HelpCommand: Command {
         examples: [
             ("fsync-lite help manifest list", "What a command takes"),
             ("fsync-lite help --man | man -l -", "Read it as a manual page"),
+            ("fsync-lite help settings --man | man -l -", "The keys of the settings"),
         ])
 
     /// The request for help about a command, or about the program when nil.
@@ -28,7 +29,11 @@ enum HelpCommand: Command {
         if invocation.options.has(.versionOption) {
             try console.line("\(program.name) \(program.version)")
         } else if invocation.options.has(manual) {
-            try console.write(Array(ManualPage(program: program).text.utf8))
+            let isOfSettings = invocation.values(command).first?.elementsEqual("settings".utf8) ?? false
+            let page =
+                isOfSettings
+                ? SettingsManualPage(program: program).text : ManualPage(program: program).text
+            try console.write(Array(page.utf8))
         } else {
             let (topic, help) = (try topic(of: invocation), HelpText(program: program))
             let group = invocation.values(command).first.map(program.group) ?? []

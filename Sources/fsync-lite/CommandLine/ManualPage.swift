@@ -3,27 +3,29 @@ struct ManualPage: Sendable {
     let program: ProgramDescription
 
     var text: String {
-        let name = ManualPage.escaped(program.name)
+        let name = ManualMarkup.escaped(program.name)
         var lines = [
             ".TH \(name.uppercased()) 1 \(program.released) \"\(name) \(program.version)\" \"User Commands\"",
-            ".SH NAME", "\(name) \\- \(ManualPage.escaped(withoutFullStop(program.summary)))",
+            ".SH NAME", "\(name) \\- \(ManualMarkup.escaped(ManualMarkup.withoutFullStop(program.summary)))",
             ".SH SYNOPSIS", "\\fB\(name)\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]", ".br",
             "\\fB\(name)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",
         ]
-        lines += [".SH DESCRIPTION"] + paragraphs(program.discussion)
+        lines += [".SH DESCRIPTION"] + ManualMarkup.paragraphs(program.discussion)
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
         if !commonSections.isEmpty { lines.append(".SH COMMON OPTIONS") }
         for section in commonSections {
-            lines += [".SS \(ManualPage.escaped(section.heading))"] + section.options.flatMap(optionLines)
+            lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
         }
         if !program.files.isEmpty { lines.append(".SH FILES") }
-        for file in program.files { lines += item("\\fI\(ManualPage.escaped(file.path))\\fR", file.meaning) }
+        for file in program.files {
+            lines += ManualMarkup.item("\\fI\(ManualMarkup.escaped(file.path))\\fR", file.meaning)
+        }
         lines += [".SH EXIT STATUS"]
-        for code in program.exitCodes { lines += item("\\fB\(code.code)\\fR", code.meaning) }
+        for code in program.exitCodes { lines += ManualMarkup.item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
         let examples = program.descriptions.flatMap(\.examples).map { example in
-            text(example.purpose + ":") + [
-                ".PP", ".nf", ".RS", ManualPage.escaped(example.line), ".RE", ".fi",
+            ManualMarkup.text(example.purpose + ":") + [
+                ".PP", ".nf", ".RS", ManualMarkup.escaped(example.line), ".RE", ".fi",
             ]
         }
         lines += examples.joined(separator: [".PP"])
@@ -31,23 +33,25 @@ struct ManualPage: Sendable {
     }
 
     private func commandLines(_ command: CommandDescription) -> [String] {
-        var lines = [".SS \(ManualPage.escaped(program.usage(of: command)))"] + text(command.summary)
-        if let discussion = command.discussion { lines += [".PP"] + paragraphs(discussion) }
+        var lines =
+            [".SS \(ManualMarkup.escaped(program.usage(of: command)))"] + ManualMarkup.text(command.summary)
+        if let discussion = command.discussion { lines += [".PP"] + ManualMarkup.paragraphs(discussion) }
         for argument in command.arguments {
-            lines += item("\\fI\(ManualPage.escaped(argument.usage))\\fR", argument.help)
+            lines += ManualMarkup.item("\\fI\(ManualMarkup.escaped(argument.usage))\\fR", argument.help)
         }
         let sections = ManualPage.sections(command)
         let common = sections.filter(isCommon)
         lines += sections.filter { !isCommon($0) }.flatMap(\.options).flatMap(optionLines)
         guard !common.isEmpty else { return lines }
         let headings = common.map { $0.heading.prefix { $0 != ":" } }.joined(separator: ", ")
-        return lines + [".PP"] + text("And the options of COMMON OPTIONS, below, under: \(headings).")
+        return lines + [".PP"]
+            + ManualMarkup.text("And the options of COMMON OPTIONS, below, under: \(headings).")
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
-        let names = option.spellings.map { "\\fB\(ManualPage.escaped($0))\\fR" }.joined(separator: ", ")
-        let value = option.placeholder.map { " \\fI\(ManualPage.escaped($0))\\fR" } ?? ""
-        return item(names + value, option.wholeHelp)
+        let names = option.spellings.map { "\\fB\(ManualMarkup.escaped($0))\\fR" }.joined(separator: ", ")
+        let value = option.placeholder.map { " \\fI\(ManualMarkup.escaped($0))\\fR" } ?? ""
+        return ManualMarkup.item(names + value, option.wholeHelp)
     }
 
     // MARK: Sections of options that several commands have
@@ -83,47 +87,5 @@ struct ManualPage: Sendable {
             known, section in
             if !known.contains(where: { ManualPage.isSame($0, section) }) { known.append(section) }
         }
-    }
-
-    private func item(_ label: String, _ meaning: String) -> [String] {
-        [".TP", label] + text(meaning)
-    }
-
-    /// Text whose lines are paragraphs, except those that begin with a space, which are kept as written.
-    private func paragraphs(_ text: String) -> [String] {
-        Array(
-            text.split(separator: "\n").map { line in
-                line.hasPrefix(" ")
-                    ? [".nf", ManualPage.escaped(String(line)), ".fi"] : self.text(String(line))
-            }.joined(separator: [".PP"]))
-    }
-
-    /// A paragraph: each sentence begins a line, and no line looks like a request.
-    private func text(_ text: String) -> [String] {
-        text.split(separator: ". ").flatMap { sentence in
-            let isLast = sentence.endIndex == text.endIndex
-            return TextWrapping(width: 72).lines(of: sentence + (isLast ? "" : "."))
-        }.map { line in
-            (line.first.map { ".'".contains($0) } ?? false ? "\\&" : "") + ManualPage.escaped(line)
-        }
-    }
-
-    private func withoutFullStop(_ text: String) -> String {
-        text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
-
-    /// Escapes hyphens and backslashes, so that they are printed as typed.
-    private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "\\": "\\e"
-            case "-": "\\-"
-            case "'": "\\(aq"
-            case "^": "\\(ha"
-            case "~": "\\(ti"
-            case "`": "\\(ga"
-            default: String(character)
-            }
-        }.joined()
     }
 }

@@ -1,0 +1,44 @@
+/// Text in the macros of `man(7)`.
+enum ManualMarkup {
+    static func item(_ label: String, _ meaning: String) -> [String] {
+        [".TP", label] + text(meaning)
+    }
+
+    /// Text whose lines are paragraphs, except those that begin with a space, which are kept as written.
+    static func paragraphs(_ text: String) -> [String] {
+        Array(
+            text.split(separator: "\n").map { line in
+                line.hasPrefix(" ")
+                    ? [".nf", escaped(String(line)), ".fi"] : ManualMarkup.text(String(line))
+            }.joined(separator: [".PP"]))
+    }
+
+    /// A paragraph: each sentence begins a line, and no line looks like a request.
+    static func text(_ text: String) -> [String] {
+        text.split(separator: ". ").flatMap { sentence in
+            let isLast = sentence.endIndex == text.endIndex
+            return TextWrapping(width: 72).lines(of: sentence + (isLast ? "" : "."))
+        }.map { line in
+            (line.first.map { ".'".contains($0) } ?? false ? "\\&" : "") + escaped(line)
+        }
+    }
+
+    static func withoutFullStop(_ text: String) -> String {
+        text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// Escapes hyphens and backslashes, so that they are printed as typed.
+    static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "\\": "\\e"
+            case "-": "\\-"
+            case "'": "\\(aq"
+            case "^": "\\(ha"
+            case "~": "\\(ti"
+            case "`": "\\(ga"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,129 @@
+import FileStorage
+import FsyncLite
+
+/// The manual page of the settings, in section 5. Its keys are those of the options.
+struct SettingsManualPage: Sendable {
+    let program: ProgramDescription
+
+    var text: String {
+        let name = ManualMarkup.escaped(program.name)
+        var lines = [
+            ".TH \(name.uppercased())\\-SETTINGS 5 \(program.released) \"\(name) \(program.version)\" \"File Formats\"",
+            ".SH NAME", "\(name)\\-settings \\- defaults and jobs of \(name)",
+        ]
+        lines += [".SH DESCRIPTION"] + ManualMarkup.paragraphs(SettingsManualPage.discussion)
+        lines += [".SH KEYS OF A JOB"] + SettingsManualPage.jobKeys.flatMap(item)
+        lines += [".SH HOOKS"] + ManualMarkup.paragraphs(SettingsManualPage.hooks)
+        lines += SettingsManualPage.hookKeys.flatMap(item)
+        lines += [".SH KEYS OF OPTIONS"] + ManualMarkup.text(SettingsManualPage.options)
+        for section in sections {
+            lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
+        }
+        lines +=
+            [".SH EXAMPLES", ".nf"]
+            + SettingsManualPage.example.split(separator: "\n").map { line in
+                ManualMarkup.escaped(String(line))
+            }
+        lines += [".fi", ".SH FILES"] + SettingsManualPage.files.flatMap(item)
+        lines += [".SH ENVIRONMENT"] + SettingsManualPage.environment.flatMap(item)
+        lines += [".SH EXIT STATUS"] + ManualMarkup.text(SettingsManualPage.exitStatus)
+        lines += [".SH SEE ALSO", "\\fB\(name)\\fR(1)"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func item(_ label: String, _ meaning: String) -> [String] {
+        ManualMarkup.item("\\fB\(ManualMarkup.escaped(label))\\fR", meaning)
+    }
+
+    private func optionLines(_ option: OptionDescription) -> [String] {
+        let value =
+            option.isRepeatable
+            ? "list of texts" : option.placeholder.map { $0 == "N" ? "number" : $0 } ?? "true or false"
+        return ManualMarkup.item(
+            "\\fB\(ManualMarkup.escaped(option.key))\\fR: \\fI\(ManualMarkup.escaped(value))\\fR",
+            option.wholeHelp)
+    }
+
+    private var sections: [(heading: String, options: [OptionDescription])] {
+        OptionDescription.settable.reduce(into: []) { sections, option in
+            let heading = String(option.section.prefix { $0 != ":" })
+            if let index = sections.firstIndex(where: { $0.heading == heading }) {
+                sections[index].options.append(option)
+            } else {
+                sections.append((heading, [option]))
+            }
+        }
+    }
+
+    private static let discussion = """
+        Settings are a JSON object, or a property list with the same keys. "defaults" hold for every run. Each of the \
+        "jobs" is an apply with a name, which "fsync-lite run NAME" runs.
+        The command line precedes the job, the job the "defaults" in the target's own settings, and those the user's \
+        "defaults". Lists of patterns are joined in that order, the strongest last, so that its patterns decide. \
+        "fsync-lite settings show" prints what holds, with file and line.
+        A key that is unknown or there twice, or a value that does not fit, is an error with file, line, column and key.
+        """
+
+    private static let jobKeys = [
+        ("source", "the directory whose contents are mirrored: a path from / or ~/"),
+        ("target", "the directory that becomes the mirror: a path from / or ~/"),
+        (Job.disabled, "true for a job that run leaves out"), (Job.comment, "a text, for people"),
+    ]
+
+    private static let hooks = """
+        Commands of a job, each a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the PATH and run \
+        without a shell. A line for a shell is ["sh", "-c", "LINE"].
+        """
+
+    private static let hookKeys = [
+        (
+            Hook.Moment.before.rawValue,
+            "before anything is read. If it fails, nothing is applied, and the exit code is 1"
+        ),
+        (
+            Hook.Moment.after.rawValue,
+            "after an apply that completed the mirror, with the report in JSON on standard input. If it fails, the exit code is 3"
+        ),
+        (
+            Hook.Moment.onFailure.rawValue,
+            "before any exit code other than 0, with the report in JSON on standard input"
+        ),
+    ]
+
+    private static let options =
+        "In \"defaults\" and in jobs, each option of apply is a key, with _ for -. In a target's own settings, too."
+
+    private static let example = """
+        {
+          "defaults": {"exclude_caches": true},
+          "jobs": {
+            "photos": {
+              "source": "/srv/photos",
+              "target": "/mnt/backup/photos",
+              "exclude": ["*.tmp", "!keep.tmp"],
+              "max_delete": "20%",
+              "keep_daily": 14,
+              "keep_within": "30d",
+              "before": ["mountpoint", "-q", "/mnt/backup"],
+              "on_failure": ["mail", "-s", "photos were not mirrored", "root"]
+            }
+          }
+        }
+        """
+
+    private static let files = [
+        ("~/.config/fsync-lite/settings.json", "the user's settings, or settings.plist"),
+        (
+            "TARGET/.fsync-lite/settings.json",
+            "the \"defaults\" of a target, and its retention; it has no jobs"
+        ),
+    ]
+
+    private static let environment = [
+        ("XDG_CONFIG_HOME", "where fsync-lite/settings.json is, in place of ~/.config"),
+        ("HOME", "the home directory, for ~/ in paths"), ("PATH", "where hooks are found"),
+    ]
+
+    private static let exitStatus =
+        "Settings that are invalid end a command with 65, and nothing is done. A job that is not there ends it with 64."
+}
