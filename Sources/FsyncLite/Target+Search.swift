@@ -33,8 +33,7 @@ extension Target {
         let version = try history.state.manifestVersion()
         let found = Result { try find(selection, in: history) }
         guard try history.state.manifestVersion() == version else {
-            throw SyncError(
-                .pending, path: path, "an apply has changed it meanwhile; run the command once more")
+            throw SyncError.overtaken(path)
         }
         return try found.get()
     }

@@ -19,7 +19,8 @@ extension ProgramDescription {
         commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
             + [HelpCommand.self],
         exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
-        files: files, foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
+        files: files, pages: [("settings", { SettingsManualPage(program: $0).text })],
+        foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
 
     private static let files = [
         (

@@ -61,7 +61,7 @@ public struct Tree: Sendable {
                     changes: try history.changes(to: index), manifest: version))
         } catch {
             // An apply may remove a record.
-            guard try state.manifestVersion() == version else { throw Tree.overtaken(path) }
+            guard try state.manifestVersion() == version else { throw SyncError.overtaken(path) }
             throw error
         }
     }
@@ -244,10 +244,6 @@ public struct Tree: Sendable {
 
     /// - Throws: `SyncError` with code `pending` if an apply has replaced the manifest.
     func checkManifest(is version: StateDirectory.ManifestVersion?) throws {
-        guard try manifestVersion() == version else { throw Tree.overtaken(path) }
-    }
-
-    private static func overtaken(_ path: [UInt8]) -> SyncError {
-        SyncError(.pending, path: path, "an apply has changed it meanwhile; run the command once more")
+        guard try manifestVersion() == version else { throw SyncError.overtaken(path) }
     }
 }

@@ -57,6 +57,11 @@ extension SyncError.Code {
 }
 
 extension SyncError {
+    /// A tree of several documents was replaced while they were read.
+    static func overtaken(_ target: [UInt8]) -> SyncError {
+        SyncError(.pending, path: target, "an apply has changed it meanwhile; run the command once more")
+    }
+
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
         SyncError(
             .pending, path: target,

@@ -2,76 +2,11 @@ import FileSystem
 
 /// The steps of a plan as objects and operations on them: a pure value, of which the journal is the text.
 ///
-/// An object is one file, directory or other inode; its names do not matter. It has up to three places: the old one, a
-/// slot in the stage, the new one. A place is a name in a parent *object*, so an operation means the same
-/// wherever its parents have got to meanwhile, and the order matters only where two objects share a place:
-/// everything leaves before anything arrives, which also makes cycles of names plain.
+/// An object is one file, directory or other inode; its names do not matter. It has up to three locations: the old one, a
+/// slot in the stage, the new one. A location is a name in a parent *object*, so an operation means the same wherever
+/// its parents are by then, and the order matters only where two objects share a location: everything leaves before
+/// anything arrives, which also resolves cycles of names.
 package struct OperationGraph: Sendable {
-    package struct Location: Hashable, Sendable {
-        package var parent: Int
-        package var name: FileName
-    }
-
-    package struct Object: Hashable, Sendable {
-        package var old: Location?
-        package var slot: Location?
-        package var new: Location?
-        /// Known from the scan; else found when the journal is made.
-        package var identity: FileIdentity?
-        /// What the scan saw, checked again before the first operation.
-        package var seen: FileStatus?
-
-    }
-
-    package enum Operation: Hashable, Sendable {
-        /// Old place to slot.
-        case detach(Int)
-        /// A staged object and the one whose place it takes.
-        case exchange(Int, with: Int)
-        /// Slot to new place, which is free.
-        case attach(Int)
-        /// Old place to new place, which is free.
-        case rename(Int)
-        /// One more name for an object that stays.
-        case link(Link)
-    }
-
-    /// A new name of an object that stays.
-    package struct Link: Hashable, Sendable {
-        package var object: Int
-        package var location: Location
-
-        package init(object: Int, location: Location) {
-            self.object = object
-            self.location = location
-        }
-    }
-
-    /// Attributes to be set at the end, as absolute values.
-    package struct AttributeChange: Hashable, Sendable {
-        package var object: Int
-        /// nil: what the object has when the journal is made, which the operations on its entries disturb.
-        package var old: Attributes?
-        package var new: Attributes?
-    }
-
-    /// A source entry that is staged, in scan order.
-    package struct StagedEntry: Hashable, Sendable {
-        package var file: File
-        /// The object that goes to a slot; nil for what is staged inside a new directory.
-        package var object: Int? {
-            get { number == .max ? nil : Int(number) }
-            set { number = newValue.map { UInt32($0) } ?? .max }
-        }
-        private var number = UInt32.max
-        /// The arrival whose file this is another name of; staged before it.
-        package let primary: RelativePath?
-
-        init(file: File, primary: RelativePath? = nil) {
-            (self.file, self.primary) = (file, primary)
-        }
-    }
-
     package static let root = 0
     package static let state = 1
     package static let stage = 2
@@ -492,13 +427,6 @@ package struct OperationGraph: Sendable {
         for (path, object) in explicitByOld { paths[object] = (path, false) }
         for (path, object) in fixedByOld { paths[object] = (path, false) }
         return paths
-    }
-}
-
-extension OperationGraph.Object {
-    init(fixed location: OperationGraph.Location) {
-        old = location
-        new = location
     }
 }
 

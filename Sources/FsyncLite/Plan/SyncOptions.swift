@@ -51,6 +51,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var threads: Int?
     /// One per processor, at most 16.
     public static let defaultThreads = Processors.defaultThreads
+    /// The threads that copy and compare.
+    var copyThreads: Int { threads ?? SyncOptions.defaultThreads }
 
     /// Which entries are covered.
     public var filters = Filters()

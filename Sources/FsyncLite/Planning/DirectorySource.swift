@@ -212,7 +212,7 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let source = identity
         let contents = ContentComparison(
-            source: directory, target: target, threads: options.threads ?? SyncOptions.defaultThreads,
+            source: directory, target: target, threads: options.copyThreads,
             log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil

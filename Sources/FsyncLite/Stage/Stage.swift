@@ -134,7 +134,7 @@ final class Stage {
             try makeDirectories()
             let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
-            try work.run(threads: options.threads ?? SyncOptions.defaultThreads, makeWorker)
+            try work.run(threads: options.copyThreads, makeWorker)
             try link(work, worker)
             for (index, entry) in graph.stagedEntries.enumerated().reversed() where entry.file.isDirectory {
                 let staysOpen = graph.deferredDirectories.contains(entry.file.path)

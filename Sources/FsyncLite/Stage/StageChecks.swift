@@ -10,7 +10,7 @@ extension Stage {
     /// - Throws: `SyncError` for the first file that differs.
     func reread() throws {
         let (directory, monitor) = (directory, monitor)
-        let copies = FilePipeline(threads: options.threads ?? SyncOptions.defaultThreads) {
+        let copies = FilePipeline(threads: options.copyThreads) {
             Rereading(DigestReader(directory, monitor: monitor, bypassesCache: true))
         }
         defer { copies.close() }

@@ -29,11 +29,9 @@ enum HelpCommand: Command {
         if invocation.options.has(.versionOption) {
             try console.line("\(program.name) \(program.version)")
         } else if invocation.options.has(manual) {
-            let isOfSettings = invocation.values(command).first?.elementsEqual("settings".utf8) ?? false
-            let page =
-                isOfSettings
-                ? SettingsManualPage(program: program).text : ManualPage(program: program).text
-            try console.write(Array(page.utf8))
+            let topic = invocation.values(command).first
+            let page = program.pages.first { page in topic?.spells(page.topic) ?? false }
+            try console.write(Array((page?.text(program) ?? ManualPage(program: program).text).utf8))
         } else {
             let (topic, help) = (try topic(of: invocation), HelpText(program: program))
             let group = invocation.values(command).first.map(program.group) ?? []

@@ -71,18 +71,15 @@ struct HelpText: Sendable {
 
     /// One table per section, in the order in which the sections first appear.
     private func optionTables(_ options: [OptionDescription]) -> [Table] {
-        var tables: [Table] = []
-        for option in options {
-            let row = (
-                label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage, help: option.wholeHelp
-            )
-            if let index = tables.firstIndex(where: { $0.heading == option.section }) {
-                tables[index].rows.append(row)
-            } else {
-                tables.append((option.section, [row]))
+        options.sections.map { section in
+            let rows = section.options.map { option in
+                (
+                    label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage,
+                    help: option.wholeHelp
+                )
             }
+            return (section.heading, rows)
         }
-        return tables
     }
 
     /// The tables under their headings, with a common column for descriptions. Empty tables are left out.

@@ -27,6 +27,9 @@ enum ManualMarkup {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
+    static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
+    static func italic(_ text: String) -> String { "\\fI\(escaped(text))\\fR" }
+
     /// Escapes hyphens and backslashes, so that they are printed as typed.
     static func escaped(_ text: String) -> String {
         text.map { character in

@@ -18,7 +18,7 @@ struct ManualPage: Sendable {
         }
         if !program.files.isEmpty { lines.append(".SH FILES") }
         for file in program.files {
-            lines += ManualMarkup.item("\\fI\(ManualMarkup.escaped(file.path))\\fR", file.meaning)
+            lines += ManualMarkup.item(ManualMarkup.italic(file.path), file.meaning)
         }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += ManualMarkup.item("\\fB\(code.code)\\fR", code.meaning) }
@@ -37,9 +37,9 @@ struct ManualPage: Sendable {
             [".SS \(ManualMarkup.escaped(program.usage(of: command)))"] + ManualMarkup.text(command.summary)
         if let discussion = command.discussion { lines += [".PP"] + ManualMarkup.paragraphs(discussion) }
         for argument in command.arguments {
-            lines += ManualMarkup.item("\\fI\(ManualMarkup.escaped(argument.usage))\\fR", argument.help)
+            lines += ManualMarkup.item(ManualMarkup.italic(argument.usage), argument.help)
         }
-        let sections = ManualPage.sections(command)
+        let sections = command.options.sections
         let common = sections.filter(isCommon)
         lines += sections.filter { !isCommon($0) }.flatMap(\.options).flatMap(optionLines)
         guard !common.isEmpty else { return lines }
@@ -49,7 +49,7 @@ struct ManualPage: Sendable {
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
-        let names = option.spellings.map { "\\fB\(ManualMarkup.escaped($0))\\fR" }.joined(separator: ", ")
+        let names = option.spellings.map { ManualMarkup.bold($0) }.joined(separator: ", ")
         let value = option.placeholder.map { " \\fI\(ManualMarkup.escaped($0))\\fR" } ?? ""
         return ManualMarkup.item(names + value, option.wholeHelp)
     }
@@ -58,23 +58,11 @@ struct ManualPage: Sendable {
 
     private typealias Section = (heading: String, options: [OptionDescription])
 
-    private static func sections(_ command: CommandDescription) -> [Section] {
-        var sections: [Section] = []
-        for option in command.options {
-            if let index = sections.firstIndex(where: { $0.heading == option.section }) {
-                sections[index].options.append(option)
-            } else {
-                sections.append((option.section, [option]))
-            }
-        }
-        return sections
-    }
-
     /// Such sections have a heading of their own.
     private func isCommon(_ section: Section) -> Bool {
         guard section.heading != OptionDescription.helpOption.section else { return false }
         return program.descriptions.count { command in
-            ManualPage.sections(command).contains { ManualPage.isSame($0, section) }
+            command.options.sections.contains { ManualPage.isSame($0, section) }
         } > 1
     }
 
@@ -83,7 +71,7 @@ struct ManualPage: Sendable {
     }
 
     private var commonSections: [Section] {
-        program.descriptions.flatMap(ManualPage.sections).filter(isCommon).reduce(into: []) {
+        program.descriptions.flatMap(\.options.sections).filter(isCommon).reduce(into: []) {
             known, section in
             if !known.contains(where: { ManualPage.isSame($0, section) }) { known.append(section) }
         }

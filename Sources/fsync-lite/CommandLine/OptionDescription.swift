@@ -59,6 +59,17 @@ struct OptionDescription: Sendable {
 }
 
 extension [OptionDescription] {
+    /// By heading, in the order in which the headings first appear.
+    var sections: [(heading: String, options: [OptionDescription])] {
+        reduce(into: []) { sections, option in
+            if let index = sections.firstIndex(where: { $0.heading == option.section }) {
+                sections[index].options.append(option)
+            } else {
+                sections.append((option.section, [option]))
+            }
+        }
+    }
+
     /// The same options, under a separate heading.
     static func section(_ heading: String, _ options: OptionDescription...) -> [OptionDescription] {
         section(heading, options)

@@ -45,7 +45,7 @@ enum ManifestShowCommand: Command {
         }
         let bytes = statistics.summary.bytes
         try console.line(
-            "bytes               \(bytes)\(bytes < 1000 ? "" : " (\(ActionText.byteCount(bytes)))")")
+            "bytes               \(bytes)\(bytes < 1000 ? "" : " (\(Amount.bytes(bytes)))")")
         for (depth, count) in statistics.levels.enumerated().prefix(usualLevels) {
             try row("at depth \(depth + 1)", count, to: &console)
         }
@@ -57,7 +57,7 @@ enum ManifestShowCommand: Command {
         ] where !ranking.files.isEmpty {
             try console.line("\(title)")
             for file in ranking.files {
-                let size = ActionText.byteCount(file.size).rightAligned(to: 10)
+                let size = Amount.bytes(file.size).rightAligned(to: 10)
                 try console.line("  \(size)  \(file.modified.localText)  \(file.path)")
             }
         }

@@ -123,7 +123,7 @@ private struct VerificationOutput {
         guard document != nil else {
             let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
             let read =
-                "\(Amount.of(summary.filesRead, "file")) read (\(ActionText.byteCount(summary.bytesRead)))"
+                "\(Amount.of(summary.filesRead, "file")) read (\(Amount.bytes(summary.bytesRead)))"
             return try console.line(
                 "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)"
             )

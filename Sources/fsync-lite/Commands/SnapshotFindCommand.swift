@@ -2,16 +2,13 @@ import FileSystem
 import FsyncLite
 
 enum SnapshotFindCommand: Command {
-    private static let pattern = ArgumentDescription(
-        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
-
     static let description = CommandDescription(
         "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
         discussion: """
             Each version of an entry is one line, with the snapshots that have it. Exits 2 when there is none. \
             \(EntrySelection.discussion)
             """,
-        arguments: [.target, pattern],
+        arguments: [.target, EntrySelection.neededPattern],
         options: EntrySelection.options + .section("Output", .json),
         examples: [
             ("fsync-lite snapshot find mirror 'thesis*' --newer 7d", "Every version of the last week"),
@@ -20,7 +17,7 @@ enum SnapshotFindCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = Target(path: try invocation.argument(.target))
-        let found = try target.find(EntrySelection(invocation, patterns: pattern))
+        let found = try target.find(EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         if invocation.options.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-snapshot-findings")
             document.text.field("target", "target_base64", target.path[...])
@@ -40,7 +37,7 @@ enum SnapshotFindCommand: Command {
     /// Such as `2026-11-20 11:00:00      4.2 MB  docs/a.odt  in 3f2a9c01, 8b1c22d0`.
     private static func line(_ finding: Target.Finding) -> String {
         let file = finding.file
-        let size = file.isFile ? ActionText.byteCount(file.size) : "-"
+        let size = file.isFile ? Amount.bytes(file.size) : "-"
         var path = "\(file.path)"
         if file.isDirectory { path += "/" }
         return

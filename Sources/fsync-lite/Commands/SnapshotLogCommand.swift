@@ -1,9 +1,6 @@
 import FsyncLite
 
 enum SnapshotLogCommand: Command {
-    private static let pattern = ArgumentDescription(
-        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
-
     static let description = CommandDescription(
         "snapshot log", summary: "Show what happened to a path, the newest first.",
         discussion: """
@@ -11,7 +8,7 @@ enum SnapshotLogCommand: Command {
             what is in a directory that matches. What matches is followed through renames. Exits 2 when no apply \
             that is kept changed any of it.
             """,
-        arguments: [.target, pattern],
+        arguments: [.target, EntrySelection.neededPattern],
         examples: [
             ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file"),
             ("fsync-lite snapshot log mirror 'thesis*'", "Of every file with such a name"),
@@ -20,14 +17,14 @@ enum SnapshotLogCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let text = ActionText(listsAll: false)
         let life = try Target(path: invocation.argument(.target))
-            .life(of: EntrySelection(invocation, patterns: pattern))
+            .life(of: EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         for (snapshot, actions) in life {
             let head = "\(snapshot.created?.localText ?? "-")  \(snapshot.shortID)"
             for action in actions { try console.line("\(head)  \(text.line(action))") }
         }
         guard life.isEmpty else { return .done }
         Console.complain(
-            "no apply that is kept changed what matches \(invocation.values(pattern).map(quoted).joined(separator: ", "))"
+            "no apply that is kept changed what matches \(invocation.values(EntrySelection.neededPattern).map(quoted).joined(separator: ", "))"
         )
         return .different
     }

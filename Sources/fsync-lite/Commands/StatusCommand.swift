@@ -120,12 +120,12 @@ enum StatusCommand: Command {
         let progress = activity.progress
         var words = ["since \(activity.began.localText): \(progress.phase.rawValue)"]
         if progress.bytes > 0 || progress.totalBytes ?? 0 > 0 {
-            let total = progress.totalBytes.map { " of \(ActionText.byteCount($0))" } ?? ""
-            words.append(ActionText.byteCount(progress.bytes) + total)
+            let total = progress.totalBytes.map { " of \(Amount.bytes($0))" } ?? ""
+            words.append(Amount.bytes(progress.bytes) + total)
         } else if let total = progress.totalEntries {
             words.append("\(progress.entries) of \(total) entries")
         }
-        if let rate = activity.bytesPerSecond() { words.append("\(ActionText.byteCount(rate))/s") }
+        if let rate = activity.bytesPerSecond() { words.append("\(Amount.bytes(rate))/s") }
         return words.joined(separator: ", ")
     }
 
@@ -137,7 +137,7 @@ enum StatusCommand: Command {
                 "holds      \(Amount.of(summary.files, "file")), "
                     + "\(Amount.of(summary.directories, "directory", "directories")), "
                     + "\(Amount.of(summary.symlinks, "symlink")), \(Amount.of(summary.others, "other")); "
-                    + "\(ActionText.byteCount(summary.bytes))")
+                    + "\(Amount.bytes(summary.bytes))")
         } else if !status.isPending {
             try console.line("manifest   none: nothing was applied yet")
         }
@@ -145,10 +145,10 @@ enum StatusCommand: Command {
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
             try console.line(
-                "kept       \(applied.shortID), \(ActionText.byteCount(applied.bytesHeld)) displaced")
+                "kept       \(applied.shortID), \(Amount.bytes(applied.bytesHeld)) displaced")
         }
         if !status.history.isEmpty {
-            try console.line("history    \(ActionText.byteCount(status.bytesHeld))")
+            try console.line("history    \(Amount.bytes(status.bytesHeld))")
         }
     }
 }

@@ -5,6 +5,8 @@ import FsyncLite
 extension EntrySelection {
     static let pattern = ArgumentDescription(
         "PATTERN", "only what matches one of these", optional: true, repeated: true)
+    static let neededPattern = ArgumentDescription(
+        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
     private static let type = OptionDescription.value(
         "--type", "TYPE", "only entries of this type", repeatable: true,
         choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" })

@@ -96,10 +96,10 @@ struct ActionText {
             text += "  \(Amount.entries(entries))"
         }
         if line.below > 0 {
-            text += ", \(ActionText.byteCount(line.bytes))"
+            text += ", \(Amount.bytes(line.bytes))"
         } else if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update
         {
-            text += "  \(ActionText.byteCount(size))"
+            text += "  \(Amount.bytes(size))"
         }
         text += "  (\(action.causes.names.joined(separator: ", ")))"
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
@@ -134,7 +134,7 @@ struct ActionText {
         let counts = zip(numbers, words).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let nothing = tense == .compared ? "no difference" : "nothing to do"
         let changes = counts.isEmpty ? nothing : counts.joined(separator: ", ")
-        let bytes = byteCount(summary.bytesToCopy)
+        let bytes = Amount.bytes(summary.bytesToCopy)
         let copied =
             switch tense {
             case _ where summary.bytesToCopy == 0: ""
@@ -145,6 +145,4 @@ struct ActionText {
         let unmirrored = summary.unmirrored > 0 ? ", \(summary.unmirrored) not mirrored" : ""
         return "\(changes); \(summary.unchanged) unchanged\(unmirrored)\(copied)"
     }
-
-    static func byteCount(_ bytes: Int64) -> String { Amount.bytes(bytes) }
 }

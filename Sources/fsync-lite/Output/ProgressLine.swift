@@ -42,9 +42,9 @@ struct ProgressLine {
     }
 
     private var bytes: String? {
-        let done = ActionText.byteCount(progress.bytes)
+        let done = Amount.bytes(progress.bytes)
         guard let total = progress.totalBytes else { return progress.bytes > 0 ? done : nil }
-        return total > 0 ? "\(done) of \(ActionText.byteCount(total))" : nil
+        return total > 0 ? "\(done) of \(Amount.bytes(total))" : nil
     }
 
     private var entries: String? {
@@ -62,7 +62,7 @@ struct ProgressLine {
 
     private var rate: String? {
         guard let seconds, progress.bytes > 0 else { return nil }
-        return "\(ActionText.byteCount(Int64(Double(progress.bytes) / seconds)))/s"
+        return "\(Amount.bytes(Int64(Double(progress.bytes) / seconds)))/s"
     }
 
     private var timeLeft: String? {

@@ -9,7 +9,7 @@ enum SnapshotText {
             snapshot.shortID, snapshot.created?.localText ?? "-",
             snapshot.summary.map(counts) ?? "-",
         ]
-        if snapshot.bytesHeld > 0 { parts.append("\(ActionText.byteCount(snapshot.bytesHeld)) held") }
+        if snapshot.bytesHeld > 0 { parts.append("\(Amount.bytes(snapshot.bytesHeld)) held") }
         if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
         parts.append(
             snapshot.reasons.isEmpty
@@ -30,7 +30,7 @@ enum SnapshotText {
     /// One line for each snapshot, one with the total, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
         for snapshot in snapshots { try console.line(line(snapshot)) }
-        try console.line("history: \(ActionText.byteCount(bytesHeld(snapshots))) held")
+        try console.line("history: \(Amount.bytes(bytesHeld(snapshots))) held")
         let more = rules.origin == .builtIn ? "; the oldest go where an apply needs the room" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
     }

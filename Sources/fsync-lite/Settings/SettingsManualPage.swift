@@ -16,8 +16,9 @@ struct SettingsManualPage: Sendable {
         lines += [".SH HOOKS"] + ManualMarkup.paragraphs(SettingsManualPage.hooks)
         lines += SettingsManualPage.hookKeys.flatMap(item)
         lines += [".SH KEYS OF OPTIONS"] + ManualMarkup.text(SettingsManualPage.options)
-        for section in sections {
-            lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
+        for section in OptionDescription.settable.sections {
+            let heading = section.heading.prefix { $0 != ":" }
+            lines += [".SS \(ManualMarkup.escaped(String(heading)))"] + section.options.flatMap(optionLines)
         }
         lines +=
             [".SH EXAMPLES", ".nf"]
@@ -32,7 +33,7 @@ struct SettingsManualPage: Sendable {
     }
 
     private func item(_ label: String, _ meaning: String) -> [String] {
-        ManualMarkup.item("\\fB\(ManualMarkup.escaped(label))\\fR", meaning)
+        ManualMarkup.item(ManualMarkup.bold(label), meaning)
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
@@ -42,17 +43,6 @@ struct SettingsManualPage: Sendable {
         return ManualMarkup.item(
             "\\fB\(ManualMarkup.escaped(option.key))\\fR: \\fI\(ManualMarkup.escaped(value))\\fR",
             option.wholeHelp)
-    }
-
-    private var sections: [(heading: String, options: [OptionDescription])] {
-        OptionDescription.settable.reduce(into: []) { sections, option in
-            let heading = String(option.section.prefix { $0 != ":" })
-            if let index = sections.firstIndex(where: { $0.heading == heading }) {
-                sections[index].options.append(option)
-            } else {
-                sections.append((heading, [option]))
-            }
-        }
     }
 
     private static let discussion = """

@@ -1,4 +1,5 @@
 import Foundation
+import FsyncLite
 import Glibc
 import TestNeeds
 import TestSupport
@@ -48,7 +49,7 @@ struct GrowingFileTests {
         #expect(try scene.text("target/z") == "the rest", sourceLocation: sourceLocation)
         #expect(
             run.errors.contains(
-                "note: log grew while it was copied: its first \(ActionText.byteCount(Int64(target.utf8.count))) are mirrored"
+                "note: log grew while it was copied: its first \(Amount.bytes(Int64(target.utf8.count))) are mirrored"
             ),
             "\(run.errors)", sourceLocation: sourceLocation)
         #expect(run.errors.contains("snapshot of the source"), sourceLocation: sourceLocation)

@@ -1,0 +1,76 @@
+import FileSystem
+
+// What a graph consists of.
+
+extension OperationGraph {
+    package struct Location: Hashable, Sendable {
+        package var parent: Int
+        package var name: FileName
+    }
+
+    package struct Object: Hashable, Sendable {
+        package var old: Location?
+        package var slot: Location?
+        package var new: Location?
+        /// Known from the scan; else found when the journal is made.
+        package var identity: FileIdentity?
+        /// What the scan saw, checked again before the first operation.
+        package var seen: FileStatus?
+    }
+
+    package enum Operation: Hashable, Sendable {
+        /// Old location to slot.
+        case detach(Int)
+        /// A staged object and the one whose location it takes.
+        case exchange(Int, with: Int)
+        /// Slot to new location, which is free.
+        case attach(Int)
+        /// Old location to new location, which is free.
+        case rename(Int)
+        /// One more name for an object that stays.
+        case link(Link)
+    }
+
+    /// A new name of an object that stays.
+    package struct Link: Hashable, Sendable {
+        package var object: Int
+        package var location: Location
+
+        package init(object: Int, location: Location) {
+            self.object = object
+            self.location = location
+        }
+    }
+
+    /// Attributes to be set at the end, as absolute values.
+    package struct AttributeChange: Hashable, Sendable {
+        package var object: Int
+        /// nil: what the object has when the journal is made, which the operations on its entries disturb.
+        package var old: Attributes?
+        package var new: Attributes?
+    }
+
+    /// A source entry that is staged, in scan order.
+    package struct StagedEntry: Hashable, Sendable {
+        package var file: File
+        /// The object that goes to a slot; nil for what is staged inside a new directory.
+        package var object: Int? {
+            get { number == .max ? nil : Int(number) }
+            set { number = newValue.map { UInt32($0) } ?? .max }
+        }
+        private var number = UInt32.max
+        /// The arrival whose file this is another name of; staged before it.
+        package let primary: RelativePath?
+
+        init(file: File, primary: RelativePath? = nil) {
+            (self.file, self.primary) = (file, primary)
+        }
+    }
+}
+
+extension OperationGraph.Object {
+    init(fixed location: OperationGraph.Location) {
+        old = location
+        new = location
+    }
+}
