@@ -14,8 +14,8 @@ extension ProgramDescription {
             causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
             terminal shows on standard error how far it is.
             """,
-        version: "0.1.0",
-        released: "2026-11-21",
+        version: "0.2.0",
+        released: "2026-11-23",
         commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
             + [HelpCommand.self],
         exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
