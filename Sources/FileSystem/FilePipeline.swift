@@ -81,20 +81,6 @@ package final class FilePipeline<Worker: FileWorker> {
         }
     }
 
-    /// The next value; nil after the last.
-    ///
-    /// - Parameter more: the next item and its bytes; nil if there is none.
-    package func next(_ more: () -> (item: Worker.Item, bytes: Int64)?) throws -> Worker.Value? {
-        while !isFull {
-            guard let (item, bytes) = more() else {
-                dispatch()
-                break
-            }
-            _ = collect(item, bytes)
-        }
-        return try pop()
-    }
-
     // MARK: On the caller's thread
 
     /// Enough pieces wait for each thread to find another.

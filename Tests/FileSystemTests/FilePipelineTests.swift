@@ -40,19 +40,6 @@ struct FilePipelineTests {
         #expect(values == (0..<count).map { $0 * $0 })
     }
 
-    @Test(arguments: [1, 2, 8]) func valuesArePulledInOrder(threads: Int) throws {
-        let pipeline = FilePipeline(threads: threads, filesPerItem: 2) { Squares() }
-        var (next, values): (Int, [Int]) = (0, [])
-        while let value = try pipeline.next({
-            guard next < 1000 else { return nil }
-            defer { next += 1 }
-            return (next, 1 << 20)
-        }) {
-            values.append(value)
-        }
-        #expect(values == (0..<1000).map { $0 * $0 })
-    }
-
     /// What is before it is still told, what comes after it is not begun for ever.
     @Test(arguments: [1, 2, 8]) func theFirstErrorComesAtItsTurn(threads: Int) throws {
         let pipeline = FilePipeline(threads: threads) { Squares(failing: 1234) }
