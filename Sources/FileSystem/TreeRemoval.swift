@@ -1,5 +1,7 @@
 /// Removes a directory tree on one mount. A mount point or a subvolume inside is an error.
 package enum TreeRemoval {
+    /// Removes all that can be removed, and throws the first error.
+    ///
     /// - Parameter isRemovable: asked for all but directories; a refused object stays, with the directories above it.
     package static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
@@ -9,17 +11,24 @@ package enum TreeRemoval {
         var chain = DirectoryChain(root: parent)
         var pending: [[FileName]] = []
         var isWhole = true
+        var failure: SystemError?
         try enter(name, status, on: status.device, &chain, &pending)
         while let level = pending.indices.last {
             if let entry = pending[level].popLast() {
                 let directory = try chain.current()
                 guard let inner = try directory.status(of: entry) else { continue }
-                if inner.type == .directory {
-                    try enter(entry, inner, on: status.device, &chain, &pending)
-                } else if isRemovable(inner) {
-                    try directory.unlink(entry)
-                } else {
+                guard inner.type == .directory || isRemovable(inner) else {
                     isWhole = false
+                    continue
+                }
+                do throws(SystemError) {
+                    if inner.type == .directory {
+                        try enter(entry, inner, on: status.device, &chain, &pending)
+                    } else {
+                        try directory.unlink(entry)
+                    }
+                } catch {
+                    if failure == nil { failure = error }
                 }
             } else {
                 let name = chain.name(at: chain.depth)
@@ -28,10 +37,11 @@ package enum TreeRemoval {
                 do throws(SystemError) {
                     try chain.current().removeDirectory(name)
                 } catch {
-                    guard !isWhole, error.errno == .notEmpty else { throw error }
+                    if failure == nil, isWhole || error.errno != .notEmpty { failure = error }
                 }
             }
         }
+        if let failure { throw failure }
     }
 
     private static func enter(

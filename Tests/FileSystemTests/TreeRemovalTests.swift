@@ -85,4 +85,13 @@ struct TreeRemovalTests {
         try TreeRemoval.remove(deep, in: directory)
         #expect(try names == ["1", "outside"])
     }
+
+    /// One object that stays is no reason to leave the others.
+    @Test(.needs(.immutableFiles))
+    func allButWhatCannotBeRemovedGoes() throws {
+        try HostCommand.run("chattr", "+i", "\(files.path)/1/d/e/g")
+        defer { _ = HostCommand.works("chattr", "-i", "\(files.path)/1/d/e/g") }
+        #expect(throws: SystemError.self) { try TreeRemoval.remove(tree, in: directory) }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: "\(files.path)/1").sorted() == ["d", "d/e", "d/e/g"])
+    }
 }

@@ -76,7 +76,14 @@ package struct SnapshotTree: Sendable {
                 && (entry.isCovered || !entry.location.isLost || needed.contains(path))
         }
         var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
-        if !withUncovered { for path in uncovered { found[path] = nil } }
+        if !withUncovered {
+            // One that is named is wanted nevertheless, with all below it, and needs its directories.
+            let named = uncovered.intersection(paths)
+            let wanted = named.union(named.lazy.flatMap(\.ancestors))
+            for path in uncovered where !wanted.contains(path) && !path.isBelow(anyOf: named) {
+                found[path] = nil
+            }
+        }
         var recovered: [RelativePath: RelativePath] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
         // Names of files that have other names in the tree, by the target's inode; the manifest identifies the file.

@@ -46,10 +46,8 @@ public struct RetentionRules: Hashable, Sendable {
     /// Snapshots that only these rules keep are deleted if an apply needs the space.
     var giveWay: Bool { origin == .builtIn }
 
-    /// Only these rules: a label keeps a snapshot only if they name it.
-    public init(given policy: RetentionPolicy) {
-        (self.policy, origin) = (policy, .given)
-    }
+    /// Rules for one command.
+    public init(given policy: RetentionPolicy) { self.init(policy, .given) }
 
     /// Labelled snapshots are kept unless the rules name labels.
     init(_ policy: RetentionPolicy, _ origin: Origin) {

@@ -279,8 +279,10 @@ private struct DriftSettlement {
 
     /// Names the first entry that no apply brought and that stays.
     func notes(on difference: Difference) -> [String] {
-        guard let first = foreign.subtracting(difference.deleted.map(\.file.path)).min() else { return [] }
-        let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
+        let moves = MoveMap(difference)
+        let staying = foreign.subtracting(difference.deleted.map(\.file.path)).map(moves.carriedPath(of:))
+        guard let first = staying.min() else { return [] }
+        let others = staying.count > 1 ? " and \(staying.count - 1) more" : ""
         return ["what filters left out, or no apply brought here, stays: \(first)\(others)"]
     }
 }

@@ -53,13 +53,15 @@ struct SnapshotSource: PlanSource {
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
         let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
-        if !restoration.keepsDrift { notes = SnapshotSource.note(of: drift, within: restoration.paths) }
         let tree = try SnapshotTree(
             changes,
             present: state.manifest(of: restoration.target, withUncovered: true),
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
         self.tree = tree
+        if !restoration.keepsDrift {
+            notes = SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
+        }
         contents = ContentSource(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { tree.location(of: $0) })
@@ -216,9 +218,16 @@ struct SnapshotSource: PlanSource {
 
     /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
     /// that found it, which recorded it as it was found.
-    private static func note(of drift: [UndoEntry], within paths: [RelativePath]) -> [String] {
-        let changed = drift.lazy.filter {
-            !$0.wasUncovered && !($0.verb == .attributes && $0.file.isDirectory)
+    private static func note(
+        of drift: [UndoEntry], in tree: SnapshotTree, within paths: [RelativePath]
+    ) -> [String] {
+        let changed = drift.filter {
+            switch $0.verb {
+            // No apply brought it: it is in the tree if the next run displaced it.
+            case .delete: tree.isChanged($0.file.path)
+            case .attributes: !$0.wasUncovered && !$0.file.isDirectory
+            default: !$0.wasUncovered
+            }
         }.map(\.file.path).filter { path in
             paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
         }

@@ -79,14 +79,16 @@ extension TargetRoot {
 
     /// Why the target cannot be exchanged as a whole.
     func exchangeRefusals() throws -> [Refusal] {
-        guard let directory, let original else { return [] }
+        let noName = Refusal("the target has no name, or too long a one for a second tree beside it")
+        guard let directory, let original else {
+            let name = path.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
+            return name.flatMap { StateDirectory.treesName(beside: $0) } == nil ? [noName] : []
+        }
         guard !original.isMountRoot else {
             return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
         }
         guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
-        else {
-            return [Refusal("the target has no name, or too long a one for a second tree beside it")]
-        }
+        else { return [noName] }
         guard try isSubvolume || parent.status().device == original.device else {
             return [Refusal("the target is of another file system than the directory that holds it")]
         }

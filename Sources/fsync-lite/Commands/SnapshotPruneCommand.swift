@@ -4,8 +4,8 @@ enum SnapshotPruneCommand: Command {
     static let description = CommandDescription(
         "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
         discussion: """
-            A snapshot stays that one of the rules keeps; the present tree always stays. Rules that are given here hold \
-            for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
+            A snapshot stays that one of the rules keeps; the present tree always stays, and what has a label, unless \
+            --keep-label names those that do. Rules that are given here hold for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
             """,
         arguments: [.target], options: RetentionPolicy.options + [.dryRun, .json, .quiet, .settingsFile],
         examples: [

@@ -267,4 +267,37 @@ struct DriftHistoryTests {
         let before = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
         #expect(before.code == 3 && !before.errors.contains("as the next run found it"))
     }
+
+    /// What filters left out, and an apply displaced, is no part of the tree, but can be had by its name.
+    @Test func whatWasLeftOutAndDisplacedIsRestoredByName() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.build(["x": ["y": "precious"]], at: "target")
+        #expect(try scene.apply("--adopt", "--exclude", "x").code == 0)
+        try scene.mirror()
+        #expect(!scene.exists("target/x"))
+        for (path, copy) in [("x/y", "one"), ("x", "other")] {
+            let run = try scene.run("snapshot", "restore", "target", "latest~1", path, "--to", copy)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.text("\(copy)/x/y") == "precious")
+        }
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "whole").code == 0)
+        #expect(!scene.exists("whole/x"))
+    }
+
+    /// What no apply brought is named only where the tree has it.
+    @Test func aRestoreNamesNothingThatItDoesNotBring() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.mirror()
+        try scene.build(["d": [:]], at: "source")
+        try scene.mirror()
+        try scene.build(["b": "precious"], at: "target/d")
+        try scene.remove("source/d")
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.mirror()
+        for step in 1...3 {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy")
+            #expect(run.code == 0 && !run.errors.contains("d/b"), "\(run.errors)")
+            try scene.remove("copy")
+        }
+    }
 }

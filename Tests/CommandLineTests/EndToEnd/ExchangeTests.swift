@@ -482,6 +482,16 @@ struct ExchangeTests {
         try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
         #expect(try scene.run("apply", "source", "other").output.contains("nothing to do"))
     }
+
+    @Test func newTargetWithTooLongANameIsRefused() throws {
+        let scene = try MirrorScene(["a": "a"])
+        for (length, code) in [(237, 0), (238, 4)] as [(Int, Int32)] {
+            let name = String(repeating: "x", count: length)
+            let run = try scene.run("apply", "source", name, "--exchange")
+            #expect(run.code == code, "\(run.errors)")
+            #expect(scene.exists(name) == (length == 237))
+        }
+    }
 }
 
 extension TreeSnapshot {

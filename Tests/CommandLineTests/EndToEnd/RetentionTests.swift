@@ -288,4 +288,20 @@ struct RetentionTests {
                 "within 1d", "within 1d", "within 1d",
             ])
     }
+
+    /// A label keeps a snapshot in `prune`, too, unless its rules name labels.
+    @Test func pruningKeepsWhatHasALabel() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "create", "target", "--label", "kept").code == 0)
+        for _ in 0..<2 {
+            try scene.append("1", to: "source/a")
+            try scene.mirror()
+        }
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
+        #expect(try scene.text("copy/a") == "1")
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-label", "other").code == 0)
+        #expect(try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots").count == 1)
+    }
 }
