@@ -210,7 +210,7 @@ public struct Synchronizer: Sendable {
         var options = options
         options.attributes = planned.attributes
         let previous = try PreviousStage(
-            state, for: graph.stagedEntries.map(\.file), options.settableAttributes)
+            state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
         let stage = try Stage(
             name, in: state, graph: graph, source: planned.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
@@ -225,7 +225,7 @@ public struct Synchronizer: Sendable {
         try previous?.discard(from: state)
         if isExact { try stage.checkAgreesWithPlan() }
 
-        let tried = try stage.tryAttributes(of: plan.difference.matches + [rootMatch])
+        let tried = try stage.tryAttributes(of: plan.difference.changingAttributes(rootMatch))
         if let file = tried[.root] { rootMatch.source = file }
         if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else {

@@ -79,18 +79,19 @@ extension Difference {
     /// - Returns: the paths of these entries in the earlier tree.
     private mutating func leaveChangedMatches(_ recovered: Set<RelativePath>) -> Set<RelativePath> {
         var changed: Set<RelativePath> = []
-        matches = matches.compactMap { match in
-            guard recovered.contains(match.target.path), let base = match.base,
-                base.differs(from: match.target.status)
-            else { return match }
-            changed.insert(match.source.path)
-            guard match.source.isDirectory else { return nil }
-            // Entries restored into it need it in the manifest.
-            var match = match
-            match.source = match.source.holding(match.target.status)
-            match.causes.formIntersection([.renamed])
-            return match
-        }
+        matches = MatchList(
+            matches.compactMap { match in
+                guard recovered.contains(match.target.path), let base = match.base,
+                    base.differs(from: match.target.status)
+                else { return match }
+                changed.insert(match.source.path)
+                guard match.source.isDirectory else { return nil }
+                // Entries restored into it need it in the manifest.
+                var match = match
+                match.source = match.source.holding(match.target.status)
+                match.causes.formIntersection([.renamed])
+                return match
+            })
         return changed
     }
 
@@ -150,20 +151,20 @@ private struct DriftSettlement {
         for match in difference.matches where match.isRenamed {
             needed.formUnion(match.source.path.ancestors)
         }
-        let deleted = Set(difference.deleted.map(\.file.path))
-        for (file, base) in merge.departures where deleted.contains(file.path) { sort(file, base) }
+        for index in difference.deleted.indices { sort(index, difference) }
     }
 
     /// Sorts an entry that would be deleted.
-    private mutating func sort(_ file: File, _ base: BaseEntry?) {
-        guard let base else {
-            foreign.insert(file.path)
+    private mutating func sort(_ index: Int, _ difference: Difference) {
+        let path = difference.deleted.path(at: index)
+        guard !difference.foreign.contains(path) else {
+            foreign.insert(path)
             return
         }
-        if file.isDirectory {
-            resting.insert(file.path)
-        } else if isKept, base.differs(from: file.status), !needed.contains(file.path) {
-            listed.insert(file.path)
+        if difference.deleted.isDirectory(at: index) {
+            resting.insert(path)
+        } else if isKept, difference.edited.contains(path), !needed.contains(path) {
+            listed.insert(path)
         }
     }
 

@@ -75,7 +75,9 @@ extension Difference {
         /// Present paths of directories in which names are added or removed.
         var parents: Set<RelativePath> = []
         let moves = MoveMap(self)
-        for index in matches.indices.sorted(by: { matches[$0].target.path < matches[$1].target.path }) {
+        for index in matches.indices.sorted(by: {
+            matches.targetPath(at: $0) < matches.targetPath(at: $1)
+        }) {
             guard try confirm(&matches[index].target) else { return false }
             let match = matches[index]
             names[match.target.path.parent ?? .root, default: 0] += 1

@@ -245,16 +245,22 @@ struct SnapshotSource: PlanSource {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
-        let entries = tree.changed.filter { $0.location.isInState && !$0.location.isLost }
-            .sorted { $0.location < $1.location }
+        let changed = tree.changed
+        var order = PackedList<PathCoding>()
+        for index in changed.indices {
+            let location = changed.location(at: index)
+            if location.isInState, !location.isLost { order.append((location, changed.path(at: index))) }
+        }
+        order.sort()
         func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
-            let index = entries.partitionPoint(where: { $0.location < location })
-            return index < entries.count && entries[index].location == location ? entries[index] : nil
+            let index = order.indices.partitionPoint(where: { order.order($0, comparedTo: location) < 0 })
+            guard index < order.count, order.order(index, comparedTo: location) == 0 else { return nil }
+            return tree.entry(order[index].path)
         }
         let resolver = PathResolver(root)
         var top: RelativePath?
-        for (file, location) in entries.lazy.map({ ($0.file, $0.location) })
-        where !(top.map(location.isBelow) ?? false) {
+        for (location, path) in order where !(top.map(location.isBelow) ?? false) {
+            let file = tree.entry(path)?.file
             guard let (directory, name) = try resolver.location(of: location),
                 let status = try directory.status(of: name)
             else { continue }
