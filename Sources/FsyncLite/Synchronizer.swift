@@ -71,17 +71,8 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        var planned: PlannedSync
         let log = try ComparisonLog(root, writes: true)
-        do {
-            planned = try examine(root, log)
-        } catch {
-            // The owner may have closed a directory to themselves, which chmod reverts.
-            closed = try root.directory.map { try ClosedDirectories(in: $0) }
-            guard let closed, !closed.permissions.isEmpty else { throw error }
-            planned = try examine(root, log)
-            planned.opened = closed.permissions
-        }
+        let planned = try examine(root, log, opening: &closed)
         root = log.root
         var report = Report(.refused, planned.plan)
         if let drift = saved?.drift(from: planned.plan), !drift.isEmpty {
@@ -99,19 +90,26 @@ public struct Synchronizer: Sendable {
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
             report.outcome = .unchanged
             if planned.isRecordOutdated, let directory = root.directory,
-                let note = try nextManifest(planned, directory).rewrite(in: state)
+                let note = try NextManifest(
+                    planned: planned, options: options, target: directory, path: target, monitor: monitor
+                ).rewrite(in: state)
             {
                 report.notes.append(note)
             }
             try Tidying(planned: planned, options: options).run(root, state, &report)
             return report
         }
-        var room = RoomMaker(
-            planned.need, allowed: saved.map { _ in planned.plan.givingWay })
+        return try carryOut(planned, in: &root, isExact: saved != nil)
+    }
+
+    /// Writes; an error before the commit is in the report.
+    private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
+        var report = Report(.refused, planned.plan)
+        var room = RoomMaker(planned.need, allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)
             if report.summary.actions > 0 { try room.make(in: root) }
-            report = try commit(planned, &root, &room, isExact: saved != nil)
+            report = try commit(planned, &root, &room, isExact: isExact)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
@@ -134,6 +132,21 @@ public struct Synchronizer: Sendable {
             report.notes.append("what was staged could not be removed: \(SyncError(wrapping: error))")
         }
         return report
+    }
+
+    /// Plans; if a directory is closed to its owner, which chmod reverts, again with it open.
+    private func examine(
+        _ root: TargetRoot, _ log: ComparisonLog, opening closed: inout ClosedDirectories?
+    ) throws -> PlannedSync {
+        do {
+            return try examine(root, log)
+        } catch {
+            closed = try root.directory.map { try ClosedDirectories(in: $0) }
+            guard let closed, !closed.permissions.isEmpty else { throw error }
+            var planned = try examine(root, log)
+            planned.opened = closed.permissions
+            return planned
+        }
     }
 
     func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
@@ -179,91 +192,29 @@ public struct Synchronizer: Sendable {
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report? {
         if !planned.exchanges { try root.moveState(beside: false) }
-        var state = try root.makeState()
+        let state = try root.makeState()
         try state.setCopy(planned.copy)
         let monitor = ActivityMonitor(in: state, began: planned.scanned.time, telling: monitor)
         defer { monitor.end() }
-        let id = TransactionID.next(after: try state.transactions().last?.description)
-        guard let directory = root.directory, let name = FileName(id.utf8) else {
-            throw SyncError(.failed, path: target, "it does not exist")
-        }
-        let location = planned.exchanges ? try directory.location(.read) : nil
-        guard !planned.exchanges || location != nil else {
-            throw SyncError(.failed, path: target, "it was moved meanwhile")
-        }
-        var plan = planned.plan
-        let manifest = nextManifest(planned, directory)
-        var rootMatch = try manifest.root()
-        // As it was before the state was made in it.
-        let rootStatus = try root.original ?? directory.status()
-        var rootAttributes: (old: Attributes, new: Attributes) {
-            let (old, new) = rootMatch.attributes
-            return (Attributes(rootStatus, extended: old.extended), new)
-        }
-        func makeGraph(of plan: Plan, after first: OperationGraph? = nil) -> OperationGraph {
-            OperationGraph(
-                plan.difference, root: rootAttributes, transaction: name,
-                replacesManifest: planned.header != nil, projects: planned.projects, after: first)
-        }
-
-        var graph = makeGraph(of: plan)
-        var options = options
-        options.attributes = planned.attributes
-        let previous = try PreviousStage(
-            state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
-        let stage = try Stage(
-            name, in: state, graph: graph, source: planned.contents, root: directory,
-            previous: previous, options: options, monitor: monitor)
+        var attempt = try Attempt(planned, at: target, root, state, options, monitor)
         do {
-            try stage.fill()
+            try attempt.stage.fill()
         } catch {
-            defer { stage.close() }
+            defer { attempt.stage.close() }
             guard try room.makeMore(in: root, after: error) else { throw error }
-            stage.keep()
+            attempt.stage.keep()
             return nil
         }
-        try previous?.discard(from: state)
-        if isExact { try stage.checkAgreesWithPlan() }
-
-        let tried = try stage.tryAttributes(of: plan.difference.changingAttributes(rootMatch))
-        if let file = tried[.root] { rootMatch.source = file }
-        if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
-            guard !reduced.problems.contains(where: options.stops) else {
-                var report = Report(.failed, plan)
-                report.problems = reduced.problems
-                return report
-            }
-            plan = reduced
-            graph = makeGraph(of: plan, after: graph)
-            try stage.makeSlotDirectories(graph.slotDirectories)
+        if let problems = try attempt.settle(isExact: isExact) {
+            var report = Report(.failed, planned.plan)
+            report.problems = problems
+            return report
         }
-        plan.noteGrowing(stage.outcomes)
-
-        let (header, note) = try manifest.stage(
-            plan, graph, id: id, root: rootMatch, in: stage, over: state)
-        if let note { plan.notes.append(note) }
-        let history = try History(state)
-        state = try StagedCommit(
-            id: id, stage: stage, state: state, target: directory, location: location, plan: plan,
-            graph: graph,
-            rootAttributes: rootAttributes, header: header, replacesManifest: planned.header != nil,
-            scanned: planned.scanned.time.fileTime, options: options, monitor: monitor
-        ).run(in: &root, clones: history.clones) { plan, originals in
-            try HistoryRecord(
-                id: id, created: planned.scanned.time, previous: history.snapshots().first,
-                manifest: planned.header, plan: plan, graph: graph, originals: originals,
-                opened: planned.opened
-            ).write(to: stage.directory, durably: false)
-        }
+        let committed = try attempt.commit(in: &root)
         monitor.end()
-        if planned.isOfSource, let note = plan.takenBack { plan.notes.append(note) }
-        var report = Report(.committed, plan)
-        try Tidying(planned: planned, options: options).run(root, state, &report, id: id)
+        if planned.isOfSource, let note = attempt.plan.takenBack { attempt.plan.notes.append(note) }
+        var report = Report(.committed, attempt.plan)
+        try Tidying(planned: planned, options: options).run(root, committed, &report, id: attempt.id)
         return report
-    }
-
-    private func nextManifest(_ planned: PlannedSync, _ directory: Directory) -> NextManifest {
-        NextManifest(
-            planned: planned, options: options, target: directory, path: target, monitor: monitor)
     }
 }

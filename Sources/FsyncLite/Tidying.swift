@@ -60,7 +60,6 @@ extension TargetRoot {
     /// target's name by then.
     ///
     /// - Returns: as `Recovery.run`.
-    /// - Returns: as `Recovery.run`.
     func recover(
         undo: Bool = false, displacingConflicts: Bool = false
     ) throws -> (Commit.Direction, Commit)? {

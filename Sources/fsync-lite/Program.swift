@@ -14,12 +14,13 @@ extension ProgramDescription {
             causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
             terminal shows on standard error how far it is.
             """,
-        version: "0.1.0",
-        released: "2026-11-21",
+        version: "0.2.0",
+        released: "2026-11-23",
         commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
             + [HelpCommand.self],
         exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
-        files: files, pages: [("settings", { SettingsManualPage(program: $0).text })],
+        files: files, environment: environment,
+        pages: [("settings", { SettingsManualPage(program: $0).text })],
         foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
 
     private static let files = [
@@ -35,6 +36,13 @@ extension ProgramDescription {
         ),
         (".NAME.fsync-lite/", "beside a target of that name: its state, after an exchange"),
     ]
+
+    private static let environment =
+        SettingsManualPage.environment + [
+            ("NO_COLOR", "no colours, unless it is empty"),
+            ("TERM", "no colours and no line of progress where it is empty or dumb"),
+            ("TZ", "the time zone of times that are shown or given without one"),
+        ]
 
     private static let mirror: [any Command.Type] = [
         PlanCommand.self, ApplyCommand.self, RunCommand.self, RecoverCommand.self, StatusCommand.self,

@@ -45,6 +45,11 @@ struct GeneratedTextTests {
         }
         // What several commands take stands there once.
         #expect(page.split(separator: "\n").count { $0.hasPrefix("\\fB\\-\\-exclude\\fR") } == 1)
+        let headings = page.split(separator: "\n").filter { $0.hasPrefix(".SS ") && !$0.contains("fsync") }
+        #expect(Set(headings).count == headings.count)
+        for heading in ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
+            #expect(page.contains(".SH \(heading)\n"))
+        }
         for code in program.exitCodes { #expect(page.contains("\\fB\(code.code)\\fR\n")) }
         #expect(try CommandRun(["help", "--man"]).output == page)
     }

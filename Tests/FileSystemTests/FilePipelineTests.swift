@@ -40,19 +40,6 @@ struct FilePipelineTests {
         #expect(values == (0..<count).map { $0 * $0 })
     }
 
-    @Test(arguments: [1, 2, 8]) func valuesArePulledInOrder(threads: Int) throws {
-        let pipeline = FilePipeline(threads: threads, filesPerItem: 2) { Squares() }
-        var (next, values): (Int, [Int]) = (0, [])
-        while let value = try pipeline.next({
-            guard next < 1000 else { return nil }
-            defer { next += 1 }
-            return (next, 1 << 20)
-        }) {
-            values.append(value)
-        }
-        #expect(values == (0..<1000).map { $0 * $0 })
-    }
-
     /// What is before it is still told, what comes after it is not begun for ever.
     @Test(arguments: [1, 2, 8]) func theFirstErrorComesAtItsTurn(threads: Int) throws {
         let pipeline = FilePipeline(threads: threads) { Squares(failing: 1234) }
@@ -93,6 +80,34 @@ struct FilePipelineTests {
         for item in 0..<200 { try pipeline.add(item) { values.append($0) } }
         try pipeline.finish { values.append($0) }
         #expect(values == Array(0..<200))
+    }
+
+    /// What later pieces have is there although the first one fails.
+    @Test func closingTakesWhatIsThere() throws {
+        struct Failing: FileWorker {
+            let begun: FileSystem.Semaphore
+            let release: FileSystem.Semaphore
+
+            func announce(_ items: [Int]) {}
+
+            func value(of item: Int) throws -> Int {
+                if item == 40 {
+                    release.wait()
+                    throw Failure(number: item)
+                }
+                begun.signal()
+                return item
+            }
+        }
+        let (begun, release) = (FileSystem.Semaphore(), FileSystem.Semaphore())
+        // Two threads beside this one, which gets no value before the end.
+        let pipeline = FilePipeline(threads: 3) { Failing(begun: begun, release: release) }
+        var values: [Int] = []
+        for item in 0..<128 { try pipeline.add(item) { values.append($0) } }
+        for _ in 0..<(128 - 24) { begun.wait() }
+        release.signal()
+        pipeline.close { values.append($0) }
+        #expect(values == Array(0..<40) + Array(64..<128))
     }
 
     /// A pipeline that is left waits for the threads that it has started.

@@ -59,9 +59,21 @@ struct LibraryArticleTests {
         }
     }
 
-    @Test func articleHasTheseExamples() throws {
-        let article = try Article("Sources/FsyncLite/FsyncLite.docc/Library.md", testedIn: #filePath)
+    /// The example of the catalog's first page.
+    private func firstPage() throws {
+        let synchronizer = Synchronizer(source: "photos", target: "/mnt/backup/photos")
+
+        let plan = try synchronizer.plan()
+        for action in plan.actions { print(action.verb.rawValue, action.path) }
+
+        let report = try synchronizer.apply()
+        print(report.outcome)
+    }
+
+    @Test(arguments: [("Library", 20), ("FsyncLite", 5)])
+    func pageHasTheseExamples(page: String, atLeast count: Int) throws {
+        let article = try Article("Sources/FsyncLite/FsyncLite.docc/\(page).md", testedIn: #filePath)
         #expect(article.linesNotTested == [])
-        #expect(article.lineCount > 20)
+        #expect(article.lineCount > count)
     }
 }

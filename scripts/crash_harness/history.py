@@ -103,7 +103,7 @@ class Case:
             fail("leftover", f"{sorted(left)}")
 
     def restored(self, fail) -> list[trees.Tree]:
-        """Each tree that stays is there, whatever has happened to its number."""
+        """Each tree that stays is there, also under another number."""
         trial = self.trial
         out = os.path.join(trial.work, "out")
         listed = trial.run(["snapshot", "list", "--json", trial.target], check=True).output

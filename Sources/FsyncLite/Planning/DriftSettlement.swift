@@ -9,9 +9,9 @@ extension Difference {
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
     ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
     mutating func settleDrift(
-        _ merge: TreeMerge, _ tree: SnapshotTree, filters: Filters?, isKept: Bool
-    ) -> (problems: [Problem], notes: [String]) {
-        var settlement = DriftSettlement(self, merge, tree, isKept: isKept)
+        _ tree: SnapshotTree, filters: Filters?, isKept: Bool
+    ) -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
+        var settlement = DriftSettlement(self, tree, isKept: isKept)
         settlement.forgetUncovered(in: &self)
         settlement.leaveEdited(in: &self)
         settlement.keepStaying(in: &self, filters)
@@ -21,7 +21,7 @@ extension Difference {
         problems += settlement.listed.map {
             Problem(path: $0, code: .drift, message: "it was changed in the target since; it stays")
         }
-        return (problems, settlement.notes(on: self))
+        return (problems, settlement.notes(on: self), settlement.kept.union(settlement.listed))
     }
 
     /// Leaves out files that were replaced by an object with another digest.
@@ -142,8 +142,10 @@ private struct DriftSettlement {
     private var resting: Set<RelativePath> = []
     /// Changed entries that stay, to be listed.
     private(set) var listed: Set<RelativePath> = []
+    /// Changed objects that stay, by their path in the earlier tree.
+    private(set) var kept: Set<RelativePath> = []
 
-    init(_ difference: Difference, _ merge: TreeMerge, _ tree: SnapshotTree, isKept: Bool) {
+    init(_ difference: Difference, _ tree: SnapshotTree, isKept: Bool) {
         (self.tree, self.isKept, uncovering) = (tree, isKept, difference.policy.uncovering)
         for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
             needed.formUnion(file.path.ancestors)
@@ -253,6 +255,7 @@ private struct DriftSettlement {
                 problems.append(.lost(match.source.path))
             }
             difference.matches[index].keepTarget()
+            kept.insert(match.source.path)
         }
         return problems
     }

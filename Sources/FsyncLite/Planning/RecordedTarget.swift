@@ -47,77 +47,117 @@ extension Difference {
     /// - Returns: false when something is not as recorded, or a directory holds more than the manifest has: then a
     ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
-        let device = try target.status().device
-        let resolver = PathResolver(target)
-        var found: [RelativePath: FileStatus] = [:]
-
-        /// The status of an object that can be changed; nil for any other.
-        func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
-            if let status = found[path] { return status }
-            guard let status = try resolver.status(of: path),
-                status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
-            else { return nil }
-            found[path] = status
-            return status
-        }
-        func confirm(_ file: inout File) throws(SystemError) -> Bool {
-            guard let status = try look(file.path),
-                !file.status.differs(from: status, as: file.status.inode)
-            else { return false }
-            let changed = file.status.changed == CommitSpans.unexamined ? nil : file.status.changed
-            guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }
-            file = file.with(status)
-            return true
-        }
-
-        var names: [RelativePath: Int] = [:]
-        var leaving: [RelativePath] = []
-        /// Present paths of directories in which names are added or removed.
-        var parents: Set<RelativePath> = []
-        let moves = MoveMap(self)
+        var check = try RecordCheck(target, policy, MoveMap(self))
         for index in matches.indices.sorted(by: {
             matches.targetPath(at: $0) < matches.targetPath(at: $1)
         }) {
-            guard try confirm(&matches[index].target) else { return false }
-            let match = matches[index]
-            names[match.target.path.parent ?? .root, default: 0] += 1
-            if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
-            guard !match.isUnchanged else { continue }
-            parents.insert(match.target.path.parent ?? .root)
-            if let parent = match.source.path.parent, !moves.isCreated(parent) {
-                parents.insert(moves.oldPath(of: parent))
-            }
+            guard try check.confirm(&matches[index].target) else { return false }
+            check.take(matches[index])
         }
         for index in deleted.indices {
-            guard try confirm(&deleted[index].file) else { return false }
-            let file = deleted[index].file
-            parents.insert(file.path.parent ?? .root)
-            names[file.path.parent ?? .root, default: 0] += 1
-            if file.isDirectory { leaving.append(file.path) }
+            guard try check.confirm(&deleted[index].file) else { return false }
+            check.take(deleted: deleted[index].file)
         }
-        // All recorded entries of these directories were found, so an equal count of names means the same names.
-        for path in leaving {
-            let present = try DirectoryListing.names(in: resolver.directory(path))
-            guard present.count == names[path] ?? 0 else { return false }
-        }
+        guard try check.leavesOnlyRecordedNames() else { return false }
         // Names of a file in the history are not recorded.
         joinLinks()
         for (path, link) in links {
             guard case .kept(var file) = link else { continue }
-            guard try confirm(&file) else { return false }
+            guard try check.confirm(&file) else { return false }
             links[path] = .kept(file)
         }
-        // New names must be free, unless the object that has them leaves.
         let gone = Set(deleted.map(\.file.path)).union(matches.lazy.filter(\.isRenamed).map(\.target.path))
         for path in matches.lazy.filter(\.isRenamed).map(\.source.path) + created.map(\.file.path) {
-            guard let parent = path.parent, let name = path.fileName, !moves.isCreated(parent) else {
-                continue
-            }
-            let directory = moves.oldPath(of: parent)
-            parents.insert(directory)
-            let location = directory.appending(name)
-            if !gone.contains(location), try look(location) != nil { return false }
+            guard try check.isFree(path, of: gone) else { return false }
         }
-        return try parents.allSatisfy { try $0.isRoot || look($0)?.type == .directory }
+        return try check.parentsAreThere()
+    }
+}
+
+/// Compares the objects that a plan involves with what the manifest says of them.
+private struct RecordCheck {
+    private let resolver: PathResolver
+    private let device: DeviceNumber
+    private let policy: ComparisonPolicy
+    private let moves: MoveMap
+    private var found: [RelativePath: FileStatus] = [:]
+    /// How many recorded names each directory has.
+    private var names: [RelativePath: Int] = [:]
+    /// Directories that leave their location.
+    private var leaving: [RelativePath] = []
+    /// Present paths of directories in which names are added or removed.
+    private var parents: Set<RelativePath> = []
+
+    init(_ target: Directory, _ policy: ComparisonPolicy, _ moves: MoveMap) throws {
+        resolver = PathResolver(target)
+        device = try target.status().device
+        (self.policy, self.moves) = (policy, moves)
+    }
+
+    /// The status of an object that can be changed; nil for any other.
+    private mutating func look(_ path: RelativePath) throws(SystemError) -> FileStatus? {
+        if let status = found[path] { return status }
+        guard let status = try resolver.status(of: path),
+            status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
+        else { return nil }
+        found[path] = status
+        return status
+    }
+
+    /// Gives an object its present status; false when that is not the recorded one.
+    mutating func confirm(_ file: inout File) throws(SystemError) -> Bool {
+        guard let status = try look(file.path),
+            !file.status.differs(from: status, as: file.status.inode)
+        else { return false }
+        let changed = file.status.changed == CommitSpans.unexamined ? nil : file.status.changed
+        guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }
+        file = file.with(status)
+        return true
+    }
+
+    mutating func take(_ match: Match) {
+        let directory = match.target.path.parent ?? .root
+        names[directory, default: 0] += 1
+        if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
+        guard !match.isUnchanged else { return }
+        parents.insert(directory)
+        if let parent = match.source.path.parent, !moves.isCreated(parent) {
+            parents.insert(moves.oldPath(of: parent))
+        }
+    }
+
+    mutating func take(deleted file: File) {
+        let directory = file.path.parent ?? .root
+        parents.insert(directory)
+        names[directory, default: 0] += 1
+        if file.isDirectory { leaving.append(file.path) }
+    }
+
+    /// All recorded entries of these directories were found, so an equal count of names means the same names.
+    func leavesOnlyRecordedNames() throws -> Bool {
+        for path in leaving {
+            let present = try DirectoryListing.names(in: resolver.directory(path))
+            guard present.count == names[path] ?? 0 else { return false }
+        }
+        return true
+    }
+
+    /// A new name must be free, unless the object that has it leaves.
+    mutating func isFree(_ path: RelativePath, of gone: Set<RelativePath>) throws -> Bool {
+        guard let parent = path.parent, let name = path.fileName, !moves.isCreated(parent) else {
+            return true
+        }
+        let directory = moves.oldPath(of: parent)
+        parents.insert(directory)
+        let location = directory.appending(name)
+        if !gone.contains(location), try look(location) != nil { return false }
+        return true
+    }
+
+    mutating func parentsAreThere() throws -> Bool {
+        for path in parents where !path.isRoot {
+            guard try look(path)?.type == .directory else { return false }
+        }
+        return true
     }
 }

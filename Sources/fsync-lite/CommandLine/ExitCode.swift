@@ -29,7 +29,7 @@ enum ExitCode: Int32, CaseIterable {
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "the saved plan no longer fits"
         case .pending: "a commit was begun and not ended: run recover"
-        case .usage: "the command line makes no sense"
+        case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing: "the source, or another input, is missing"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"

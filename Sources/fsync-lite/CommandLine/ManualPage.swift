@@ -20,6 +20,10 @@ struct ManualPage: Sendable {
         for file in program.files {
             lines += ManualMarkup.item(ManualMarkup.italic(file.path), file.meaning)
         }
+        if !program.environment.isEmpty { lines.append(".SH ENVIRONMENT") }
+        for variable in program.environment {
+            lines += ManualMarkup.item(ManualMarkup.bold(variable.name), variable.meaning)
+        }
         lines += [".SH EXIT STATUS"]
         for code in program.exitCodes { lines += ManualMarkup.item("\\fB\(code.code)\\fR", code.meaning) }
         lines += [".SH EXAMPLES"]
@@ -29,6 +33,8 @@ struct ManualPage: Sendable {
             ]
         }
         lines += examples.joined(separator: [".PP"])
+        let pages = program.pages.map { ManualMarkup.bold("\(program.name)-\($0.topic)") + "(5)" }
+        if !pages.isEmpty { lines += [".SH SEE ALSO", pages.joined(separator: ", ")] }
         return lines.joined(separator: "\n") + "\n"
     }
 

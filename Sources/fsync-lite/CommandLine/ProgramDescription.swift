@@ -12,7 +12,9 @@ struct ProgramDescription: Sendable {
     let exitCodes: [(code: Int32, meaning: String)]
     /// For the manual page.
     var files: [(path: String, meaning: String)] = []
-    /// Further manual pages, by the topic that is given to help.
+    /// Variables that it reads.
+    var environment: [(name: String, meaning: String)] = []
+    /// Further manual pages, in section 5, by the topic that is given to help.
     var pages: [(topic: String, text: @Sendable (ProgramDescription) -> String)] = []
     /// Words of other tools, which lead to a hint.
     var foreignCommands: [ForeignWord] = []

@@ -15,7 +15,7 @@ enum ApplyCommand: Command {
             """,
         arguments: [SyncRun.source, SyncRun.target],
         options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable
-            + SyncRun.allActions,
+            + [SyncRun.allActions],
         examples: [
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
             (

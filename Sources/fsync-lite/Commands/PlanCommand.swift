@@ -22,7 +22,7 @@ enum PlanCommand: Command {
             "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
         arguments: [SyncRun.source, SyncRun.target],
         options: [exitCode, explain, out, show, job, .settingsFile] + OptionDescription.firstRun
-            + OptionDescription.settable + SyncRun.allActions,
+            + OptionDescription.settable + [SyncRun.allActions],
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
             ("fsync-lite plan --job photos", "See what a job would do"),

@@ -79,7 +79,7 @@ struct StatusMetrics {
             .replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 
-    /// Never below zero, whatever the clock did.
+    /// Never below zero, also after a clock was set back.
     private static func elapsed(_ from: Timestamp, _ to: Timestamp) -> String {
         let nanoseconds = Int64(to.nanoseconds) - Int64(from.nanoseconds)
         let total = max(0, (to.seconds - from.seconds) * 1000 + nanoseconds / 1_000_000)

@@ -9,8 +9,8 @@ struct SyncRun {
     static let savedPlan = OptionDescription.value(
         "--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET"
     ).replacingArguments()
-    static let allActions: [OptionDescription] = .section(
-        "Output", .flag(OptionDescription.all.name, "list every action, however many"))
+    static let allActions = OptionDescription.flag(
+        OptionDescription.all.name, "list every action, however many")
 
     let source: [UInt8]
     let target: [UInt8]

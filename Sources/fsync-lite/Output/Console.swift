@@ -6,7 +6,7 @@ struct Console: ByteSink {
     private var buffer: [UInt8] = []
     /// Something was written out and cannot be taken back.
     private(set) var isBegun = false
-    /// Standard output is to have one JSON document, whatever happens.
+    /// Standard output must have one JSON document, also after an error.
     var wantsDocument = false
 
     mutating func write(_ bytes: [UInt8]) throws {

@@ -109,9 +109,9 @@ struct SettingsManualPage: Sendable {
         ),
     ]
 
-    private static let environment = [
+    static let environment = [
         ("XDG_CONFIG_HOME", "where fsync-lite/settings.json is, in place of ~/.config"),
-        ("HOME", "the home directory, for ~/ in paths"), ("PATH", "where hooks are found"),
+        ("HOME", "the home directory, for ~/ in paths of settings"), ("PATH", "where hooks are found"),
     ]
 
     private static let exitStatus =

@@ -51,6 +51,12 @@ struct TourTests {
         return steps
     }
 
+    /// Another machine is a directory of its name here.
+    private static let ssh = """
+        #!/bin/sh
+        cd "$(dirname "$0")/../tour" && mkdir -p "$1" && cd "$1" && shift && exec sh -c "$*"
+        """
+
     private static let crash = """
         for n in $(seq 3000); do echo $n > photos/new-$n; done
         (strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=200 \
@@ -68,7 +74,9 @@ struct TourTests {
     }
 
     @Test(
-        .needs(.root, .strace, .tool("bash"), .tool("jq"), .tool("mtree", package: "mtree-netbsd")),
+        .needs(
+            .root, .strace, .tool("bash"), .tool("jq"), .tool("rsync"),
+            .tool("mtree", package: "mtree-netbsd")),
         arguments: try pages())
     func everyCommandWorksAsPrinted(page: String) throws {
         let directory = try TemporaryDirectory()
@@ -76,8 +84,10 @@ struct TourTests {
         let steps = steps(try Self.text(of: page))
         #expect(!steps.isEmpty)
         let command = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
+        let bin = "\(directory.path)/bin"
         let script =
-            "umask 022; exec 2>&1; export PATH='\(command)':$PATH XDG_CONFIG_HOME=/nowhere; mkdir '\(tour)'; cd '\(tour)'\n"
+            "umask 022; exec 2>&1; mkdir '\(tour)' '\(bin)'; cat > '\(bin)/ssh' <<'END'\n\(Self.ssh)\nEND\n"
+            + "chmod +x '\(bin)/ssh'; export PATH='\(command)':'\(bin)':$PATH XDG_CONFIG_HOME=/nowhere; cd '\(tour)'\n"
             + steps.map { "echo '=== next'\n\($0.command)\n" }.joined() + "true\n"
         let output = try HostCommand.output("bash", "-c", script)
         let parts = output.components(separatedBy: "=== next\n").dropFirst()

@@ -1,0 +1,115 @@
+import FileStorage
+import FileSystem
+
+/// One attempt to carry out a plan: its stage, and the commit of what could be staged.
+struct Attempt {
+    let id: String
+    /// The plan, as far as it could be staged.
+    var plan: Plan
+    let stage: Stage
+
+    private let planned: PlannedSync
+    private let options: SyncOptions
+    private let monitor: any Monitor
+    private let state: StateDirectory
+    private let target: Directory
+    /// The target's name in its parent directory, opened before anything was staged; nil for a commit in place.
+    private let location: (parent: Directory, name: FileName)?
+    private let manifest: NextManifest
+    private var graph: OperationGraph
+    private var root: Match
+    /// As it was before the state was made in it.
+    private let rootStatus: FileStatus
+    private let previous: PreviousStage?
+
+    /// Makes an empty stage.
+    ///
+    /// - Parameter path: the target's, for errors and the manifest.
+    init(
+        _ planned: PlannedSync, at path: [UInt8], _ root: TargetRoot, _ state: StateDirectory,
+        _ options: SyncOptions, _ monitor: any Monitor
+    ) throws {
+        id = TransactionID.next(after: try state.transactions().last?.description)
+        guard let directory = root.directory, let name = FileName(id.utf8) else {
+            throw SyncError(.failed, path: path, "it does not exist")
+        }
+        location = planned.exchanges ? try directory.location(.read) : nil
+        guard !planned.exchanges || location != nil else {
+            throw SyncError(.failed, path: path, "it was moved meanwhile")
+        }
+        var options = options
+        options.attributes = planned.attributes
+        manifest = NextManifest(
+            planned: planned, options: options, target: directory, path: path, monitor: monitor)
+        self.root = try manifest.root()
+        rootStatus = try root.original ?? directory.status()
+        plan = planned.plan
+        graph = Attempt.graph(of: planned.plan, planned, name, Attempt.attributes(self.root, rootStatus))
+        previous = try PreviousStage(
+            state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
+        stage = try Stage(
+            name, in: state, graph: graph, source: planned.contents, root: directory,
+            previous: previous, options: options, monitor: monitor)
+        (self.planned, self.state, target) = (planned, state, directory)
+        (self.options, self.monitor) = (options, monitor)
+    }
+
+    /// The present and the wanted attributes of the target's root.
+    private static func attributes(_ root: Match, _ status: FileStatus) -> (old: Attributes, new: Attributes)
+    {
+        let (old, new) = root.attributes
+        return (Attributes(status, extended: old.extended), new)
+    }
+
+    private static func graph(
+        of plan: Plan, _ planned: PlannedSync, _ name: FileName, _ root: (old: Attributes, new: Attributes),
+        after first: OperationGraph? = nil
+    ) -> OperationGraph {
+        OperationGraph(
+            plan.difference, root: root, transaction: name, replacesManifest: planned.header != nil,
+            projects: planned.projects, after: first)
+    }
+
+    private var rootAttributes: (old: Attributes, new: Attributes) { Attempt.attributes(root, rootStatus) }
+
+    /// Reduces the plan to what was staged, once the stage is full.
+    ///
+    /// - Parameter isExact: a change of the source since the plan is an error.
+    /// - Returns: the problems, if they stop the run; nil if it goes on.
+    mutating func settle(isExact: Bool) throws -> [Problem]? {
+        try previous?.discard(from: state)
+        if isExact { try stage.checkAgreesWithPlan() }
+        let tried = try stage.tryAttributes(of: plan.difference.changingAttributes(root))
+        if let file = tried[.root] { root.source = file }
+        if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
+            guard !reduced.problems.contains(where: options.stops) else { return reduced.problems }
+            plan = reduced
+            graph = Attempt.graph(of: plan, planned, stage.name, rootAttributes, after: graph)
+            try stage.makeSlotDirectories(graph.slotDirectories)
+        }
+        plan.noteGrowing(stage.outcomes)
+        return nil
+    }
+
+    /// - Parameter target: becomes the directory that has the target's name afterwards.
+    /// - Returns: its state.
+    /// - Throws: as `StagedCommit.run`.
+    mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
+        let (header, note) = try manifest.stage(
+            plan, graph, id: id, root: self.root, in: stage, over: state)
+        if let note { plan.notes.append(note) }
+        let history = try History(state)
+        return try StagedCommit(
+            id: id, stage: stage, state: state, target: target, location: location, plan: plan,
+            graph: graph, rootAttributes: rootAttributes, header: header,
+            replacesManifest: planned.header != nil, scanned: planned.scanned.time.fileTime,
+            options: options, monitor: monitor
+        ).run(in: &root, clones: history.clones) { plan, originals in
+            try HistoryRecord(
+                id: id, created: planned.scanned.time, previous: history.snapshots().first,
+                manifest: planned.header, plan: plan, graph: graph, originals: originals,
+                opened: planned.opened
+            ).write(to: stage.directory, durably: false)
+        }
+    }
+}
