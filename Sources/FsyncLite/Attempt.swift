@@ -46,7 +46,7 @@ struct Attempt {
         plan = planned.plan
         graph = Attempt.graph(of: planned.plan, planned, name, Attempt.attributes(self.root, rootStatus))
         previous = try PreviousStage(
-            state, for: graph.stagedEntries.map(\.file), options.settableAttributes)
+            state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
         stage = try Stage(
             name, in: state, graph: graph, source: planned.contents, root: directory,
             previous: previous, options: options, monitor: monitor)
@@ -79,7 +79,7 @@ struct Attempt {
     mutating func settle(isExact: Bool) throws -> [Problem]? {
         try previous?.discard(from: state)
         if isExact { try stage.checkAgreesWithPlan() }
-        let tried = try stage.tryAttributes(of: plan.difference.matches + [root])
+        let tried = try stage.tryAttributes(of: plan.difference.changingAttributes(root))
         if let file = tried[.root] { root.source = file }
         if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else { return reduced.problems }

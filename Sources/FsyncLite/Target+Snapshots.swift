@@ -117,7 +117,7 @@ extension Target {
         if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
         var newer = ReverseDelta()
         for (index, step) in history.steps.enumerated() {
-            let record: (actions: [UndoEntry], drift: [UndoEntry])
+            let record: (actions: UndoEntries, drift: UndoEntries)
             do {
                 record = try history.actions(step)
             } catch let error as SyncError {
@@ -125,7 +125,7 @@ extension Target {
                 break
             }
             let own = ReverseDelta(record.actions)
-            let displaced = own.entries.values.lazy.filter(\.location.isInState)
+            let displaced = own.entries.values.filter(\.location.isInState)
                 .map { DisplacedObjects.Item(file: $0.file, location: newer.location(of: $0.location)) }
                 .filter { $0.location.isInState && !$0.location.isLost }
                 .sorted { $0.location < $1.location }

@@ -19,7 +19,7 @@ extension DocumentKind {
             let history = try desk.state.directory.directory(FileName("history"))
             let (actions, drift) = try HistoryRecord.actions(
                 FileName("actions.json"), of: name, in: history.directory(name))
-            return Content(actions: actions, drift: drift)
+            return Content(actions: Array(actions), drift: Array(drift))
         },
         check: { content in
             for action in content.actions + content.drift {

@@ -212,9 +212,12 @@ package final class Commit {
 
     private func setAttributes(_ direction: Direction) throws {
         // Deepest first, by present locations: a directory without permissions hides what is below it.
-        for step in journal.attributes.sorted(by: {
-            objects.depth(of: $0.object) > objects.depth(of: $1.object)
-        }) {
+        let depths = journal.attributes.indices.map {
+            UInt32(clamping: objects.depth(of: journal.attributes.object(at: $0)))
+        }
+        let order = depths.indices.map { UInt32($0) }.sorted { depths[Int($0)] > depths[Int($1)] }
+        for index in order {
+            let step = journal.attributes[Int(index)]
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
                 // Kinds of attributes that neither side has stay: they may not have been mirrored.

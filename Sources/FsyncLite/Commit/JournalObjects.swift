@@ -52,11 +52,21 @@ final class JournalObjects {
     func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
-        while let parent = location(of: current)?.parent, depth <= journal.objects.count {
+        while let parent = parent(of: current), depth <= journal.objects.count {
             depth += 1
             current = parent
         }
         return depth
+    }
+
+    private func parent(of object: Int) -> Int? {
+        let parents = journal.objects.parents(object)
+        return switch positions[object] {
+        case .old: parents.old
+        case .slot: parents.slot
+        case .new: parents.new
+        case .unknown: nil
+        }
     }
 
     /// The handle of a directory at its present location.

@@ -9,18 +9,21 @@ extension Difference {
         guard !paths.isEmpty else { return }
         let omitted = Set(paths)
         let moves = MoveMap(self)
-        let missing = omitted.intersection(created.map(\.file.path))
-        created.removeAll { missing.contains($0.file.path) }
+        let missing = Set(omitted.filter { created.index(of: $0) != nil })
+        created.removeElements(at: { missing.contains($1.path(at: $0)) })
         // They are not among the entries of the mirror that stay unchanged.
         sourceCount -= missing.count
         self.missing.formUnion(missing)
         // Entries at a path whose directory moves are not kept here.
-        let kept = missing.intersection(deleted.map(\.file.path))
+        let kept = missing.filter { deleted.index(of: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !kept.isEmpty {
-            deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
+            deleted.removeElements(at: { index, deleted in
+                let path = deleted.path(at: index)
+                return kept.contains(path) || path.isBelow(anyOf: kept)
+            })
         }
-        for index in matches.indices where omitted.contains(matches[index].source.path) {
+        for index in matches.indices where omitted.contains(matches.path(at: index)) {
             matches[index].keepTarget()
         }
         joinLinks()
@@ -41,8 +44,8 @@ extension Difference {
             deleted.append((target, false))
         }
         matches.removeAll { isCopied($0.source.path) }
-        created.sort { $0.file < $1.file }
-        deleted.sort { $0.file < $1.file }
+        created.sort()
+        deleted.sort()
         keepDirectories()
         joinLinks()
     }
@@ -67,10 +70,14 @@ extension Difference {
 
     /// Directories that are deleted with entries in them, without those below others.
     var deletedTrees: [RelativePath] {
-        let gone = Set(deleted.lazy.map(\.file.path))
-        func isGone(_ path: RelativePath?) -> Bool { path.map(gone.contains) ?? false }
-        let holders = Set(gone.compactMap(\.parent).filter(gone.contains))
-        return holders.filter { !isGone($0.parent) }.sorted()
+        func isGone(_ path: RelativePath?) -> Bool { path.flatMap(deleted.index) != nil }
+        let directories = deleted.indices.filter { deleted.isDirectory(at: $0) }
+        let tops = directories.lazy.map { deleted.path(at: $0) }.filter { !isGone($0.parent) }
+        // In order, the first entry of a directory follows it.
+        return tops.filter { path in
+            let next = (deleted.index(of: path) ?? 0) + 1
+            return next < deleted.count && deleted.path(at: next).isBelow(path)
+        }
     }
 
     /// Deletes only what is in the way of a new entry. What stays moves along with its directory, and the manifest
@@ -79,16 +86,18 @@ extension Difference {
     /// - Returns: what stays, at its new path.
     @discardableResult
     package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
-        let taken = Set(created.map(\.file.path)).union(matches.map(\.source.path))
+        let taken = paths(of: created, matches)
         var going: Set<RelativePath> = []
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
         // Files that keep names in the mirror, as indices of their matches by inode.
         var named: [UInt64: Int] = [:]
-        for index in matches.indices
-        where !matches[index].replacesContent && matches[index].target.isMultiplyLinked {
-            named[matches[index].target.status.inode] = index
+        for index in matches.indices where matches.head(at: index).hasOtherNames {
+            let match = matches[index]
+            if !match.replacesContent, match.target.isMultiplyLinked {
+                named[match.target.status.inode] = index
+            }
         }
         for (file, _) in deleted {
             let parent = file.path.parent ?? .root
@@ -113,10 +122,16 @@ extension Difference {
             }
             stay.append(Match(source: source, target: file))
         }
-        deleted.removeAll { !going.contains($0.file.path) }
+        deleted.removeElements(at: { !going.contains($1.path(at: $0)) })
         matches.append(contentsOf: stay)
-        matches.sort { $0.source < $1.source }
+        matches.sort()
         joinLinks()
         return stay.map(\.source)
+    }
+
+    /// The paths that entries of the source get or keep.
+    private func paths(of created: EntryList, _ matches: MatchList) -> Set<RelativePath> {
+        Set(created.indices.lazy.map { created.path(at: $0) })
+            .union(matches.indices.lazy.map { matches.path(at: $0) })
     }
 }

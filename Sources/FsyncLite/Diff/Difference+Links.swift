@@ -7,7 +7,9 @@ extension Difference {
     mutating func joinLinks() {
         // An attribute set on an object that has names outside the mirror, such as in the history, would change those
         // too.
-        for index in matches.indices where matches[index].changesAttributes {
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            guard head.changesAttributes, head.hasOtherNames else { continue }
             let target = matches[index].target.status
             if target.type != .directory, target.links > 1,
                 !mirrorsLinks || !linkIndex.accountsForNames(of: target)
@@ -18,13 +20,25 @@ extension Difference {
         links = [:]
         guard mirrorsLinks else { return }
 
-        let arriving =
-            created.lazy.map(\.file).filter(\.isMultiplyLinked)
-            + matches.lazy.filter(\.replacesContent).map(\.source).filter(\.isMultiplyLinked)
+        var arriving: [File] = []
+        var keepsLinked = false
+        for index in created.indices where created.hasOtherNames(at: index) {
+            arriving.append(created[index].file)
+        }
+        for index in matches.indices where matches.head(at: index).hasOtherNames {
+            if !matches.head(at: index).replacesContent {
+                keepsLinked = true
+            } else {
+                arriving.append(matches[index].source)
+            }
+        }
+        arriving.removeAll { !$0.isMultiplyLinked }
         // A target name without a match stays as it is, and so does its file.
-        let paired = arriving.isEmpty ? [] : Set(matches.lazy.map(\.target.path))
+        let paired = arriving.isEmpty ? [] : Set(matches.indices.map { matches.targetPath(at: $0) })
         var primaries: [LinkedFile: Primary] = [:]
-        for match in matches where !match.replacesContent && match.source.isMultiplyLinked {
+        for index in matches.indices where keepsLinked && matches.head(at: index).hasOtherNames {
+            let match = matches[index]
+            guard !match.replacesContent, match.source.isMultiplyLinked else { continue }
             let file = LinkedFile(match.source.status)
             if primaries[file] == nil { primaries[file] = Primary(kept: match.target) }
         }
@@ -76,8 +90,12 @@ extension Difference {
             guard file.omitted.contains(.links) != split.contains(file.path) else { return }
             file.omitted.formSymmetricDifference(.links)
         }
-        for index in created.indices { note(&created[index].file) }
-        for index in matches.indices where matches[index].replacesContent { note(&matches[index].source) }
+        // Only files with other names have been split, or are.
+        for index in created.indices where created.hasOtherNames(at: index) { note(&created[index].file) }
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            if head.replacesContent, head.hasOtherNames { note(&matches[index].source) }
+        }
     }
 }
 

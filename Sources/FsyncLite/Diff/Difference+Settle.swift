@@ -26,21 +26,22 @@ extension Difference {
                 for index in [answer.index] + otherNames[answer.index, default: []] { replaceContent(index) }
             }
         }
-        for index in matches.indices {
-            if matches[index].needsInspection {
-                matches[index].needsInspection = false
-                let found = try inspect(matches[index])
-                matches[index].take(found.source, found.target, mirroring: policy.attributes)
-                matches[index].compareExtended()
-                matches[index].noteDrift()
-                if let base = matches[index].base { noteDrift(of: matches[index].target, base) }
+        for index in matches.indices where matches.head(at: index).isOpen {
+            var match = matches[index]
+            if match.needsInspection {
+                match.needsInspection = false
+                let found = try inspect(match)
+                match.take(found.source, found.target, mirroring: policy.attributes)
+                match.compareExtended()
+                match.noteDrift()
+                if let base = match.base { noteDrift(of: match.target, base) }
             }
-            guard matches[index].needsContentComparison else { continue }
-            matches[index].needsContentComparison = false
-            if matches[index].source.linkCount > 1 {
-                let files = [
-                    LinkedFile(matches[index].source.status), LinkedFile(matches[index].target.status),
-                ]
+            let isCompared = match.needsContentComparison
+            match.needsContentComparison = false
+            matches[index] = match
+            guard isCompared else { continue }
+            if match.source.linkCount > 1 {
+                let files = [LinkedFile(match.source.status), LinkedFile(match.target.status)]
                 if let first = compared[files] {
                     otherNames[first, default: []].append(index)
                     if differing.contains(first) { replaceContent(index) }
@@ -48,7 +49,7 @@ extension Difference {
                 }
                 compared[files] = index
             }
-            note(try compare((index, matches[index])))
+            note(try compare((index, match)))
         }
         note(try compare(nil))
         joinLinks()
@@ -67,22 +68,26 @@ extension Difference {
     }
 
     private mutating func replaceContent(_ index: Int) {
-        matches[index].replacesContent = true
-        matches[index].causes.insert(.content)
-        matches[index].source.digest = nil
+        var match = matches[index]
+        match.replacesContent = true
+        match.causes.insert(.content)
+        match.source.digest = nil
+        matches[index] = match
     }
 
     /// Reads the extended attributes of entries that are deleted, or stay without being compared.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty else { return }
-        for index in deleted.indices {
+        for index in deleted.indices where unexamined[deleted.path(at: index)] != nil {
             if let found = try extended(of: deleted[index].file, lookUp) {
                 deleted[index].file.extended = found
             }
         }
-        for index in matches.indices {
-            guard let found = try extended(of: matches[index].target, lookUp) else { continue }
-            (matches[index].source.extended, matches[index].target.extended) = (found, found)
+        for index in matches.indices where unexamined[matches.targetPath(at: index)] != nil {
+            var match = matches[index]
+            guard let found = try extended(of: match.target, lookUp) else { continue }
+            (match.source.extended, match.target.extended) = (found, found)
+            matches[index] = match
         }
         for index in uncovered.indices {
             if let found = try extended(of: uncovered[index].file, lookUp) {

@@ -4,11 +4,11 @@ import FileSystem
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
     /// Objects of the target that stay, with their changes.
-    package var matches: [Match] = []
+    package var matches = MatchList()
     /// Entries of the source that need a new object, in scan order.
-    package var created: [(file: File, isDrift: Bool)] = []
+    package var created = EntryList()
     /// Entries of the target that are deleted, in scan order.
-    package var deleted: [(file: File, isDrift: Bool)] = []
+    package var deleted = EntryList()
     /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
     /// What changed in the target since the last apply.
@@ -21,6 +21,9 @@ package struct Difference: Sendable {
     package private(set) var hasUncovered = false
     /// Entries of the target that were uncovered until now, at their present paths.
     package var wereUncovered: Set<RelativePath> = []
+    /// Of a difference from an earlier tree, the deleted entries that no apply brought, and those changed since.
+    private(set) var foreign: Set<RelativePath> = []
+    private(set) var edited: Set<RelativePath> = []
     /// Entries that the source lacks and that stay uncovered: directories kept for what they hold, and what a
     /// directory takes along to an excluded path.
     package var staying: Set<RelativePath> = []
@@ -54,7 +57,7 @@ package struct Difference: Sendable {
     }
 
     /// Entries of the source that need a new object.
-    var arriving: [File] { created.map(\.file) + matches.lazy.filter(\.replacesContent).map(\.source) }
+    var arriving: ArrivingList { ArrivingList(self) }
 
     /// Nothing to do.
     package init() {}
@@ -105,13 +108,17 @@ package struct Difference: Sendable {
             }
         }
         wereUncovered = merge.resting
-        for match in matches where wasUncovered(match.target, match.base) {
-            wereUncovered.insert(match.target.path)
+        if hasUncovered || policy.mayWiden {
+            for match in matches where wasUncovered(match.target, match.base) {
+                wereUncovered.insert(match.target.path)
+            }
         }
         noteUnrecordedBelowUncovered()
         for departure in objects.untaken { delete(departure) }
+        merge.forgetDepartures()
         noteUnrecordedBelowUncovered()
-        matches.sort { $0.source < $1.source }
+        matches.sort()
+        deleted.sort()
         leaveDisplaced()
         collisions = merge.collisions
         withExcluded = merge.withExcluded
@@ -139,6 +146,12 @@ package struct Difference: Sendable {
             wereUncovered.insert(file.path)
         }
         deleted.append((file, policy.commitSpans != nil && base == nil && !isUncovered))
+        guard policy.identityTellsContent else { return }
+        if let base {
+            if base.differs(from: file.status) { edited.insert(file.path) }
+        } else {
+            foreign.insert(file.path)
+        }
     }
 
     /// Entries of an uncovered directory are uncovered.
@@ -151,14 +164,25 @@ package struct Difference: Sendable {
 
     /// Displaced objects in the history that match no entry stay there, unless their directory leaves.
     private mutating func leaveDisplaced() {
+        guard deleted.indices.contains(where: { deleted.path(at: $0).isInState }) else { return }
         let leaving = Set(
-            matches.lazy.map(\.target).filter { $0.isDirectory && $0.path.isInState }.map(\.path))
-        deleted.removeAll { $0.file.path.isInState && !$0.file.path.isBelow(anyOf: leaving) }
+            matches.indices.filter {
+                let head = matches.head(at: $0)
+                return head.targetIsDirectory && head.targetIsInState
+            }.map { matches.targetPath(at: $0) })
+        deleted.removeElements(at: { index, deleted in
+            let path = deleted.path(at: index)
+            return path.isInState && !path.isBelow(anyOf: leaving)
+        })
     }
 
     /// These directories and their ancestors, up to one that moves: its content moves along with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
-        let moving = Set(matches.lazy.filter { $0.isRenamed && $0.source.isDirectory }.map(\.target.path))
+        let moving = Set(
+            matches.indices.lazy.filter {
+                let head = matches.head(at: $0)
+                return head.isRenamed && head.isDirectory
+            }.map { matches.targetPath(at: $0) })
         var directories: Set<RelativePath> = []
         for path in paths {
             var above: RelativePath? = path
@@ -194,11 +218,24 @@ package struct Difference: Sendable {
         matches.append(match)
     }
 
+    /// The matches of which attributes change, and that of the roots.
+    func changingAttributes(_ root: Match) -> some Sequence<Match> {
+        (-1..<matches.count).lazy.filter { $0 < 0 || matches.head(at: $0).changesAttributes }
+            .map { $0 < 0 ? root : matches[$0] }
+    }
+
+    /// The matches of which a new object replaces the old one.
+    var replacing: some Sequence<Match> {
+        matches.indices.lazy.filter { matches.head(at: $0).replacesContent }.map { matches[$0] }
+    }
+
     /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
-        let displaced = Set(deleted.lazy.map(\.file.path))
-            .union(matches.lazy.filter(\.replacesContent).map(\.target.path))
+        let displaced = Set(deleted.indices.lazy.map { deleted.path(at: $0) })
+            .union(
+                matches.indices.lazy.filter { matches.head(at: $0).replacesContent }
+                    .map { matches.targetPath(at: $0) })
         return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 

@@ -87,27 +87,104 @@ package struct Match: Hashable, Sendable {
     package var target: File
     package let base: BaseEntry?
     package var causes: Causes = []
-    /// The content differs: a new object replaces the old one.
-    package var replacesContent = false
-    /// Size and modification time are equal but prove nothing.
-    package var needsContentComparison = false
-    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
-    package var sourceStands = false
-    package var targetStands = false
-    /// The base's extended attributes prove nothing.
-    package var needsInspection = false
-    /// The target's file has other names than the source's file.
-    package var isMislinked = false
+    private var facts: Facts = []
+
+    /// What a difference looks up most often, without the files.
+    package struct Head: Hashable, Sendable {
+        package let causes: Causes
+        let facts: Facts
+    }
+
+    package struct Facts: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        static let replacesContent = Facts(rawValue: 1)
+        static let needsContentComparison = Facts(rawValue: 2)
+        static let sourceStands = Facts(rawValue: 4)
+        static let targetStands = Facts(rawValue: 8)
+        static let needsInspection = Facts(rawValue: 16)
+        static let isMislinked = Facts(rawValue: 32)
+
+        // Of a head only.
+        static let hasBase = Facts(rawValue: 64)
+        static let isRenamed = Facts(rawValue: 128)
+        static let isDirectory = Facts(rawValue: 256)
+        static let targetIsDirectory = Facts(rawValue: 512)
+        /// The source's or the target's entry has other names, or had too many.
+        static let hasOtherNames = Facts(rawValue: 1024)
+        static let targetIsInState = Facts(rawValue: 2048)
+        static let isSocket = Facts(rawValue: 4096)
+        static let derived: Facts = [
+            .hasBase, .isRenamed, .isDirectory, .targetIsDirectory, .hasOtherNames, .targetIsInState,
+            .isSocket,
+        ]
+    }
 
     package init(source: File, target: File, base: BaseEntry? = nil) {
         (self.source, self.target, self.base) = (source, target, base)
     }
 
+    init(_ head: Head, source: File, target: File, base: BaseEntry?) {
+        self.init(source: source, target: target, base: base)
+        (causes, facts) = (head.causes, head.facts.subtracting(.derived))
+    }
+
+    var head: Head {
+        var facts = facts
+        if base != nil { facts.insert(.hasBase) }
+        if source.path != target.path { facts.insert(.isRenamed) }
+        if source.isDirectory { facts.insert(.isDirectory) }
+        if target.isDirectory { facts.insert(.targetIsDirectory) }
+        if source.linkCount > 1 || target.linkCount > 1 || source.omitted.contains(.links) {
+            facts.insert(.hasOtherNames)
+        }
+        if target.path.isInState { facts.insert(.targetIsInState) }
+        if source.status.type == .socket { facts.insert(.isSocket) }
+        return Head(causes: causes, facts: facts)
+    }
+
+    private subscript(fact: Facts) -> Bool {
+        get { facts.contains(fact) }
+        set { if newValue { facts.insert(fact) } else { facts.remove(fact) } }
+    }
+
+    /// The content differs: a new object replaces the old one.
+    package var replacesContent: Bool {
+        get { self[.replacesContent] }
+        set { self[.replacesContent] = newValue }
+    }
+    /// Size and modification time are equal but prove nothing.
+    package var needsContentComparison: Bool {
+        get { self[.needsContentComparison] }
+        set { self[.needsContentComparison] = newValue }
+    }
+    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
+    package var sourceStands: Bool {
+        get { self[.sourceStands] }
+        set { self[.sourceStands] = newValue }
+    }
+    package var targetStands: Bool {
+        get { self[.targetStands] }
+        set { self[.targetStands] = newValue }
+    }
+    /// The base's extended attributes prove nothing.
+    package var needsInspection: Bool {
+        get { self[.needsInspection] }
+        set { self[.needsInspection] = newValue }
+    }
+    /// The target's file has other names than the source's file.
+    package var isMislinked: Bool {
+        get { self[.isMislinked] }
+        set { self[.isMislinked] = newValue }
+    }
+
     package var isRenamed: Bool { source.path != target.path }
 
-    package var changesAttributes: Bool {
-        !replacesContent && !causes.isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
-    }
+    package var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
 
     package var changesExtended: Bool { !causes.isDisjoint(with: [.xattrs, .acls]) }
 
@@ -166,4 +243,24 @@ package struct Match: Hashable, Sendable {
     }
 
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
+}
+
+extension Match.Head {
+    var isRenamed: Bool { facts.contains(.isRenamed) }
+    var isDirectory: Bool { facts.contains(.isDirectory) }
+    var targetIsDirectory: Bool { facts.contains(.targetIsDirectory) }
+    var targetIsInState: Bool { facts.contains(.targetIsInState) }
+    /// A manifest has no sockets.
+    var isSocket: Bool { facts.contains(.isSocket) }
+    var hasOtherNames: Bool { facts.contains(.hasOtherNames) }
+    var replacesContent: Bool { facts.contains(.replacesContent) }
+    var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
+    /// Something has to be looked at before it can be decided.
+    var isOpen: Bool { !facts.isDisjoint(with: [.needsInspection, .needsContentComparison]) }
+}
+
+extension Causes {
+    fileprivate var changeAttributes: Bool {
+        !isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
+    }
 }

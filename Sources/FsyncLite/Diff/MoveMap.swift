@@ -6,15 +6,21 @@ struct MoveMap {
     private var created: Set<RelativePath> = []
 
     init(_ difference: Difference) {
-        for match in difference.matches
-        where match.isRenamed && !match.replacesContent
-            && (match.source.isDirectory || match.source.linkCount > 1)
-        {
-            newByOld[match.target.path] = match.source.path
-            oldByNew[match.source.path] = match.target.path
+        let matches = difference.matches
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            guard head.isRenamed, !head.replacesContent, head.isDirectory || head.hasOtherNames else {
+                continue
+            }
+            let (old, new) = (matches.targetPath(at: index), matches.path(at: index))
+            (newByOld[old], oldByNew[new]) = (new, old)
         }
-        for (file, _) in difference.deleted where file.isDirectory { deleted.insert(file.path) }
-        for (file, _) in difference.created where file.isDirectory { created.insert(file.path) }
+        for index in difference.deleted.indices where difference.deleted.isDirectory(at: index) {
+            deleted.insert(difference.deleted.path(at: index))
+        }
+        for index in difference.created.indices where difference.created.isDirectory(at: index) {
+            created.insert(difference.created.path(at: index))
+        }
     }
 
     /// The new path of the object at a path of the target; nil when it is deleted. What no match names stays, as does
@@ -51,8 +57,11 @@ struct MoveMap {
     }
 
     /// The object moves with its directory, under its name.
-    func isCarried(_ match: Match) -> Bool {
-        match.source.path.lastComponent == match.target.path.lastComponent
-            && newPath(of: match.target.path.parent) == match.source.path.parent
+    func isCarried(_ match: Match) -> Bool { isCarried(from: match.target.path, to: match.source.path) }
+
+    func isCarried(from old: RelativePath, to new: RelativePath) -> Bool {
+        // What does not move stays with its directory, if that does.
+        if old == new, newByOld.isEmpty { return deleted.isEmpty || newPath(of: old.parent) == new.parent }
+        return new.lastComponent == old.lastComponent && newPath(of: old.parent) == new.parent
     }
 }

@@ -8,12 +8,12 @@ struct ObjectMatching {
     private var byInode: [(inode: UInt64, index: UInt32)] = []
     /// Departures in the order of their paths.
     private lazy var byPath = merge.departures.indices.map { UInt32($0) }.sorted {
-        merge.departures[Int($0)].file.path < merge.departures[Int($1)].file.path
+        merge.departures.order(Int($0), comparedTo: Int($1)) < 0
     }
     private var carried: [RelativePath: Int] = [:]
     private var isTaken: [Bool]
 
-    init(_ merge: TreeMerge, _ arrivals: [TreeMerge.Arrival]) {
+    init(_ merge: TreeMerge, _ arrivals: PackedList<ArrivalCoding>) {
         self.merge = merge
         isTaken = [Bool](repeating: false, count: merge.departures.count)
         byInode.reserveCapacity(merge.policy.followsIdentity ? merge.departures.count : 0)
@@ -29,19 +29,21 @@ struct ObjectMatching {
     }
 
     /// The departures without a match.
-    var untaken: [TreeMerge.Departure] { zip(merge.departures, isTaken).lazy.filter { !$1 }.map(\.0) }
+    var untaken: some Sequence<TreeMerge.Departure> {
+        isTaken.indices.lazy.filter { !isTaken[$0] }.map { merge.departures[$0] }
+    }
 
     /// The departure with this entry's identity.
     ///
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
-        if let index = carried[arrival.file.path] { return merge.departures[index] }
-        let candidates = departures(of: arrival.file.identity).filter {
-            !isTaken[$0] && ObjectMatching.isSameObject(arrival.file, merge.departures[$0].file)
+        if !carried.isEmpty, let index = carried[arrival.file.path] { return merge.departures[index] }
+        let candidates = departures(of: arrival.file.identity).filter { index, departure in
+            !isTaken[index] && ObjectMatching.isSameObject(arrival.file, departure.file)
         }
         let name = arrival.file.path.lastComponent
         guard
-            let index = candidates.first(where: { merge.departures[$0].file.path.lastComponent == name })
+            let (index, departure) = candidates.first(where: { $1.file.path.lastComponent == name })
                 ?? candidates.first
         else { return nil }
         guard arrival.isListed else {
@@ -50,16 +52,16 @@ struct ObjectMatching {
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
         isTaken[index] = true
-        return merge.departures[index]
+        return departure
     }
 
     /// The departure of the same path and type.
     mutating func standing(at file: File) -> TreeMerge.Departure? {
-        guard let index = departure(at: file.path), !isTaken[index],
-            merge.departures[index].file.status.type == file.status.type
-        else { return nil }
+        guard let index = departure(at: file.path), !isTaken[index] else { return nil }
+        let departure = merge.departures[index]
+        guard departure.file.status.type == file.status.type else { return nil }
         isTaken[index] = true
-        return merge.departures[index]
+        return departure
     }
 
     /// Symlinks and devices cannot be edited in place: another payload is another object.
@@ -68,22 +70,29 @@ struct ObjectMatching {
     }
 
     /// The departures with this source identity in their base, in order.
-    private func departures(of identity: FileIdentity) -> [Int] {
+    private func departures(
+        of identity: FileIdentity
+    ) -> [(index: Int, departure: TreeMerge.Departure)] {
         let first = byInode.partitionPoint(where: { $0.inode < identity.inode })
-        return byInode[first...].prefix { $0.inode == identity.inode }.map { Int($0.index) }
-            .filter { merge.departures[$0].base?.status.identity == identity }
+        return byInode[first...].prefix { $0.inode == identity.inode }
+            .map { (Int($0.index), merge.departures[Int($0.index)]) }
+            .filter { $1.base?.status.identity == identity }
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
         let departures = merge.departures
-        let position = byPath.partitionPoint(where: { departures[Int($0)].file.path < path })
-        guard position < byPath.count, departures[Int(byPath[position])].file.path == path else { return nil }
+        let position = byPath.partitionPoint(where: { departures.order(Int($0), comparedTo: path) < 0 })
+        guard position < byPath.count, departures.order(Int(byPath[position]), comparedTo: path) == 0 else {
+            return nil
+        }
         return Int(byPath[position])
     }
 
     /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
     /// another name of the same file were paired with one, a recovery could not tell the two apart.
-    private mutating func carriedDepartures(_ arrivals: [TreeMerge.Arrival]) -> [RelativePath: Int] {
+    private mutating func carriedDepartures(
+        _ arrivals: PackedList<ArrivalCoding>
+    ) -> [RelativePath: Int] {
         guard arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
@@ -91,11 +100,11 @@ struct ObjectMatching {
             let candidates = departures(of: arrival.identity)
             if arrival.isDirectory {
                 if candidates.count == 1 {
-                    oldDirectories[arrival.path] = merge.departures[candidates[0]].file.path
+                    oldDirectories[arrival.path] = candidates[0].departure.file.path
                 }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
-                let index = departure(at: old.appending(name)), candidates.contains(index),
+                let index = departure(at: old.appending(name)), candidates.contains(where: { $0.index == index }),
                 ObjectMatching.isSameObject(arrival, merge.departures[index].file)
             {
                 carried[arrival.path] = index

@@ -4,7 +4,7 @@ import FileSystem
 ///
 /// Objects are followed by location: a path of the tree, or a slot of the history, which is a path of the same name
 /// space. So an undo moves an object out of its slot by an ordinary move.
-package struct ReverseDelta: Hashable, Sendable {
+package struct ReverseDelta: Sendable {
     /// An entry of the earlier tree.
     package struct Entry: Hashable, Sendable {
         package var file: File
@@ -16,10 +16,10 @@ package struct ReverseDelta: Hashable, Sendable {
 
     /// By path in the earlier tree. Entries missing here are unchanged, at the location that their directory gives
     /// them.
-    package private(set) var entries: [RelativePath: Entry] = [:]
+    package private(set) var entries = PackedMap<DeltaEntryCoding>()
     /// By present location, also in a displaced directory: what the earlier tree lacks.
-    package private(set) var gone: [RelativePath: File] = [:]
-    private var pathsBefore: [RelativePath: RelativePath] = [:]
+    package private(set) var gone = PackedMap<FileCoding>()
+    private var pathsBefore = PackedMap<PathCoding>()
     /// By the inode of a clone, the inode of its original.
     private(set) var originals: [UInt64: UInt64] = [:]
 
@@ -29,11 +29,12 @@ package struct ReverseDelta: Hashable, Sendable {
     /// The delta of a history record.
     ///
     /// - Parameter originals: by the inode of a clone, the inode of its original.
-    package init(_ actions: [UndoEntry], originals: [UInt64: UInt64] = [:]) {
+    package init(_ actions: some Collection<UndoEntry>, originals: [UInt64: UInt64] = [:]) {
         self.originals = originals
         // Directories come first: an entry without a slot lies in its directory's.
-        for index in actions.indices.sorted(by: { actions[$0].file.path < actions[$1].file.path }) {
-            let action = actions[index]
+        var actions = actions as? UndoEntries ?? UndoEntries(actions)
+        actions.sort()
+        for action in actions {
             let path = action.file.path
             switch action.verb {
             case .delete:
@@ -69,7 +70,7 @@ package struct ReverseDelta: Hashable, Sendable {
 
     private mutating func set(_ entry: Entry) {
         entries[entry.file.path] = entry
-        pathsBefore[entry.location] = entry.file.path
+        pathsBefore[entry.location] = (entry.location, entry.file.path)
     }
 
     // MARK: Locations
@@ -87,25 +88,29 @@ package struct ReverseDelta: Hashable, Sendable {
     /// The path in the earlier tree of the object now at this location; nil if the tree lacked it.
     package func pathBefore(of location: RelativePath) -> RelativePath? {
         RelativePath.followed(location, location) { above in
-            if let before = pathsBefore[above] { return .some(before) }
-            return gone[above] == nil ? nil : .some(nil)
+            if let before = pathsBefore[above] { return .some(before.path) }
+            return gone.contains(above) ? .some(nil) : nil
         }
     }
 
     /// Present paths whose entries the earlier tree lacks, or has elsewhere or with other content, in order; and
     /// whether that goes for everything below them.
-    package var touched: [(path: RelativePath, withAllBelow: Bool)] {
-        Set(gone.keys).union(pathsBefore.keys).filter { !$0.isInState && !$0.isRoot }.sorted()
-            .map { ($0, pathsBefore[$0] != $0) }
+    var touched: PackedList<TouchedCoding> {
+        var touched = PackedList<TouchedCoding>()
+        for (location, path) in pathsBefore.values where !location.isInState && !location.isRoot {
+            touched.append((location, location != path))
+        }
+        for path in gone.keys where !path.isInState && !path.isRoot && !pathsBefore.contains(path) {
+            touched.append((path, true))
+        }
+        touched.sort()
+        return touched
     }
 
-    /// Without the entries and what the earlier tree lacks, of which the paths stay: for `pathBefore` and `original`.
+    /// Without the entries: for `pathBefore` and `original`.
     var withoutFiles: ReverseDelta {
         var result = self
-        result.entries = [:]
-        let blank = File(
-            path: .root, status: FileStatus(type: .file, modified: CommitSpans.unexamined), destination: [])
-        for path in gone.keys { result.gone[path] = blank }
+        result.entries = PackedMap()
         return result
     }
 
@@ -128,8 +133,8 @@ package struct ReverseDelta: Hashable, Sendable {
             guard !location.isInState || location == locationByParent(of: path) else { return }
             result.gone[location] = file.moved(to: location)
         }
-        for (path, file) in older.gone { leave(path, file) }
-        for (_, entry) in older.entries {
+        for file in older.gone.values { leave(file.path, file) }
+        for entry in older.entries.values {
             var file = entry.file
             // An exchange may have copied the object in between: its identity is the last one seen.
             if let known = entries[entry.location]?.file {
@@ -142,7 +147,8 @@ package struct ReverseDelta: Hashable, Sendable {
         var unnamed: [RelativePath: Entry] = [:]
         // Uncovered entries that the wanted tree lacks, with everything below them.
         var absent: Set<RelativePath> = []
-        for (path, entry) in entries {
+        for entry in entries.values {
+            let path = entry.file.path
             let before = older.pathBefore(of: path)
             let known = before.flatMap { result.entries[$0] }
             guard let before, known == nil else {
@@ -173,7 +179,8 @@ package struct ReverseDelta: Hashable, Sendable {
     func keeping(slotsOf transactions: Set<FileName>) -> ReverseDelta {
         var result = ReverseDelta()
         (result.gone, result.originals) = (gone, originals)
-        for (path, entry) in entries {
+        for entry in entries.values {
+            let path = entry.file.path
             if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
                 // The wanted trees lack it, but it still has to leave its location or its displaced directory.
                 result.gone[entry.location] = entry.file.moved(to: entry.location)
@@ -183,18 +190,19 @@ package struct ReverseDelta: Hashable, Sendable {
         }
         // The content of displaced directories that are not wanted does not matter.
         let locations = Set(result.pathsBefore.keys)
-        result.gone = result.gone.filter { !$0.key.isInState || $0.key.isBelow(anyOf: locations) }
+        result.gone.remove(where: { $0.path.isInState && !$0.path.isBelow(anyOf: locations) })
         return result
     }
 
     /// As the lines of a history record.
-    package var actions: [UndoEntry] {
-        var actions: [UndoEntry] = []
+    package var actions: UndoEntries {
+        var actions = UndoEntries()
         var updated: Set<RelativePath> = []
-        for (path, entry) in entries {
+        for entry in entries.values {
+            let path = entry.file.path
             let isImplied = entry.location == locationByParent(of: path)
             if let slot = entry.location.relative(to: .history) {
-                let isUpdate = gone[path] != nil
+                let isUpdate = gone.contains(path)
                 if isUpdate { updated.insert(path) }
                 actions.append(
                     UndoEntry(
@@ -208,12 +216,11 @@ package struct ReverseDelta: Hashable, Sendable {
                         wasUncovered: !entry.isCovered))
             }
         }
-        for (path, file) in gone where !updated.contains(path) {
+        for file in gone.values where !updated.contains(file.path) {
             actions.append(UndoEntry(.delete, file))
         }
-        return actions.sorted {
-            ($0.file.path, $0.verb) < ($1.file.path, $1.verb)
-        }
+        actions.sort(thenBy: { $0.verb < $1.verb })
+        return actions
     }
 }
 

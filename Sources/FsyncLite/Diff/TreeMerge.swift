@@ -9,12 +9,12 @@ package struct TreeMerge {
     package let policy: ComparisonPolicy
 
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
-    package private(set) var matches: [Match] = []
+    package private(set) var matches = MatchList()
     /// Entries of the source without a settled counterpart; the base is that of their path.
-    package private(set) var arrivals: [Arrival] = []
+    private(set) var arrivals = PackedList<ArrivalCoding>()
     package typealias Arrival = (file: File, base: BaseEntry?, isListed: Bool)
     /// Entries of the target without a settled counterpart.
-    package private(set) var departures: [Departure] = []
+    private(set) var departures = PackedList<DepartureCoding>()
     package typealias Departure = (file: File, base: BaseEntry?)
     /// Paths that the manifest has and the target lacks.
     package private(set) var forgotten: [RelativePath] = []
@@ -65,16 +65,16 @@ package struct TreeMerge {
         if policy.foldsNames { folding = NameFolding() }
     }
 
-    mutating func takeMatches() -> [Match] {
-        defer { matches = [] }
+    mutating func takeMatches() -> MatchList {
+        defer { matches.clear() }
         return matches
     }
 
     /// What is left of them is in the difference.
-    mutating func forgetDepartures() { departures = [] }
+    mutating func forgetDepartures() { departures.clear() }
 
-    mutating func takeArrivals() -> [Arrival] {
-        defer { arrivals = [] }
+    mutating func takeArrivals() -> PackedList<ArrivalCoding> {
+        defer { arrivals.clear() }
         return arrivals
     }
 

@@ -74,7 +74,7 @@ struct History {
         try SnapshotName.index(of: name, in: snapshots())
     }
 
-    func actions(_ step: Step) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
+    func actions(_ step: Step) throws -> (actions: UndoEntries, drift: UndoEntries) {
         try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
     }
 
@@ -88,9 +88,9 @@ struct History {
     ///   one that found it.
     func changesAndDrift(
         from newest: Int, to index: Int, isTree: Bool = false
-    ) throws -> (changes: ReverseDelta, drift: [UndoEntry]) {
+    ) throws -> (changes: ReverseDelta, drift: UndoEntries) {
         var changes = ReverseDelta()
-        var drift: [UndoEntry] = []
+        var drift = UndoEntries()
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
             // The older record begins at the tree that its apply left, not at the one that the newer apply found.
             if !drift.isEmpty { changes = changes.followed(by: ReverseDelta(drift)) }

@@ -16,7 +16,7 @@ extension HistoryRecord {
     private static let actionsVersion = 2
 
     package static func write(
-        _ actions: some Collection<UndoEntry>, drift: [UndoEntry], id: String,
+        _ actions: some Collection<UndoEntry>, drift: some Collection<UndoEntry>, id: String,
         to sink: inout some ByteSink & ~Copyable
     ) throws {
         var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
@@ -68,7 +68,7 @@ extension HistoryRecord {
     /// Reads the undo entries of a transaction, strictly: an error names file and line.
     package static func actions(
         _ name: FileName, of transaction: FileName, in directory: Directory
-    ) throws -> (actions: [UndoEntry], drift: [UndoEntry]) {
+    ) throws -> (actions: UndoEntries, drift: UndoEntries) {
         let path = directory.path(of: name)
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         var document = try DocumentReader(
@@ -86,8 +86,8 @@ extension HistoryRecord {
 
     private static func read(
         _ array: StaticString, _ document: inout DocumentReader
-    ) throws -> [UndoEntry] {
-        var actions: [UndoEntry] = []
+    ) throws -> UndoEntries {
+        var actions = UndoEntries()
         var keys = Keys()
         try document.elements(array) { reader in
             let action = try UndoEntry(from: &reader)

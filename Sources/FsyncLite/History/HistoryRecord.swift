@@ -131,7 +131,8 @@ package struct HistoryRecord: Sendable {
         var bytesHeld: Int64 = 0
         func hold(_ file: File) { if file.isFile { bytesHeld &+= file.size } }
         for (file, _) in difference.deleted { hold(file) }
-        for match in difference.matches where match.replacesContent { hold(match.target) }
+        let matches = difference.matches
+        for index in matches.indices where matches.head(at: index).replacesContent { hold(matches[index].target) }
         let summary = plan.summary
         header = Header(
             id: id, created: created.description, previous: previous?.id,
@@ -148,10 +149,10 @@ package struct HistoryRecord: Sendable {
     }
 
     /// The record that leads from one record's snapshot, past pruned ones, to an earlier snapshot.
-    init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: [UndoEntry]) {
+    init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: UndoEntries) {
         let entries = changes.actions
         actions = UndoList(entries)
-        self.drift = drift
+        self.drift = Array(drift)
         self.header = header
         (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
             oldest.previous, oldest.previousCreated, oldest.previousLabel

@@ -5,10 +5,10 @@ import FileSystem
 /// location of each content. Memory holds the changed entries and those in moved directories.
 package struct SnapshotTree: Sendable {
     /// Entries that differ from the manifest, in order.
-    let changed: [ReverseDelta.Entry]
+    let changed: PackedList<DeltaEntryCoding>
     /// The root as it was; nil if unchanged.
     let root: File?
-    private let touched: [(path: RelativePath, withAllBelow: Bool)]
+    private let touched: PackedList<TouchedCoding>
     /// Files with names among the changed entries: by the source's inode, how many names they had.
     private let linked: [UInt64: UInt32]
     private let changes: ReverseDelta
@@ -69,13 +69,16 @@ package struct SnapshotTree: Sendable {
 
         // Uncovered entries edited since are not restored, except directories of restored entries.
         let needed = Set(
-            changes.entries.lazy.filter { !$1.isCovered && $1.location.isInState && !$1.location.isLost }
-                .flatMap { $0.key.ancestors })
-        var found = changes.entries.filter { path, entry in
-            !path.isInState && !path.isRoot
-                && (entry.isCovered || !entry.location.isLost || needed.contains(path))
-        }
-        var uncovered = Set(found.lazy.filter { !$0.value.isCovered }.map(\.key))
+            changes.entries.values.filter {
+                !$0.isCovered && $0.location.isInState && !$0.location.isLost
+            }.flatMap { $0.file.path.ancestors })
+        var found = changes.entries
+        found.remove(where: { entry in
+            let path = entry.file.path
+            return path.isInState || path.isRoot
+                || !(entry.isCovered || !entry.location.isLost || needed.contains(path))
+        })
+        var uncovered = Set(found.values.filter { !$0.isCovered }.map(\.file.path))
         if !withUncovered {
             // One that is named is wanted nevertheless, with all below it, and needs its directories.
             let named = uncovered.intersection(paths)
@@ -87,7 +90,8 @@ package struct SnapshotTree: Sendable {
         var recovered: [RelativePath: RelativePath] = [:]
         var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
         // Names of files that have other names in the tree, by the target's inode; the manifest identifies the file.
-        let linkedThen = found.filter { $1.file.linkCount > 1 }
+        let linkedThen = Dictionary(
+            uniqueKeysWithValues: found.values.filter { $0.file.linkCount > 1 }.map { ($0.file.path, $0) })
         let copies = linkedThen.isEmpty ? [:] : try SnapshotTree.copies(of: linkedThen, changes, present())
         func inodeNow(_ inode: UInt64) -> UInt64 {
             let original = changes.original(of: inode)
@@ -140,39 +144,44 @@ package struct SnapshotTree: Sendable {
                 recovered[present.path] = path
             }
             missing.remove(path)
-            if let entry = found[path] {
-                found[path]?.file = entry.file.asRecorded(of: status)
-                if entry.location == present.path, present.digest != entry.file.digest {
-                    found[path]?.file.digest = nil
-                }
+            if var entry = found[path] {
+                let digest = entry.file.digest
+                entry.file = entry.file.asRecorded(of: status)
+                if entry.location == present.path, present.digest != digest { entry.file.digest = nil }
+                found[path] = entry
             } else if path != present.path, !uncovered.contains(path) {
                 found[path] = ReverseDelta.Entry(file: present.file.moved(to: path), location: present.path)
             }
         }
-        missing.subtract(found.keys)
+        missing = missing.filter { !found.contains($0) }
         if let path = missing.min() {
             throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
         }
         // All names of the file are displaced, some as those of a clone.
-        for entry in found.values where entry.location.isInState {
+        for entry in found.values where !held.isEmpty && entry.location.isInState {
             let inode = inodeNow(entry.file.status.inode)
             if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
                 let status = entry.file.status
                 sharers[inode] = Sharer(recorded: status, then: status, isOfBoth: true, entry.isCovered)
             }
         }
-        for (path, entry) in found {
-            // The inode may have been reused by another file.
-            guard entry.location.isInState || recovered[entry.location] != nil,
-                let sharer = sharers[
-                    entry.location.isInState
-                        ? inodeNow(entry.file.status.inode) : changes.original(of: entry.file.status.inode)],
-                sharer.then.isFile(like: entry.file.status)
-            else { continue }
-            found[path]?.file = entry.file.asRecorded(of: sharer.recorded)
+        if !sharers.isEmpty {
+            found.update { entry in
+                // The inode may have been reused by another file.
+                guard entry.location.isInState || recovered[entry.location] != nil,
+                    let sharer = sharers[
+                        entry.location.isInState
+                            ? inodeNow(entry.file.status.inode)
+                            : changes.original(of: entry.file.status.inode)],
+                    sharer.then.isFile(like: entry.file.status)
+                else { return nil }
+                var entry = entry
+                entry.file = entry.file.asRecorded(of: sharer.recorded)
+                return entry
+            }
         }
         let linked = Dictionary(
-            found.values.lazy.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
+            found.values.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
             uniquingKeysWith: max)
         self.linked = linked
         let scope = scope
@@ -180,12 +189,14 @@ package struct SnapshotTree: Sendable {
             found[$0]?.file.identity
         }
         (self.uncovered, self.returned) = (uncovered, returned)
-        changed = found.values.filter { entry in
-            scope.contains(entry.file.path)
-                || (scope.above.contains(entry.file.path)
-                    && (withoutRest || !presentAbove.contains(entry.file.path)))
-        }.map { entry in
-            var entry = entry
+        // The scope has most of them.
+        found.remove(where: { entry in
+            let path = entry.file.path
+            return !scope.contains(path)
+                && !(scope.above.contains(path) && (withoutRest || !presentAbove.contains(path)))
+        })
+        found.update { known in
+            var entry = known
             var status = entry.file.status.asNameOf(linked)
             // The object holds other content by now.
             if entry.location.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
@@ -194,8 +205,9 @@ package struct SnapshotTree: Sendable {
                 (status.inode, status.created, status.links) = (0, nil, 1)
             }
             entry.file = entry.file.with(status)
-            return entry
-        }.sorted { $0.file < $1.file }
+            return entry == known ? nil : entry
+        }
+        changed = found.sorted
         self.changes = changes.withoutFiles
     }
 
@@ -216,14 +228,19 @@ package struct SnapshotTree: Sendable {
     }
 
     /// The location of an entry's content, below the target's root.
-    package func location(of path: RelativePath) -> RelativePath { entry(path)?.location ?? path }
+    package func location(of path: RelativePath) -> RelativePath {
+        index(of: path).map { changed.location(at: $0) } ?? path
+    }
 
     /// Whether the entry differs from the manifest's.
-    func isChanged(_ path: RelativePath) -> Bool { entry(path) != nil }
+    func isChanged(_ path: RelativePath) -> Bool { index(of: path) != nil }
 
-    private func entry(_ path: RelativePath) -> ReverseDelta.Entry? {
-        let index = changed.partitionPoint(where: { $0.file.path < path })
-        return index < changed.count && changed[index].file.path == path ? changed[index] : nil
+    /// The entry of a path, if it differs from the manifest's.
+    func entry(_ path: RelativePath) -> ReverseDelta.Entry? { index(of: path).map { changed[$0] } }
+
+    private func index(of path: RelativePath) -> Int? {
+        let index = changed.indices.partitionPoint(where: { changed.order($0, comparedTo: path) < 0 })
+        return index < changed.count && changed.order(index, comparedTo: path) == 0 ? index : nil
     }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other
@@ -259,34 +276,58 @@ package struct SnapshotTree: Sendable {
 
     /// Follows the touched paths as the manifest is read.
     fileprivate struct Cursor {
-        private let touched: [(path: RelativePath, withAllBelow: Bool)]
+        private let touched: PackedList<TouchedCoding>
         private var index = 0
         private var above: RelativePath?
 
-        init(_ touched: [(path: RelativePath, withAllBelow: Bool)]) {
+        init(_ touched: PackedList<TouchedCoding>) {
             self.touched = touched
         }
 
         /// Whether a path is touched; called with paths in order.
         mutating func covers(_ path: RelativePath) -> Bool {
             if let above, path.isBelow(above) { return true }
-            while index < touched.count, touched[index].path < path { index += 1 }
-            guard index < touched.count, touched[index].path == path else { return false }
+            while index < touched.count, touched.order(index, comparedTo: path) < 0 { index += 1 }
+            guard index < touched.count, touched.order(index, comparedTo: path) == 0 else { return false }
             above = touched[index].withAllBelow ? path : nil
             return true
         }
     }
 
+    private final class ChangedEntries: EntryStream {
+        private let entries: PackedList<DeltaEntryCoding>
+        private var index = -1
+        private(set) var file = File(path: .root, status: EntryRecord().status, destination: [])
+
+        init(_ entries: PackedList<DeltaEntryCoding>) {
+            self.entries = entries
+        }
+
+        func advance() -> Bool {
+            index += 1
+            guard index < entries.count else { return false }
+            file = entries[index].file
+            return true
+        }
+
+        var path: RelativePath { file.path }
+        var status: FileStatus { file.status }
+        var destination: [UInt8] { file.destination }
+        var extended: ExtendedAttributes { file.extended }
+        var omitted: Omissions { file.omitted }
+        var digest: Digest? { file.digest }
+    }
+
     private final class SnapshotEntries<Present: EntryStream>: EntryStream {
         private let tree: SnapshotTree
-        private let changed: FileList
+        private let changed: ChangedEntries
         private let present: Present
-        private var entries: MergeJoin<FileList, Present>
+        private var entries: MergeJoin<ChangedEntries, Present>
         private var cursor: Cursor
 
         init(_ tree: SnapshotTree, _ present: Present) {
             (self.tree, self.present) = (tree, present)
-            changed = FileList(sorted: tree.changed.map(\.file))
+            changed = ChangedEntries(tree.changed)
             entries = MergeJoin(changed, present)
             cursor = Cursor(tree.touched)
         }

@@ -25,7 +25,7 @@ package struct UndoList: RandomAccessCollection, Sendable {
     private let opened: [RelativePath: UInt16]
     private let transaction: String
     private var items: [Item] = []
-    private var given: [UndoEntry] = []
+    private var given = UndoEntries()
 
     /// - Parameter opened: directories that the apply made accessible, with their previous permissions.
     init(
@@ -36,43 +36,51 @@ package struct UndoList: RandomAccessCollection, Sendable {
         self.moves = moves
         let difference = plan.difference
         var displaced = OperationGraph.ObjectList.Cursor()
-        func add(_ origin: Origin, _ index: Int, _ file: File, _ object: Int? = nil) {
+        func add(_ origin: Origin, _ index: Int, isSocket: Bool, _ object: Int? = nil) {
             // A socket has no content, and documents have no type for it.
-            guard file.status.type != .socket else { return }
+            guard !isSocket else { return }
             items.append(
                 Item(origin: origin, index: UInt32(index), object: object.map { UInt32($0) } ?? .max))
         }
-        if let root = plan.root, root.changesAttributes { add(.root, 0, root.target) }
-        for (index, match) in difference.matches.enumerated() {
-            if match.replacesContent {
+        if let root = plan.root, root.changesAttributes { add(.root, 0, isSocket: false) }
+        let (matches, deleted, created) = (difference.matches, difference.deleted, difference.created)
+        for index in matches.indices {
+            // Source and target are of one type.
+            let head = matches.head(at: index)
+            if head.replacesContent {
                 add(
-                    .replaced, index, match.target,
+                    .replaced, index, isSocket: head.isSocket,
                     displaced.object(of: .replaced, index, in: objects))
                 continue
             }
+            let old = matches.targetPath(at: index)
             // Another directory may be at the path of its former directory: then it moved, and kept its path.
-            let isMoved = !moves.isCarried(match)
-            if isMoved { add(.moved, index, match.target) }
-            if match.changesAttributes {
-                add(.attributes, index, match.target)
+            let isMoved = !moves.isCarried(from: old, to: head.isRenamed ? matches.path(at: index) : old)
+            if isMoved { add(.moved, index, isSocket: head.isSocket) }
+            if head.changesAttributes {
+                add(.attributes, index, isSocket: head.isSocket)
             } else if !isMoved {
-                let isUncovering = difference.isUncovering(match)
-                if isUncovering != difference.wereUncovered.contains(match.target.path) {
-                    add(isUncovering ? .uncover : .cover, index, match.target)
+                let isUncovering = difference.isUncovering(matches[index])
+                if isUncovering != difference.wereUncovered.contains(old) {
+                    add(isUncovering ? .uncover : .cover, index, isSocket: head.isSocket)
                 }
             }
         }
-        for (index, (file, _, _)) in difference.uncovered.enumerated() { add(.uncovered, index, file) }
-        for (index, (file, _)) in difference.deleted.enumerated() {
-            add(.deleted, index, file, displaced.object(of: .deleted, index, in: objects))
+        for (index, (file, _, _)) in difference.uncovered.enumerated() {
+            add(.uncovered, index, isSocket: file.status.type == .socket)
         }
-        for (index, (file, _)) in difference.created.enumerated() { add(.created, index, file) }
+        for index in deleted.indices {
+            add(
+                .deleted, index, isSocket: deleted.isSocket(at: index),
+                displaced.object(of: .deleted, index, in: objects))
+        }
+        for index in created.indices { add(.created, index, isSocket: created.isSocket(at: index)) }
     }
 
-    package init(_ entries: [UndoEntry]) {
+    package init(_ entries: some Sequence<UndoEntry>) {
         (plan, moves, objects, opened, transaction) = (nil, nil, .init(), [:], "")
-        given = entries
-        items = entries.indices.map { Item(origin: .given, index: UInt32($0)) }
+        given = UndoEntries(entries)
+        items = given.indices.map { Item(origin: .given, index: UInt32($0)) }
     }
 
     package var startIndex: Int { 0 }

@@ -2,7 +2,7 @@ import FileSystem
 
 /// The SHA-256 of a file's content, as printed by `sha256sum`.
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
-    private let value: SHA256.Value
+    let value: SHA256.Value
 
     package init(_ value: SHA256.Value) {
         self.value = value

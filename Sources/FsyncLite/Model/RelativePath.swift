@@ -165,8 +165,18 @@ extension RelativePath: Comparable {
         let (left, right) = (bytes.span, other.bytes.span)
         guard index < min(left.count, right.count) else { return left.count - right.count }
         // No path contains NUL, so the separator is mapped to it, to sort first.
-        let (first, second) = (left[index], right[index])
-        return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
+        return RelativePath.order(left[index], right[index])
+    }
+
+    private static func order(_ first: UInt8, _ second: UInt8) -> Int {
+        Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
+    }
+
+    /// The order of two paths that are given as bytes.
+    static func order(_ left: UnsafeRawBufferPointer, comparedTo right: UnsafeRawBufferPointer) -> Int {
+        let count = min(left.count, right.count)
+        let index = FileSystem.firstDifference(left, right, count)
+        return index < count ? order(left[index], right[index]) : left.count - right.count
     }
 }
 

@@ -16,6 +16,20 @@ public struct ActionList: RandomAccessCollection, Sendable {
             case .delete: .delete
             }
         }
+
+        /// The list of the difference in which the item is.
+        var list: List {
+            switch self {
+            case .root: .none
+            case .broughtBack, .move, .update, .attributes: .matches
+            case .replace, .create: .created
+            case .delete: .deleted
+            }
+        }
+    }
+
+    private enum List {
+        case none, matches, created, deleted
     }
 
     private struct Item {
@@ -44,47 +58,57 @@ public struct ActionList: RandomAccessCollection, Sendable {
             case .kept(let file): moves.newPath(of: file.path)
             }
         }
-        let going = ActionList.replaceable(difference)
-        var replaced: Set<RelativePath> = []
+        let (matches, created, deleted) = (difference.matches, difference.created, difference.deleted)
+        var isReplaced = [Bool](repeating: false, count: deleted.count)
+        func replace(_ path: RelativePath) -> UInt32? {
+            guard let index = deleted.isEmpty ? nil : deleted.index(of: path) else { return nil }
+            isReplaced[index] = true
+            return UInt32(index)
+        }
         if let root, root.changesAttributes { items.append(Item(origin: .root)) }
 
         // Moved directories above the present path, as indices of their actions.
         var moved: [Int] = []
         var carried = 0
-        for (number, match) in difference.matches.enumerated() {
-            let index = UInt32(number)
-            if match.target.path.isInState {
-                let other = going[match.source.path]
-                if other != nil { replaced.insert(match.source.path) }
+        // The most recent of these, and its path.
+        var innermost: (action: Int, path: RelativePath)?
+        for number in matches.indices {
+            let (index, head) = (UInt32(number), matches.head(at: number))
+            if head.targetIsInState {
+                let other = replace(matches.path(at: number))
                 items.append(Item(origin: .broughtBack, index: index, other: other ?? .max))
                 continue
             }
-            while let last = moved.last,
-                !match.source.path.isBelow(difference.matches[Int(items[last].index)].source.path)
-            {
-                moved.removeLast()
+            if !moved.isEmpty {
+                let path = matches.path(at: number)
+                while let last = moved.last {
+                    if innermost?.action != last {
+                        innermost = (last, matches.path(at: Int(items[last].index)))
+                    }
+                    if let innermost, path.isBelow(innermost.path) { break }
+                    moved.removeLast()
+                }
+                for index in moved { items[index].other += 1 }
             }
-            for index in moved { items[index].other += 1 }
-            if match.isRenamed, !moves.isCarried(match) {
-                if match.source.isDirectory { moved.append(items.count) }
-                items.append(
-                    Item(origin: .move, index: index, other: match.source.isDirectory ? 0 : .max))
-            } else if match.isRenamed, !match.replacesContent, !match.changesAttributes {
+            if head.isRenamed,
+                !moves.isCarried(from: matches.targetPath(at: number), to: matches.path(at: number))
+            {
+                if head.isDirectory { moved.append(items.count) }
+                items.append(Item(origin: .move, index: index, other: head.isDirectory ? 0 : .max))
+            } else if head.isRenamed, !head.replacesContent, !head.changesAttributes {
                 carried += 1
             }
-            if match.replacesContent {
+            if head.replacesContent {
                 items.append(Item(origin: .update, index: index))
-            } else if match.changesAttributes {
+            } else if head.changesAttributes {
                 items.append(Item(origin: .attributes, index: index))
             }
         }
-        for (index, (file, _)) in difference.created.enumerated() {
-            let isReplacement = going[file.path] != nil
-            if isReplacement { replaced.insert(file.path) }
+        for index in created.indices {
+            let isReplacement = !deleted.isEmpty && replace(created.path(at: index)) != nil
             items.append(Item(origin: isReplacement ? .replace : .create, index: UInt32(index)))
         }
-        for (index, (file, _)) in difference.deleted.enumerated()
-        where !file.path.isInState && (replaced.isEmpty || !replaced.contains(file.path)) {
+        for index in deleted.indices where !isReplaced[index] && !deleted.path(at: index).isInState {
             items.append(Item(origin: .delete, index: UInt32(index)))
         }
         self.carried = carried
@@ -92,29 +116,32 @@ public struct ActionList: RandomAccessCollection, Sendable {
         var sorted: [Item] = []
         swap(&sorted, &items)
         sorted.sort { left, right in
-            let order = path(left).order(comparedTo: path(right))
+            let order = order(left, right)
             return order != 0 ? order < 0 : left.origin.verb < right.origin.verb
         }
         items = sorted
     }
 
-    /// The deleted entries, by path, where something else may come to their paths.
-    private static func replaceable(_ difference: Difference) -> [RelativePath: UInt32] {
-        guard !difference.created.isEmpty || difference.matches.contains(where: { $0.target.path.isInState })
-        else { return [:] }
-        return Dictionary(
-            uniqueKeysWithValues: difference.deleted.enumerated().map { ($1.file.path, UInt32($0)) })
-    }
-
     public var startIndex: Int { 0 }
     public var endIndex: Int { items.count }
 
+    /// The order of the paths of two items.
+    private func order(_ left: Item, _ right: Item) -> Int {
+        let (index, other) = (Int(left.index), Int(right.index))
+        return switch (left.origin.list, right.origin.list) {
+        case (.matches, .matches): difference.matches.order(index, comparedTo: other)
+        case (.created, .created): difference.created.order(index, comparedTo: other)
+        case (.deleted, .deleted): difference.deleted.order(index, comparedTo: other)
+        default: path(left).order(comparedTo: path(right))
+        }
+    }
+
     private func path(_ item: Item) -> RelativePath {
-        switch item.origin {
-        case .root: .root
-        case .broughtBack, .move, .update, .attributes: difference.matches[Int(item.index)].source.path
-        case .replace, .create: difference.created[Int(item.index)].file.path
-        case .delete: difference.deleted[Int(item.index)].file.path
+        switch item.origin.list {
+        case .none: .root
+        case .matches: difference.matches.path(at: Int(item.index))
+        case .created: difference.created.path(at: Int(item.index))
+        case .deleted: difference.deleted.path(at: Int(item.index))
         }
     }
 

@@ -188,17 +188,26 @@ struct GuardFacts {
         return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
     }
 
-    private var staged: [File] {
-        let files =
-            plan.difference.arriving
-        return linksFiles ? files.filter { !$0.isFile } : files
+    /// The bytes that staged files take, and their number.
+    private var staged: (bytes: Int64, count: Int64) {
+        var (bytes, count): (Int64, Int64) = (0, 0)
+        for file in plan.difference.arriving where !linksFiles || !file.isFile {
+            count += 1
+            bytes = bytes &+ min(file.size, max(file.status.allocated, 0))
+        }
+        return (bytes, count)
     }
 
     /// The content, one block for each small object, and the new manifest.
-    var neededBytes: Int64 {
-        let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
-        return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
+    var neededBytes: Int64 { need.bytes }
+
+    /// What the plan needs, computed once for both.
+    var need: RoomNeed {
+        let (content, count) = staged
+        let bytes =
+            content + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
+        return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
     }
 
     /// An exchange makes every directory anew, one block each.
@@ -206,12 +215,12 @@ struct GuardFacts {
         options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
     }
 
-    var neededInodes: Int64 { Int64(staged.count) + copiedDirectories + 16 }
+    var neededInodes: Int64 { need.inodes }
 
     /// What is missing; zero where there is nothing to do.
     var shortage: Shortage {
         guard plan.summary.actions > 0 else { return Shortage(bytes: 0, inodes: 0) }
-        return RoomNeed(bytes: neededBytes, inodes: neededInodes).shortage(info)
+        return need.shortage(info)
     }
 
     private func capacityRefusals() -> [Refusal] {
@@ -225,18 +234,19 @@ struct GuardFacts {
         }
         if info.isReadOnly { refuse("the target's file system is mounted read-only") }
         guard givingWay == nil else { return found }
-        if neededBytes > info.availableBytes {
+        let need = need
+        if need.bytes > info.availableBytes {
             let held =
                 heldBytes > 0
                 ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees"
                 : ""
-            let (needed, free) = Amount.bytes(neededBytes, over: info.availableBytes)
+            let (needed, free) = Amount.bytes(need.bytes, over: info.availableBytes)
             var refusal = Refusal("\(needed) are needed and \(free) are free in the target\(held)")
-            refusal.bytes = Refusal.Room(needed: neededBytes, free: info.availableBytes)
+            refusal.bytes = Refusal.Room(needed: need.bytes, free: info.availableBytes)
             found.append(refusal)
         }
-        if let inodes = info.availableInodes, neededInodes > inodes {
-            refuse("\(neededInodes) inodes are needed and \(inodes) are free in the target")
+        if let inodes = info.availableInodes, need.inodes > inodes {
+            refuse("\(need.inodes) inodes are needed and \(inodes) are free in the target")
         }
         return found
     }

@@ -54,11 +54,11 @@ extension OperationGraph {
         private(set) var items: [Item] = []
         private var others: [Object] = []
         private var names: [FileName] = []
-        var stagedEntries: [StagedEntry] = []
+        var stagedEntries = StagedList()
         /// The objects of the slot directories.
         private var slotDirectories: [Int] = []
-        private var matches: [Match] = []
-        private var deletions: [(file: File, isDrift: Bool)] = []
+        private(set) var matches = MatchList()
+        private var deletions = EntryList()
         /// Identities that neither the difference nor `others` has, by increasing object.
         private var identities: [Identity] = []
         /// The objects of the difference are copies with other identities.
@@ -146,13 +146,38 @@ extension OperationGraph {
         }
 
         /// The target's path of an object of the difference.
-        func oldPath(_ object: Int) -> RelativePath { target(object)?.path ?? .root }
+        func oldPath(_ object: Int) -> RelativePath {
+            let item = items[object]
+            if item.origin.isOfMatch { return matches.targetPath(at: Int(item.index)) }
+            return item.origin == .deleted ? deletions.path(at: Int(item.index)) : .root
+        }
 
         /// The source's path of an object of the difference.
         func newPath(_ object: Int) -> RelativePath {
             let item = items[object]
             return item.origin == .staged
-                ? stagedEntries[Int(item.index)].file.path : matches[Int(item.index)].source.path
+                ? stagedEntries.path(at: Int(item.index)) : matches.path(at: Int(item.index))
+        }
+
+        /// The object is a directory, and was seen by the scan.
+        func isDirectory(_ object: Int) -> Bool {
+            let item = items[object]
+            if item.origin.isOfMatch { return matches.head(at: Int(item.index)).targetIsDirectory }
+            if item.origin == .deleted { return deletions.isDirectory(at: Int(item.index)) }
+            return seen(object)?.type == .directory
+        }
+
+        /// The parent of the old, new or slot location.
+        func parents(_ object: Int) -> (old: Int?, slot: Int?, new: Int?) {
+            let item = items[object]
+            guard item.origin != .other else {
+                let other = others[Int(item.index)]
+                return (other.old?.parent, other.slot?.parent, other.new?.parent)
+            }
+            func known(_ parent: UInt32) -> Int? { parent == Item.none ? nil : Int(parent) }
+            let (old, new) = (known(item.old), known(item.new))
+            let slot = known(item.slot).map { slotDirectories[$0 / OperationGraph.slotsPerDirectory] }
+            return (old, slot, item.origin == .fixed || item.origin == .standing ? old : new)
         }
 
         private func target(_ object: Int) -> File? {

@@ -49,23 +49,6 @@ extension OperationGraph {
         package var old: Attributes?
         package var new: Attributes?
     }
-
-    /// A source entry that is staged, in scan order.
-    package struct StagedEntry: Hashable, Sendable {
-        package var file: File
-        /// The object that goes to a slot; nil for what is staged inside a new directory.
-        package var object: Int? {
-            get { number == .max ? nil : Int(number) }
-            set { number = newValue.map { UInt32($0) } ?? .max }
-        }
-        private var number = UInt32.max
-        /// The arrival whose file this is another name of; staged before it.
-        package let primary: RelativePath?
-
-        init(file: File, primary: RelativePath? = nil) {
-            (self.file, self.primary) = (file, primary)
-        }
-    }
 }
 
 extension OperationGraph.Object {

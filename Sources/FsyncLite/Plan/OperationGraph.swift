@@ -22,8 +22,8 @@ package struct OperationGraph: Sendable {
     /// In the order in which they are done; undone in reverse.
     package private(set) var operations = OperationList()
     /// Deepest first.
-    package private(set) var attributes: [AttributeChange] = []
-    package var stagedEntries: [StagedEntry] { objects.stagedEntries }
+    package private(set) var attributes = AttributeList()
+    package var stagedEntries: StagedList { objects.stagedEntries }
     /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
     package private(set) var slotDirectories: [UInt32?] = []
     /// New directories whose attributes are set at the end: they are moved, or things move into them.
@@ -79,10 +79,8 @@ package struct OperationGraph: Sendable {
                 Object(slot: slot, new: location), Object(old: location, slot: slot, seen: seen),
             ])
         operations.append(.exchange(OperationGraph.newTree, with: OperationGraph.oldTree))
-        attributes = [
-            AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new),
-            AttributeChange(object: OperationGraph.oldTree, old: root.old, new: root.old),
-        ]
+        attributes.append(AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new))
+        attributes.append(AttributeChange(object: OperationGraph.oldTree, old: root.old, new: root.old))
         addManifest(replacing: replacesManifest)
         operations.append(.rename(OperationGraph.transaction))
     }
@@ -117,21 +115,29 @@ package struct OperationGraph: Sendable {
 
     private mutating func addObjects(_ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?) {
         // First every object that has an operation of its own, so that the places can refer to them.
-        for (index, match) in difference.matches.enumerated() {
-            if match.replacesContent {
-                guard moves.newPath(of: match.target.path.parent) != nil else { continue }
-                addLeaving(.replaced, index, match.target)
-            } else if !moves.isCarried(match) {
+        let (matches, deleted) = (difference.matches, difference.deleted)
+        for index in matches.indices {
+            let (head, old) = (matches.head(at: index), matches.targetPath(at: index))
+            let isParentOrLinked = head.targetIsDirectory || head.hasOtherNames
+            if head.replacesContent {
+                guard moves.newPath(of: old.parent) != nil else { continue }
+                let object = add(.replaced, index)
+                if isParentOrLinked { explicitByOld[old] = object }
+                continue
+            }
+            let new = head.isRenamed ? matches.path(at: index) : old
+            if !moves.isCarried(from: old, to: new) {
                 let object = add(.moving, index)
-                if match.isParentOrLinked {
-                    explicitByOld[match.target.path] = object
-                    explicitByNew[match.source.path] = object
-                }
+                if isParentOrLinked { (explicitByOld[old], explicitByNew[new]) = (object, object) }
             }
         }
-        for (index, (file, _)) in difference.deleted.enumerated()
-        where moves.newPath(of: file.path.parent) != nil {
-            addLeaving(.deleted, index, file)
+        for index in deleted.indices {
+            let path = deleted.path(at: index)
+            guard moves.newPath(of: path.parent) != nil else { continue }
+            let object = add(.deleted, index)
+            if deleted.isDirectory(at: index) || deleted.hasOtherNames(at: index) {
+                explicitByOld[path] = object
+            }
         }
         let leaving = objects.indices.filter { objects.items[$0].origin.hasTarget }
         let linked = addArriving(difference, moves, first)
@@ -158,27 +164,18 @@ package struct OperationGraph: Sendable {
         _ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?
     ) -> [(path: RelativePath, kept: File)] {
         var linked: [(path: RelativePath, kept: File)] = []
-        let arriving = difference.arriving.sorted()
-        var staged: [StagedEntry] = []
-        staged.reserveCapacity(arriving.count)
-        for file in arriving {
-            switch difference.links[file.path] {
-            case .kept(let kept): linked.append((file.path, kept))
-            case .staged(let primary): staged.append(StagedEntry(file: file, primary: primary))
-            case nil: staged.append(StagedEntry(file: file))
-            }
-        }
+        var staged = StagedList(difference) { linked.append(($0, $1)) }
         let numbers = first?.slotNumbers ?? [:]
         for index in staged.indices {
-            let path = staged[index].file.path
+            let path = staged.path(at: index)
             let parent = path.parent
             guard !moves.isCreated(parent) else { continue }
             let number =
                 numbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[parent ?? .root])
             addSlotDirectories(number)
             let object = objects.append(.staged, index, slot: number)
-            staged[index].object = object
-            if staged[index].file.isDirectory { explicitByNew[path] = object }
+            staged.set(object, at: index)
+            if staged.isDirectory(at: index) { explicitByNew[path] = object }
         }
         objects.stagedEntries = staged
         return linked
@@ -187,8 +184,11 @@ package struct OperationGraph: Sendable {
     /// The numbers of the slots that arrivals have, by path.
     private var slotNumbers: [RelativePath: Int] {
         var numbers: [RelativePath: Int] = [:]
-        for entry in stagedEntries {
-            if let object = entry.object { numbers[entry.file.path] = Int(objects.items[object].slot) }
+        let staged = stagedEntries
+        for index in staged.indices {
+            if let object = staged.object(at: index) {
+                numbers[staged.path(at: index)] = Int(objects.items[object].slot)
+            }
         }
         return numbers
     }
@@ -197,11 +197,6 @@ package struct OperationGraph: Sendable {
         let number = nextSlotNumber()
         addSlotDirectories(number)
         return objects.append(origin, index, slot: number)
-    }
-
-    private mutating func addLeaving(_ origin: ObjectList.Origin, _ index: Int, _ target: File) {
-        let object = add(origin, index)
-        if target.isDirectory || target.linkCount > 1 { explicitByOld[target.path] = object }
     }
 
     private mutating func nextSlotNumber(_ project: UInt32? = nil) -> Int {
@@ -269,10 +264,11 @@ package struct OperationGraph: Sendable {
         // A new object that takes the place of one that leaves for good: one step, no gap.
         var exchanges = OperationList()
         var isExchanged = [Bool](repeating: false, count: objects.count)
-        for entry in stagedEntries {
-            guard let object = entry.object, let other = replaceable.object(at: object, objects) else {
-                continue
-            }
+        let staged = stagedEntries
+        for index in staged.indices {
+            guard let object = staged.object(at: index),
+                let other = replaceable.object(at: object, objects)
+            else { continue }
             exchanges.append(.exchange(object, with: other))
             (isExchanged[object], isExchanged[other]) = (true, true)
             objects.giveSlot(of: object, to: other)
@@ -341,17 +337,20 @@ package struct OperationGraph: Sendable {
 
     private mutating func addAttributes(_ difference: Difference, _ root: (old: Attributes, new: Attributes))
     {
-        var changes: [Int: (path: RelativePath, old: Attributes?, new: Attributes?)] = [:]
+        let matches = difference.matches
+        var changes = AttributeList(matches)
         // Always: the names that come and go, and the making of the state, move its time, which may have been
         // right before.
-        changes[OperationGraph.root] = (.root, root.old, root.new)
-        var valuesByOld: [RelativePath: Match] = [:]
+        changes.append(AttributeChange(object: OperationGraph.root, old: root.old, new: root.new), at: .root)
+        var directories: [RelativePath: Int] = [:]
         var moving = ObjectList.Cursor()
-        for (index, match) in difference.matches.enumerated() where !match.replacesContent {
-            if match.target.isDirectory { valuesByOld[match.target.path] = match }
-            guard match.changesAttributes else { continue }
-            let object = moving.object(of: .moving, index, in: objects) ?? objectFor(match, index)
-            changes[object] = (match.source.path, match.attributes.old, match.attributes.new)
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            guard !head.replacesContent else { continue }
+            if head.targetIsDirectory { directories[matches.targetPath(at: index)] = index }
+            guard head.changesAttributes else { continue }
+            let object = moving.object(of: .moving, index, in: objects) ?? objectFor(matches, index)
+            changes.append(object, ofMatch: index)
         }
         // Names that come or go change a directory's modification time, which is set last.
         var touched: Set<Int> = []
@@ -364,46 +363,51 @@ package struct OperationGraph: Sendable {
             case .rename: break
             }
         }
+        let staged = stagedEntries
         let paths = directoryPaths()
-        let arriving = stagedEntries.filter(\.file.isDirectory)
-        let created = Dictionary(uniqueKeysWithValues: arriving.map { ($0.file.path, $0.file) })
+        var created: [RelativePath: Int] = [:]
+        for index in staged.directories { created[staged.path(at: index)] = index }
         // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
         // the permissions that a user other than root needs to move it.
-        touched.formUnion(arriving.compactMap(\.object))
-        touched.formUnion(explicitByOld.values.filter { objects.seen($0)?.type == .directory })
-        for object in touched.sorted() where changes[object] == nil {
+        touched.formUnion(staged.directories.compactMap { staged.object(at: $0) })
+        touched.formUnion(explicitByOld.values.filter { objects.isDirectory($0) })
+        let changed = changes.objects(of: objects.count)
+        for object in touched.sorted() where !changed[object] {
             guard let (path, isNew) = paths[object] else { continue }
             if !isNew { touchedDirectories.insert(path) }
-            if isNew, let file = created[path] {
-                changes[object] = (path, nil, Attributes(file.status))
+            if isNew, let index = created[path] {
+                let attributes = Attributes(staged.file(at: index).status)
+                changes.append(AttributeChange(object: object, old: nil, new: attributes), at: path)
                 deferredDirectories.insert(path)
-            } else if let match = valuesByOld[path] {
-                changes[object] = (
-                    match.source.path, Attributes(match.target.status), Attributes(match.held.status)
-                )
+            } else if let match = directories[path].map({ matches[$0] }) {
+                changes.append(
+                    AttributeChange(
+                        object: object, old: Attributes(match.target.status), new: Attributes(match.held.status)),
+                    at: match.source.path)
             } else {
-                changes[object] = (path, nil, nil)
+                changes.append(AttributeChange(object: object, old: nil, new: nil), at: path)
             }
         }
-        attributes = changes.sorted { $0.value.path > $1.value.path }
-            .map { AttributeChange(object: $0.key, old: $0.value.old, new: $0.value.new) }
+        changes.sort()
+        attributes = changes
     }
 
     /// The object of something that keeps its place but for its attributes.
-    private mutating func objectFor(_ match: Match, _ index: Int) -> Int {
-        let path = match.target.path
+    private mutating func objectFor(_ matches: MatchList, _ index: Int) -> Int {
+        let path = matches.targetPath(at: index)
         if let object = fixedByOld[path] {
             if objects.items[object].origin == .fixed {
                 objects.set(object, standing: index)
             } else {
-                objects[object].identity = match.target.identity
-                objects[object].seen = match.target.status
+                let target = matches[index].target
+                objects[object].identity = target.identity
+                objects[object].seen = target.status
             }
             return object
         }
         let object = objects.append(.standing, index)
         objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
-        if match.target.isDirectory { fixedByOld[path] = object }
+        if matches.head(at: index).targetIsDirectory { fixedByOld[path] = object }
         return object
     }
 
@@ -421,18 +425,12 @@ package struct OperationGraph: Sendable {
     private func directoryPaths() -> [Int: (path: RelativePath, isNew: Bool)] {
         var paths: [Int: (path: RelativePath, isNew: Bool)] = [:]
         for (path, object) in fixedByNew { paths[object] = (path, true) }
-        for entry in stagedEntries where entry.file.isDirectory {
-            if let object = entry.object { paths[object] = (entry.file.path, true) }
+        let staged = stagedEntries
+        for index in staged.directories {
+            if let object = staged.object(at: index) { paths[object] = (staged.path(at: index), true) }
         }
         for (path, object) in explicitByOld { paths[object] = (path, false) }
         for (path, object) in fixedByOld { paths[object] = (path, false) }
         return paths
-    }
-}
-
-extension Match {
-    /// Other objects of a graph may refer to its object by path.
-    fileprivate var isParentOrLinked: Bool {
-        target.isDirectory || source.linkCount > 1 || target.linkCount > 1
     }
 }

@@ -71,7 +71,10 @@ extension Plan {
         guard !unmirrored.isEmpty else { return }
         var counted = unmirrored.subtracting(difference.missing)
         for action in actions where action.verb != .delete { counted.remove(action.path) }
-        for match in difference.matches where match.isRenamed { counted.remove(match.source.path) }
+        let matches = difference.matches
+        for index in matches.indices where matches.head(at: index).isRenamed {
+            counted.remove(matches.path(at: index))
+        }
         summary.unchanged = max(0, summary.unchanged - counted.count)
         summary.unmirrored = unmirrored.count
     }

@@ -81,18 +81,16 @@ public struct SavedPlan: Hashable, Sendable {
         var matches: [RelativePath: Match] = [:]
         for match in plan.difference.matches where !match.isUnchanged { matches[match.source.path] = match }
         if let root = plan.root { matches[.root] = root }
-        let created = Dictionary(
-            uniqueKeysWithValues: plan.difference.created.map { ($0.file.path, $0.file) })
-        let deleted = Dictionary(
-            uniqueKeysWithValues: plan.difference.deleted.map { ($0.file.path, $0.file) })
+        let (created, deleted) = (plan.difference.created, plan.difference.deleted)
+        func file(_ path: RelativePath, in list: EntryList) -> File? { list.index(of: path).map { list[$0].file } }
         return plan.actions.map { action in
             let (source, target): (File?, File?) =
                 if action.verb == .delete {
-                    (nil, deleted[action.path])
+                    (nil, file(action.path, in: deleted))
                 } else if let match = matches[action.path] {
                     (match.source, match.target)
                 } else {
-                    (created[action.path], deleted[action.path])
+                    (file(action.path, in: created), file(action.path, in: deleted))
                 }
             return Step(action: action, source: source.map(State.init), target: target.map(State.init))
         }

@@ -219,7 +219,11 @@ struct DirectorySource: PlanSource {
             }, monitor: monitor)
         defer { contents.close() }
         let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
-        let moved = difference.matches.count { $0.needsContentComparison && $0.hasOnlyTimeMoved(policy) }
+        let matches = difference.matches
+        let moved = matches.indices.count {
+            matches.head(at: $0).isOpen && matches[$0].needsContentComparison
+                && matches[$0].hasOnlyTimeMoved(policy)
+        }
         do {
             try difference.settle(
                 inspect: { try attributes.attributes(of: $0.source, and: $0.target) },
@@ -230,11 +234,13 @@ struct DirectorySource: PlanSource {
             throw error
         }
         log.finish()
-        movedTimes = difference.matches.contains { $0.causes.contains(.content) } ? 0 : moved
+        movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
-            rotten = try difference.matches.filter { try $0.replacesContent && contents.hasRotted($0) }
-                .map(\.source.path)
+            rotten = []
+            for match in difference.replacing where try contents.hasRotted(match) {
+                rotten.append(match.source.path)
+            }
         }
         problems += contents.problems
     }
@@ -245,7 +251,7 @@ struct DirectorySource: PlanSource {
         guard !Account.isRoot else { return }
         let resolver = PathResolver(directory)
         var unreadable: [Problem] = []
-        for file in difference.arriving.sorted() where file.isFile {
+        for file in difference.arriving where file.isFile {
             do throws(SystemError) {
                 guard let (directory, name) = try resolver.location(of: file.path) else { continue }
                 _ = try directory.open(name, [.read, .noFollow, .nonBlocking])

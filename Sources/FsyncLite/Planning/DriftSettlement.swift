@@ -9,9 +9,9 @@ extension Difference {
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
     ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
     mutating func settleDrift(
-        _ merge: TreeMerge, _ tree: SnapshotTree, filters: Filters?, isKept: Bool
+        _ tree: SnapshotTree, filters: Filters?, isKept: Bool
     ) -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
-        var settlement = DriftSettlement(self, merge, tree, isKept: isKept)
+        var settlement = DriftSettlement(self, tree, isKept: isKept)
         settlement.forgetUncovered(in: &self)
         settlement.leaveEdited(in: &self)
         settlement.keepStaying(in: &self, filters)
@@ -79,18 +79,19 @@ extension Difference {
     /// - Returns: the paths of these entries in the earlier tree.
     private mutating func leaveChangedMatches(_ recovered: Set<RelativePath>) -> Set<RelativePath> {
         var changed: Set<RelativePath> = []
-        matches = matches.compactMap { match in
-            guard recovered.contains(match.target.path), let base = match.base,
-                base.differs(from: match.target.status)
-            else { return match }
-            changed.insert(match.source.path)
-            guard match.source.isDirectory else { return nil }
-            // Entries restored into it need it in the manifest.
-            var match = match
-            match.source = match.source.holding(match.target.status)
-            match.causes.formIntersection([.renamed])
-            return match
-        }
+        matches = MatchList(
+            matches.compactMap { match in
+                guard recovered.contains(match.target.path), let base = match.base,
+                    base.differs(from: match.target.status)
+                else { return match }
+                changed.insert(match.source.path)
+                guard match.source.isDirectory else { return nil }
+                // Entries restored into it need it in the manifest.
+                var match = match
+                match.source = match.source.holding(match.target.status)
+                match.causes.formIntersection([.renamed])
+                return match
+            })
         return changed
     }
 
@@ -144,7 +145,7 @@ private struct DriftSettlement {
     /// Changed objects that stay, by their path in the earlier tree.
     private(set) var kept: Set<RelativePath> = []
 
-    init(_ difference: Difference, _ merge: TreeMerge, _ tree: SnapshotTree, isKept: Bool) {
+    init(_ difference: Difference, _ tree: SnapshotTree, isKept: Bool) {
         (self.tree, self.isKept, uncovering) = (tree, isKept, difference.policy.uncovering)
         for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
             needed.formUnion(file.path.ancestors)
@@ -152,20 +153,20 @@ private struct DriftSettlement {
         for match in difference.matches where match.isRenamed {
             needed.formUnion(match.source.path.ancestors)
         }
-        let deleted = Set(difference.deleted.map(\.file.path))
-        for (file, base) in merge.departures where deleted.contains(file.path) { sort(file, base) }
+        for index in difference.deleted.indices { sort(index, difference) }
     }
 
     /// Sorts an entry that would be deleted.
-    private mutating func sort(_ file: File, _ base: BaseEntry?) {
-        guard let base else {
-            foreign.insert(file.path)
+    private mutating func sort(_ index: Int, _ difference: Difference) {
+        let path = difference.deleted.path(at: index)
+        guard !difference.foreign.contains(path) else {
+            foreign.insert(path)
             return
         }
-        if file.isDirectory {
-            resting.insert(file.path)
-        } else if isKept, base.differs(from: file.status), !needed.contains(file.path) {
-            listed.insert(file.path)
+        if difference.deleted.isDirectory(at: index) {
+            resting.insert(path)
+        } else if isKept, difference.edited.contains(path), !needed.contains(path) {
+            listed.insert(path)
         }
     }
 

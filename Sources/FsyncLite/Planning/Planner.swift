@@ -39,7 +39,6 @@ struct Planner {
         let findings = try source.scan(into: &merge)
         var difference = try Difference(taking: &merge)
         try source.settle(&difference, merge)
-        merge.forgetDepartures()
         let domains = try domains(of: &difference, source)
 
         var plan = Plan(
@@ -53,7 +52,7 @@ struct Planner {
         var planned = source.planned(plan)
         planned.projects = domains.projects
         if source.historyGivesWay {
-            planned.need = RoomNeed(bytes: facts.neededBytes, inodes: facts.neededInodes)
+            planned.need = facts.need
         }
         return planned
     }

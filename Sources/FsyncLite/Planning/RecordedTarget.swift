@@ -48,7 +48,9 @@ extension Difference {
     ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
         var check = try RecordCheck(target, policy, MoveMap(self))
-        for index in matches.indices.sorted(by: { matches[$0].target.path < matches[$1].target.path }) {
+        for index in matches.indices.sorted(by: {
+            matches.targetPath(at: $0) < matches.targetPath(at: $1)
+        }) {
             guard try check.confirm(&matches[index].target) else { return false }
             check.take(matches[index])
         }

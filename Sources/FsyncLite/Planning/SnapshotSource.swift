@@ -182,7 +182,7 @@ struct SnapshotSource: PlanSource {
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         if isInPlace {
-            try settleInPlace(&difference, merge)
+            try settleInPlace(&difference)
         } else {
             if var copy = pathCopy {
                 try copy.settle(&difference, options.attributes.extended, monitor)
@@ -197,7 +197,7 @@ struct SnapshotSource: PlanSource {
         changesCoverage = difference.changesCoverage(except: kept)
     }
 
-    private mutating func settleInPlace(_ difference: inout Difference, _ merge: TreeMerge) throws {
+    private mutating func settleInPlace(_ difference: inout Difference) throws {
         let present = PathResolver(contents.root)
         try difference.settle(
             inspect: { match in
@@ -209,7 +209,7 @@ struct SnapshotSource: PlanSource {
         let lost = difference.settleRecovered(tree)
         let staying: [String]
         (problems, staying, kept) = difference.settleDrift(
-            merge, tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
+            tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
             isKept: restoration.keepsDrift)
         notes += staying
         leavesStrangers = !staying.isEmpty
@@ -219,7 +219,7 @@ struct SnapshotSource: PlanSource {
     /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
     /// that found it, which recorded it as it was found.
     private static func note(
-        of drift: [UndoEntry], in tree: SnapshotTree, within paths: [RelativePath]
+        of drift: UndoEntries, in tree: SnapshotTree, within paths: [RelativePath]
     ) -> [String] {
         let changed = drift.filter {
             switch $0.verb {
@@ -278,16 +278,22 @@ struct SnapshotSource: PlanSource {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
-        let entries = tree.changed.filter { $0.location.isInState && !$0.location.isLost }
-            .sorted { $0.location < $1.location }
+        let changed = tree.changed
+        var order = PackedList<PathCoding>()
+        for index in changed.indices {
+            let location = changed.location(at: index)
+            if location.isInState, !location.isLost { order.append((location, changed.path(at: index))) }
+        }
+        order.sort()
         func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
-            let index = entries.partitionPoint(where: { $0.location < location })
-            return index < entries.count && entries[index].location == location ? entries[index] : nil
+            let index = order.indices.partitionPoint(where: { order.order($0, comparedTo: location) < 0 })
+            guard index < order.count, order.order(index, comparedTo: location) == 0 else { return nil }
+            return tree.entry(order[index].path)
         }
         let resolver = PathResolver(root)
         var top: RelativePath?
-        for (file, location) in entries.lazy.map({ ($0.file, $0.location) })
-        where !(top.map(location.isBelow) ?? false) {
+        for (location, path) in order where !(top.map(location.isBelow) ?? false) {
+            let file = tree.entry(path)?.file
             guard let (directory, name) = try resolver.location(of: location),
                 let status = try directory.status(of: name)
             else { continue }

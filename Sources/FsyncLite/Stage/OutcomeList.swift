@@ -6,13 +6,13 @@ struct OutcomeList: RandomAccessCollection, Sendable {
         case none, asWanted, other
     }
 
-    private let entries: [OperationGraph.StagedEntry]
+    private let entries: OperationGraph.StagedList
     private var kinds: [Kind]
     /// The inode of an entry staged as wanted, or the index of another outcome.
     private var values: [UInt64]
     private var others: [Stage.Outcome] = []
 
-    init(_ entries: [OperationGraph.StagedEntry] = []) {
+    init(_ entries: OperationGraph.StagedList = .init()) {
         self.entries = entries
         kinds = Array(repeating: .none, count: entries.count)
         values = Array(repeating: 0, count: entries.count)
@@ -25,12 +25,18 @@ struct OutcomeList: RandomAccessCollection, Sendable {
     subscript(index: Int) -> Stage.Outcome? {
         switch kinds[index] {
         case .none: nil
-        case .asWanted: .staged(entries[index].file, inode: values[index])
+        case .asWanted: .staged(entries.file(at: index), inode: values[index])
         case .other: others[Int(values[index])]
         }
     }
 
-    func path(_ index: Int) -> RelativePath { entries[index].file.path }
+    func path(_ index: Int) -> RelativePath { entries.path(at: index) }
+
+    /// The path of a staged entry that the manifest has; a socket has none there.
+    func isStaged(_ index: Int) -> Bool {
+        guard case .staged(let file, _)? = self[index] else { return false }
+        return ManifestUpdate.holds(file)
+    }
 
     /// The entry with its outcome, where there is one.
     var done: some Sequence<(path: RelativePath, outcome: Stage.Outcome)> {

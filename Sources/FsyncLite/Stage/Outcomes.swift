@@ -23,8 +23,8 @@ extension Plan {
             }
             left.append(path)
         }
-        for index in difference.matches.indices {
-            guard let file = tried[difference.matches[index].source.path] else { continue }
+        for index in difference.matches.indices where !tried.isEmpty {
+            guard let file = tried[difference.matches.path(at: index)] else { continue }
             omissions.add(file)
             difference.matches[index].source = file
         }
@@ -107,9 +107,10 @@ extension ManifestUpdate {
             resting.append((file, seen))
         }
         for (file, _) in resting { remove(file.path) }
-        for (index, match) in difference.matches.enumerated() where match.isRenamed { append(.left, index) }
-        for (index, match) in difference.matches.enumerated()
-        where !match.replacesContent && ManifestUpdate.holds(match.source) {
+        let matches = difference.matches
+        for index in matches.indices where matches.head(at: index).isRenamed { append(.left, index) }
+        for index in matches.indices
+        where !matches.head(at: index).replacesContent && !matches.head(at: index).isSocket {
             append(.kept, index)
         }
         for (file, record) in resting {
@@ -130,10 +131,11 @@ extension ManifestUpdate {
     }
 
     private mutating func addNewNames(_ difference: Difference) {
-        let kept = Dictionary(uniqueKeysWithValues: difference.matches.map { ($0.target.path, $0) })
+        let matches = difference.matches
+        let kept = Dictionary(uniqueKeysWithValues: matches.indices.map { (matches.targetPath(at: $0), $0) })
         for file in difference.arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
-            let match = kept[target.path] ?? Match(source: file.recorded(as: target), target: target)
+            let match = kept[target.path].map { matches[$0] } ?? Match(source: file.recorded(as: target), target: target)
             set(
                 match.held.moved(to: file.path), targetInode: target.status.inode,
                 marks: difference.policy.marks(of: match.source.status, base: match.base?.known),
@@ -165,11 +167,15 @@ extension ManifestUpdate {
         func touch(_ file: File) {
             if !file.isDirectory, file.linkCount > 1 { touched.insert(file.status.inode) }
         }
-        for (file, _) in difference.deleted { touch(file) }
-        for match in difference.matches
-        where match.replacesContent || match.changesAttributes || (match.isRenamed && !moves.isCarried(match))
-        {
-            touch(match.target)
+        let (matches, deleted) = (difference.matches, difference.deleted)
+        for index in deleted.indices where deleted.hasOtherNames(at: index) { touch(deleted[index].file) }
+        for index in matches.indices where matches.head(at: index).hasOtherNames {
+            let match = matches[index]
+            if match.replacesContent || match.changesAttributes
+                || (match.isRenamed && !moves.isCarried(match))
+            {
+                touch(match.target)
+            }
         }
         for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }
         return touched

@@ -15,16 +15,16 @@ struct PlannedEntries: Sendable {
     /// The approximate number of changes.
     var count: Int {
         difference.forgotten.count + difference.deleted.count + difference.created.count
-            + difference.matches.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) }
+            + difference.matches.heads.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) }
     }
 
     func path(_ origin: ManifestUpdate.Origin, _ index: Int) -> RelativePath {
         switch origin {
         case .forgotten: difference.forgotten[index]
-        case .deleted: difference.deleted[index].file.path
-        case .left: difference.matches[index].target.path
+        case .deleted: difference.deleted.path(at: index)
+        case .left: difference.matches.targetPath(at: index)
         case .staged: outcomes.path(index)
-        default: difference.matches[index].source.path
+        default: difference.matches.path(at: index)
         }
     }
 

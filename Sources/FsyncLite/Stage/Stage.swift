@@ -136,9 +136,11 @@ final class Stage {
             try takeOver(work, worker)
             try work.run(threads: options.copyThreads, makeWorker)
             try link(work, worker)
-            for (index, entry) in graph.stagedEntries.enumerated().reversed() where entry.file.isDirectory {
-                let staysOpen = graph.deferredDirectories.contains(entry.file.path)
-                work.end(index, try worker.stage(entry.file, at: locations[index], staysOpen: staysOpen))
+            let staged = graph.stagedEntries
+            for index in staged.directories.reversed() {
+                let file = staged.file(at: index)
+                let staysOpen = graph.deferredDirectories.contains(file.path)
+                work.end(index, file, try worker.stage(file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -161,7 +163,7 @@ final class Stage {
     /// Creates the new directories, accessible only to us.
     private func makeDirectories() throws {
         let stage = PathResolver(directory)
-        for (index, entry) in graph.stagedEntries.enumerated() where entry.file.isDirectory {
+        for index in graph.stagedEntries.directories {
             guard let (parent, name) = try stage.location(of: locations[index]) else { continue }
             try monitor.checkCancellation()
             try parent.makeDirectory(name)
@@ -177,37 +179,38 @@ final class Stage {
             guard let (parent, name) = try stage.location(of: locations[index]),
                 let status = try previous.take(entry.file, to: parent, name)
             else { continue }
-            work.end(index, try worker.adopt(status, for: entry.file, at: locations[index]))
+            work.end(index, entry.file, try worker.adopt(status, for: entry.file, at: locations[index]))
         }
     }
 
     /// Creates the further names of files. If the primary is not staged, or cannot have more names, the file is copied
     /// again, and the next names are links to that copy.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let followers = graph.stagedEntries.enumerated().filter { $0.element.primary != nil }
-        guard !followers.isEmpty else { return }
+        let staged = graph.stagedEntries
+        guard staged.hasPrimaries else { return }
+        let followers = staged.indices.filter { staged.primary(at: $0) != nil }
         var primaries: [RelativePath: Int] = [:]
         for (index, entry) in graph.stagedEntries.enumerated()
         where entry.primary == nil && entry.file.linkCount > 1 {
             primaries[entry.file.path] = index
         }
-        for (index, entry) in followers {
-            guard let path = entry.primary else { continue }
-            var file = entry.file
+        for index in followers {
+            guard let path = staged.primary(at: index) else { continue }
+            var file = staged.file(at: index)
             switch primaries[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
                 if let primary = primaries[path], try worker.link(locations[primary], to: locations[index]) {
-                    work.end(index, .staged(linked.moved(to: file.path), inode: inode))
+                    work.end(index, file, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
                 file.omitted.insert(.links)
             case .failed(let problem) where problem.code == .changing:
                 // It is the same file, so it fails too.
-                work.end(index, .failed(.changing(file.path)))
+                work.end(index, file, .failed(.changing(file.path)))
                 continue
             case .failed, .vanished, nil: break
             }
-            work.end(index, try worker.stage(file, at: locations[index]))
+            work.end(index, staged.file(at: index), try worker.stage(file, at: locations[index]))
             primaries[path] = index
         }
     }

@@ -6,7 +6,7 @@ import FileSystem
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
 /// power cut, ends the log: the remaining files are copied again.
 package final class StageLog: Sendable {
-    private let lines: LineLog<PackedStagedFile>
+    private let lines: LineLog<PackedList<StagedFileCoding>>
     private let monitor: any Monitor
 
     /// - Parameters:
@@ -27,15 +27,15 @@ package final class StageLog: Sendable {
     }
 
     private static func append(
-        _ files: [PackedStagedFile], below header: StageLogHeader, in directory: Directory
+        _ files: PackedList<StagedFileCoding>, below header: StageLogHeader, in directory: Directory
     ) throws {
         let file = try directory.open(
             TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
         try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
             let isNew = try file.status().size == 0
             var text = isNew ? Array("\(header.line)\n".utf8) : []
-            for packed in files {
-                text += Array("\(packed.file.line)\n".utf8)
+            for file in files {
+                text += Array("\(file.line)\n".utf8)
                 guard text.count >= 64 * 1024 else { continue }
                 try file.write(text)
                 text.removeAll(keepingCapacity: true)
@@ -51,7 +51,7 @@ package final class StageLog: Sendable {
     }
 
     /// Adds a file that is staged completely.
-    func note(_ file: StagedFile) { lines.add(PackedStagedFile(file)) }
+    func note(_ file: StagedFile) { lines.add(file) }
 
     /// Writes pending lines now.
     func save() {

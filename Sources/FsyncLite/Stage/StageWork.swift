@@ -3,20 +3,21 @@ import Synchronization
 
 /// State shared by the threads that fill a stage: the entries, and the outcomes so far.
 final class StageWork: Sendable {
-    fileprivate let stagedEntries: [OperationGraph.StagedEntry]
+    fileprivate let stagedEntries: OperationGraph.StagedList
     fileprivate let locations: StagedLocations
     private let monitor: any Monitor
     private let results: Mutex<(outcomes: OutcomeList, progress: SyncProgress)>
 
     /// - Parameter locations: of all staged entries, below the stage.
-    init(_ stagedEntries: [OperationGraph.StagedEntry], _ locations: StagedLocations, _ monitor: any Monitor)
+    init(
+        _ stagedEntries: OperationGraph.StagedList, _ locations: StagedLocations, _ monitor: any Monitor)
     {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
         var progress = SyncProgress(.staging)
         progress.totalEntries = stagedEntries.count
-        progress.totalBytes = stagedEntries.reduce(0) { $0 &+ ($1.file.isFile ? $1.file.size : 0) }
+        progress.totalBytes = stagedEntries.lazy.map(\.file).reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) }
         results = Mutex((OutcomeList(stagedEntries), progress))
     }
 
@@ -59,15 +60,16 @@ final class StageWork: Sendable {
         /// Files that are linked or cloned are not read: the first copy of a thread tells.
         private func announceRest() {
             guard worker.readsContent, unannounced.count > 1 else { return }
-            worker.announce(unannounced.lazy.map { [work] in work.stagedEntries[$0].file })
+            worker.announce(unannounced.lazy.map { [work] in work.stagedEntries.file(at: $0) })
             unannounced = []
         }
 
         func value(of index: Int) throws {
             unannounced = unannounced.dropFirst()
             counted = 0
-            let outcome = try worker.stage(work.stagedEntries[index].file, at: work.locations[index])
-            work.end(index, outcome, counted: counted)
+            let file = work.stagedEntries.file(at: index)
+            let outcome = try worker.stage(file, at: work.locations[index])
+            work.end(index, file, outcome, counted: counted)
             announceRest()
         }
     }
@@ -77,9 +79,10 @@ final class StageWork: Sendable {
 
     /// Records an outcome.
     ///
-    /// - Parameter counted: the bytes of it that were already reported.
-    func end(_ index: Int, _ outcome: Stage.Outcome, counted: Int64 = 0) {
-        let file = stagedEntries[index].file
+    /// - Parameters:
+    ///   - file: the entry's own.
+    ///   - counted: the bytes of it that were already reported.
+    func end(_ index: Int, _ file: File, _ outcome: Stage.Outcome, counted: Int64 = 0) {
         let isAsWanted = outcome.isStaged(as: file)
         results.withLock { $0.outcomes.set(index, outcome, isAsWanted: isAsWanted) }
         count { progress in

@@ -13,23 +13,34 @@ struct StagedLocations: Sendable {
         tops.reserveCapacity(entries.count)
         // The new directories with a slot on the way to the present entry.
         var open: [Int] = []
-        for (index, entry) in entries.enumerated() {
-            while let last = open.last, !entry.file.path.isBelow(entries[last].file.path) {
-                open.removeLast()
+        var openPaths: [RelativePath] = []
+        for index in entries.indices {
+            if !open.isEmpty {
+                let path = entries.path(at: index)
+                while let last = openPaths.last, !path.isBelow(last) {
+                    openPaths.removeLast()
+                    open.removeLast()
+                }
             }
-            guard let top = entry.object == nil ? open.last : index else {
+            guard let top = entries.object(at: index) == nil ? open.last : index else {
                 preconditionFailure("a staged entry without a location")
             }
             tops.append(UInt32(top))
-            if top == index, entry.file.isDirectory { open.append(index) }
+            if top == index, entries.isDirectory(at: index) {
+                open.append(index)
+                openPaths.append(entries.path(at: index))
+            }
         }
     }
 
     subscript(index: Int) -> RelativePath {
         let entries = objects.stagedEntries
-        let top = entries[Int(tops[index])]
-        guard let object = top.object else { preconditionFailure("a staged entry without a location") }
-        return objects.slotPath(object)
-            .appending(bytes: entries[index].file.path.bytes[top.file.path.bytes.count...])
+        let top = Int(tops[index])
+        guard let object = entries.object(at: top) else {
+            preconditionFailure("a staged entry without a location")
+        }
+        let slot = objects.slotPath(object)
+        if top == index { return slot }
+        return slot.appending(bytes: entries.path(at: index).bytes[entries.path(at: top).bytes.count...])
     }
 }

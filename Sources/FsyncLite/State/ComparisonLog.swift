@@ -12,7 +12,7 @@ final class ComparisonLog {
     private let interval: Duration
     private var known: Set<Digest> = []
     /// The lines of the present comparison, from its first match on.
-    private var lines: LineLog<Digest>?
+    private var lines: LineLog<[Digest]>?
 
     /// - Parameters:
     ///   - writes: whether to note matches, or only to read earlier ones.

@@ -11,7 +11,7 @@ package struct Journal: Sendable {
     package var objects: OperationGraph.ObjectList
     package var operations: OperationGraph.OperationList
     /// Deepest first, with old and new values.
-    package var attributes: [AttributeStep]
+    package var attributes: AttributeSteps
 
     package struct AttributeStep: Hashable, Sendable {
         package var object: Int

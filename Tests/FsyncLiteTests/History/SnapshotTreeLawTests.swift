@@ -127,7 +127,7 @@ private struct HistoryCourse {
             }
             let joined = composed(newestFirst[joining]).keeping(slotsOf: Set(older))
             let drift = newestFirst[joining.upperBound - 1].drift
-            newestFirst.replaceSubrange(joining, with: [(actions: joined.actions, drift: drift)])
+            newestFirst.replaceSubrange(joining, with: [(actions: Array(joined.actions), drift: drift)])
         }
         let count = joining.isEmpty ? step : newestFirst.count
         let changes = composed(newestFirst.prefix(count))

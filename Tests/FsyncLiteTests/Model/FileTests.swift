@@ -55,30 +55,4 @@ struct FileTests {
     }
 
     private func status(_ type: FileType) -> FileStatus { FsyncLiteTests.status(type) }
-
-    private func randomTime(_ random: inout SplitMix64) -> FileTime {
-        FileTime(
-            seconds: Int64.random(in: -10_000_000_000...10_000_000_000, using: &random),
-            nanoseconds: Int32.random(in: 0..<1_000_000_000, using: &random))
-    }
-
-    private func randomStatus(_ random: inout SplitMix64) -> FileStatus {
-        var status = FileStatus(
-            type: FileType.allCases.randomElement(using: &random) ?? .file, modified: randomTime(&random))
-        status.permissions = UInt16.random(in: 0...0o7777, using: &random)
-        (status.owner, status.group, status.links) = (
-            UInt32.random(in: 0 ... .max, using: &random), UInt32.random(in: 0 ... .max, using: &random),
-            UInt32.random(in: 0 ... .max, using: &random)
-        )
-        (status.inode, status.size) = (random.next(), Int64.random(in: 0 ... .max, using: &random))
-        status.allocated = Int64.random(in: 0 ... .max, using: &random)
-        (status.device, status.changed) = (DeviceNumber(major: 7, minor: 9), randomTime(&random))
-        if random.oneIn(2) { status.created = randomTime(&random) }
-        if random.oneIn(4) { status.represents = DeviceNumber(major: 1, minor: 2) }
-        status.isMountRoot = random.oneIn(2)
-        status.isImmutable = random.oneIn(2)
-        status.isAppendOnly = random.oneIn(2)
-        status.isEncrypted = random.oneIn(2)
-        return status
-    }
 }

@@ -263,9 +263,11 @@ extension GuardFacts {
         var difference = Difference()
         let new = with(status(.file)) { ($0.size, $0.allocated) = (1000, 4096) }
         difference.created = [(File(path: path("new"), status: new, destination: []), false)]
-        difference.deleted = (0..<deleted).map {
-            (File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []), false)
-        }
+        difference.deleted = EntryList(
+            (0..<deleted).map {
+                (File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []), false)
+            })
+        difference.deleted.sort()
         (difference.sourceCount, difference.targetCount) = (1, entries ?? deleted)
         plan = Plan(difference, root: nil)
     }

@@ -15,6 +15,6 @@ struct PackedStagedFileTests {
             ($0.inode, $0.size, $0.created, $0.changed) = (7, 9, seconds(1), seconds(-2))
         }
         let file = StagedFile(path: path(name), location: path(location), source: source, stagedInode: 8)
-        #expect(PackedStagedFile(file).file == file)
+        #expect(PackedList<StagedFileCoding>([file]).first == file)
     }
 }

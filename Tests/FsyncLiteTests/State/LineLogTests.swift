@@ -10,7 +10,7 @@ struct LineLogTests {
         let failures = Mutex(0)
         let isFull = Mutex(false)
 
-        func log(interval: Duration) -> LineLog<Int> {
+        func log(interval: Duration) -> LineLog<[Int]> {
             LineLog(
                 interval: interval, onFailure: { [self] _ in failures.withLock { $0 += 1 } },
                 append: { [self] batch in

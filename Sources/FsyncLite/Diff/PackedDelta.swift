@@ -1,0 +1,124 @@
+import FileSystem
+
+// How the lines of a history record, and the delta made of them, are packed.
+
+package typealias UndoEntries = PackedList<UndoEntryCoding>
+
+package enum UndoEntryCoding: PackedCoding {
+    package typealias Element = UndoEntry
+
+    package static func path(of entry: UndoEntry) -> RelativePath { entry.file.path }
+    package static func otherPath(of entry: UndoEntry) -> RelativePath? { entry.slot ?? entry.from }
+
+    private struct Parts: OptionSet {
+        let rawValue: UInt8
+
+        static let from = Parts(rawValue: 1)
+        /// The other path is the slot; the location is added where there is one too.
+        static let slot = Parts(rawValue: 2)
+        static let wasUncovered = Parts(rawValue: 4)
+        static let causes = Parts(rawValue: 8)
+    }
+
+    package static func pack(_ entry: UndoEntry, into store: inout PackedStore) {
+        var parts: Parts = []
+        if entry.from != nil { parts.insert(.from) }
+        if entry.slot != nil { parts.insert(.slot) }
+        if entry.wasUncovered { parts.insert(.wasUncovered) }
+        if !entry.causes.isEmpty { parts.insert(.causes) }
+        store.put(byte: parts.rawValue | entry.verb.code << 4)
+        if parts.contains(.slot), let from = entry.from { store.put(from.bytes) }
+        if parts.contains(.causes) { store.put(UInt64(entry.causes.rawValue)) }
+        store.put(entry.file)
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> UndoEntry {
+        let head = cursor.byte()
+        let parts = Parts(rawValue: head & 15)
+        let slot = parts.contains(.slot) ? other : nil
+        var from = slot == nil ? other : nil
+        if slot != nil, parts.contains(.from) {
+            from = RelativePath(validated: Array(cursor.bytes(cursor.integer())))
+        }
+        let causes =
+            parts.contains(.causes) ? Causes(rawValue: UInt16(truncatingIfNeeded: cursor.number())) : []
+        let file = store.file(&cursor, at: path)
+        return UndoEntry(
+            UndoEntry.Verb(code: head >> 4), file, from: from, slot: slot, causes: causes,
+            wasUncovered: parts.contains(.wasUncovered))
+    }
+}
+
+extension UndoEntry.Verb {
+    fileprivate var code: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
+    fileprivate init(code: UInt8) { self = Self.allCases[Int(code)] }
+}
+
+package enum DeltaEntryCoding: PackedCoding {
+    package typealias Element = ReverseDelta.Entry
+
+    package static func path(of entry: Element) -> RelativePath { entry.file.path }
+    package static func otherPath(of entry: Element) -> RelativePath? {
+        entry.location == entry.file.path ? nil : entry.location
+    }
+
+    package static func pack(_ entry: Element, into store: inout PackedStore) {
+        store.put(byte: entry.isCovered ? 1 : 0)
+        store.put(entry.file)
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> Element {
+        let isCovered = cursor.byte() != 0
+        return ReverseDelta.Entry(
+            file: store.file(&cursor, at: path), location: other ?? path, isCovered: isCovered)
+    }
+}
+
+extension PackedList<DeltaEntryCoding> {
+    func location(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
+}
+
+package enum FileCoding: PackedCoding {
+    package static func path(of file: File) -> RelativePath { file.path }
+
+    package static func pack(_ file: File, into store: inout PackedStore) { store.put(file) }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> File { store.file(&cursor, at: path) }
+}
+
+/// Where an object is, and the path that it had in the earlier tree.
+enum PathCoding: PackedCoding {
+    typealias Element = (location: RelativePath, path: RelativePath)
+
+    static func path(of element: Element) -> RelativePath { element.location }
+    static func otherPath(of element: Element) -> RelativePath? {
+        element.location == element.path ? nil : element.path
+    }
+
+    static func pack(_ element: Element, into store: inout PackedStore) {}
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> Element { (path, other ?? path) }
+}
+
+/// A path whose entry the earlier tree lacks or has otherwise, and whether that goes for everything below it.
+enum TouchedCoding: PackedCoding {
+    typealias Element = (path: RelativePath, withAllBelow: Bool)
+
+    static func path(of element: Element) -> RelativePath { element.path }
+
+    static func pack(_ element: Element, into store: inout PackedStore) {
+        store.put(byte: element.withAllBelow ? 1 : 0)
+    }
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> Element { (path, cursor.byte() != 0) }
+}

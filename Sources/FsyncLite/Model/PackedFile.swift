@@ -1,0 +1,190 @@
+import FileSystem
+
+// Files and statuses in a packed store: 20 to 40 bytes, and a few for one that is like another.
+
+/// What most entries have in common.
+struct PackedKind: Hashable, Sendable {
+    private let type: FileType
+    private let permissions: UInt16
+    private let owner: UInt32
+    private let group: UInt32
+    private let links: UInt32
+    private let device: DeviceNumber
+    private let flags: UInt8
+
+    init(_ status: FileStatus) {
+        (type, permissions) = (status.type, status.permissions)
+        (owner, group, links, device) = (status.owner, status.group, status.links, status.device)
+        flags =
+            (status.isMountRoot ? 1 : 0) | (status.isImmutable ? 2 : 0) | (status.isAppendOnly ? 4 : 0)
+            | (status.isEncrypted ? 8 : 0)
+    }
+
+    func give(_ status: inout FileStatus) {
+        (status.type, status.permissions) = (type, permissions)
+        (status.owner, status.group, status.links, status.device) = (owner, group, links, device)
+        (status.isMountRoot, status.isImmutable) = (flags & 1 != 0, flags & 2 != 0)
+        (status.isAppendOnly, status.isEncrypted) = (flags & 4 != 0, flags & 8 != 0)
+    }
+}
+
+/// The times of a status as numbers; of `created`, 0 stands for none.
+private struct PackedTimes {
+    var modified: UInt64 = 0
+    var changed: UInt64 = 0
+    var created: UInt64 = 0
+
+    /// Near which the birth time mostly is.
+    var latest: UInt64 { changed == 0 ? modified : changed }
+
+    init() {}
+
+    /// nil where one has no packed form.
+    init?(_ status: FileStatus) {
+        guard let modified = PackedStatus.pack(status.modified), let changed = PackedStatus.pack(status.changed)
+        else { return nil }
+        (self.modified, self.changed) = (modified, changed)
+        guard let time = status.created else { return }
+        guard let created = PackedStatus.pack(time), created != 0 else { return nil }
+        self.created = created
+    }
+}
+
+/// The parts of a status that are not those of the status that it is like.
+private struct StatusParts: OptionSet {
+    let rawValue: UInt64
+
+    static let kind = StatusParts(rawValue: 1)
+    static let size = StatusParts(rawValue: 2)
+    static let allocated = StatusParts(rawValue: 4)
+    static let inode = StatusParts(rawValue: 8)
+    static let modified = StatusParts(rawValue: 16)
+    static let changed = StatusParts(rawValue: 32)
+    static let created = StatusParts(rawValue: 64)
+    static let whole = StatusParts(rawValue: 128)
+}
+
+/// The parts of a file besides its status.
+private struct FileParts: OptionSet {
+    let rawValue: UInt8
+
+    static let omitted = FileParts(rawValue: 1)
+    static let growing = FileParts(rawValue: 2)
+    static let destination = FileParts(rawValue: 4)
+    static let extended = FileParts(rawValue: 8)
+    static let digest = FileParts(rawValue: 16)
+}
+
+extension PackedStore {
+    private static let noStatus = FileStatus(type: .file, modified: CommitSpans.unexamined)
+
+    /// - Parameter other: a status that is given again when it is unpacked.
+    mutating func put(_ status: FileStatus, like other: FileStatus? = nil) {
+        guard let times = PackedTimes(status), status.represents == PackedStore.noStatus.represents else {
+            put(StatusParts.whole.rawValue)
+            return put(whole: status)
+        }
+        let (known, same) = PackedStore.reference(other)
+        let kind = PackedKind(status)
+        var parts: StatusParts = []
+        if kind != PackedKind(known) { parts.insert(.kind) }
+        if status.size != known.size { parts.insert(.size) }
+        if status.allocated != known.allocated { parts.insert(.allocated) }
+        if status.inode != known.inode { parts.insert(.inode) }
+        if times.modified != same.modified { parts.insert(.modified) }
+        if times.changed != same.changed { parts.insert(.changed) }
+        if times.created != same.created { parts.insert(.created) }
+        put(parts.rawValue)
+        if parts.contains(.kind) { put(kind) }
+        if parts.contains(.size) { put(UInt64(bitPattern: status.size)) }
+        if parts.contains(.allocated) { put(UInt64(bitPattern: status.allocated)) }
+        if parts.contains(.inode) { put(status.inode) }
+        // Times of one entry are mostly near each other.
+        let isFirst = other == nil
+        if parts.contains(.modified) { put(times.modified, after: same.modified) }
+        if parts.contains(.changed) { put(times.changed, after: isFirst ? times.modified : same.changed) }
+        if parts.contains(.created) { put(times.created, after: isFirst ? times.latest : same.created) }
+    }
+
+    private mutating func put(_ time: UInt64, after other: UInt64) {
+        put(signed: Int64(bitPattern: time &- other))
+    }
+
+    func status(_ cursor: inout Cursor, like other: FileStatus? = nil) -> FileStatus {
+        let parts = StatusParts(rawValue: cursor.number())
+        guard !parts.contains(.whole) else { return wholeStatus(&cursor) }
+        let (known, same) = PackedStore.reference(other)
+        var (status, times) = (known, same)
+        if parts.contains(.kind) { kind(&cursor).give(&status) }
+        if parts.contains(.size) { status.size = Int64(bitPattern: cursor.number()) }
+        if parts.contains(.allocated) { status.allocated = Int64(bitPattern: cursor.number()) }
+        if parts.contains(.inode) { status.inode = cursor.number() }
+        func time(after other: UInt64) -> UInt64 { other &+ UInt64(bitPattern: cursor.signed()) }
+        let isFirst = other == nil
+        if parts.contains(.modified) { times.modified = time(after: same.modified) }
+        if parts.contains(.changed) {
+            times.changed = time(after: isFirst ? times.modified : same.changed)
+        }
+        if parts.contains(.created) {
+            times.created = time(after: isFirst ? times.latest : same.created)
+        }
+        status.modified = PackedStatus.unpack(times.modified)
+        status.changed = PackedStatus.unpack(times.changed)
+        status.created = times.created == 0 ? nil : PackedStatus.unpack(times.created)
+        return status
+    }
+
+    /// What a status is compared with: without another one, nothing.
+    private static func reference(_ other: FileStatus?) -> (FileStatus, PackedTimes) {
+        guard let other, let times = PackedTimes(other) else { return (noStatus, PackedTimes()) }
+        var known = other
+        known.represents = noStatus.represents
+        return (known, times)
+    }
+
+    /// A file without its path.
+    mutating func put(_ file: File, like other: FileStatus? = nil) {
+        var parts: FileParts = []
+        let (omitted, destination, extended, digest) = (
+            file.omitted, file.destination, file.extended, file.digest
+        )
+        if !omitted.isEmpty { parts.insert(.omitted) }
+        if file.isGrowing { parts.insert(.growing) }
+        if !destination.isEmpty { parts.insert(.destination) }
+        if !extended.isEmpty { parts.insert(.extended) }
+        if digest != nil { parts.insert(.digest) }
+        put(byte: parts.rawValue)
+        put(file.status, like: other)
+        if parts.contains(.omitted) { put(byte: omitted.rawValue) }
+        if parts.contains(.destination) { put(destination) }
+        if parts.contains(.extended) { put(extended) }
+        if let digest { put(digest) }
+    }
+
+    func file(_ cursor: inout Cursor, at path: RelativePath, like other: FileStatus? = nil) -> File {
+        let parts = FileParts(rawValue: cursor.byte())
+        let status = status(&cursor, like: other)
+        guard !parts.isEmpty else { return File(path: path, status: status, destination: []) }
+        let omitted = parts.contains(.omitted) ? Omissions(rawValue: cursor.byte()) : []
+        let destination = parts.contains(.destination) ? Array(cursor.bytes(cursor.integer())) : []
+        let extended = parts.contains(.extended) ? extended(&cursor) : ExtendedAttributes()
+        let digest = parts.contains(.digest) ? digest(&cursor) : nil
+        var file = File(
+            path: path, status: status, destination: destination, extended: extended, omitted: omitted,
+            digest: digest)
+        if parts.contains(.growing) { file.isGrowing = true }
+        return file
+    }
+
+    mutating func put(_ digest: Digest) {
+        let value = digest.value
+        put(word: value.first)
+        put(word: value.second)
+        put(word: value.third)
+        put(word: value.fourth)
+    }
+
+    func digest(_ cursor: inout Cursor) -> Digest {
+        Digest(SHA256.Value(cursor.word(), cursor.word(), cursor.word(), cursor.word()))
+    }
+}

@@ -1,0 +1,98 @@
+/// Packed elements, found by their paths: eight bytes more for each than a list.
+package struct PackedMap<Coding: PackedCoding>: Sendable {
+    package typealias Element = Coding.Element
+
+    private var list = PackedList<Coding>()
+    private var removed: Set<Int> = []
+    /// A hash table of indices of the list, each with one added; 0 is free.
+    private var slots: [UInt32] = []
+
+    package init() {}
+
+    package var count: Int { list.count - removed.count }
+    package var isEmpty: Bool { count == 0 }
+
+    /// The paths of the elements, in the order in which they were added.
+    package var keys: some Sequence<RelativePath> {
+        list.indices.lazy.filter { !removed.contains($0) }.map { list.path(at: $0) }
+    }
+
+    package var values: some Sequence<Element> {
+        list.indices.lazy.filter { !removed.contains($0) }.map { list[$0] }
+    }
+
+    package subscript(path: RelativePath) -> Element? {
+        get { index(of: path).map { list[$0] } }
+        set {
+            let found = index(of: path)
+            switch (found, newValue) {
+            case (nil, nil): break
+            case (let index?, nil): removed.insert(index)
+            case (let index?, let value?): list[index] = value
+            case (nil, let value?): insert(value, at: path)
+            }
+        }
+    }
+
+    package func contains(_ path: RelativePath) -> Bool { index(of: path) != nil }
+
+    /// Changes every element.
+    mutating func update(_ change: (Element) -> Element?) {
+        for index in list.indices where !removed.contains(index) {
+            if let new = change(list[index]) { list[index] = new }
+        }
+    }
+
+    /// Removes elements.
+    mutating func remove(where isRemoved: (Element) -> Bool) {
+        for index in list.indices where !removed.contains(index) && isRemoved(list[index]) {
+            removed.insert(index)
+        }
+    }
+
+    /// The elements, in the order of their paths.
+    var sorted: PackedList<Coding> {
+        var list = list
+        if !removed.isEmpty { list.removeElements(at: { index, _ in removed.contains(index) }) }
+        list.sort()
+        return list
+    }
+
+    private func index(of path: RelativePath) -> Int? {
+        guard !slots.isEmpty else { return nil }
+        var slot = path.hashValue & (slots.count - 1)
+        while slots[slot] != 0 {
+            let index = Int(slots[slot]) - 1
+            if list.order(index, comparedTo: path) == 0 { return removed.contains(index) ? nil : index }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    private mutating func insert(_ value: Element, at path: RelativePath) {
+        if (list.count + 1) * 3 > slots.count * 2 { grow() }
+        list.append(value)
+        add(list.count - 1, path)
+    }
+
+    /// A new element takes the slot of a removed one of its path.
+    private mutating func add(_ index: Int, _ path: RelativePath) {
+        var slot = path.hashValue & (slots.count - 1)
+        while slots[slot] != 0 {
+            let other = Int(slots[slot]) - 1
+            if removed.contains(other), list.order(other, comparedTo: path) == 0 { break }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        slots[slot] = UInt32(index + 1)
+    }
+
+    private mutating func grow() {
+        slots = []
+        slots = [UInt32](repeating: 0, count: max(16, (list.count + 1).nextPowerOf2 * 2))
+        for index in list.indices where !removed.contains(index) { add(index, list.path(at: index)) }
+    }
+}
+
+extension Int {
+    fileprivate var nextPowerOf2: Int { 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
+}

@@ -1,0 +1,309 @@
+import FileSystem
+
+/// Records as bytes, each with a path, in chunks that are never moved. A path is the beginning of an earlier one, which
+/// has the same directory, and the rest.
+package struct PackedStore: Sendable {
+    /// Where a record begins, in units of four bytes.
+    typealias Record = UInt32
+
+    private static let chunkSize = 1 << 17
+    /// A chunk with less room gets no further record.
+    private static let leastRoom = 512
+    private static let alignment = 4
+
+    private var chunks: [[UInt8]] = []
+    /// The record that is being packed, and its position in all chunks.
+    private var record: [UInt8] = []
+    private var start = 0
+    private var anchors = [Anchor](repeating: Anchor(), count: 2)
+
+    private var kinds: [PackedKind] = []
+    private var kindNumbers: [PackedKind: Int] = [:]
+    private var attributes: [ExtendedAttributes] = []
+    private var statuses: [FileStatus] = []
+
+    /// A path that stands in its record as a whole.
+    private struct Anchor {
+        var path: [UInt8] = []
+        var position = -1
+    }
+
+    /// The paths of a record that is like its neighbours': its own, and where else its object is.
+    private enum PathKind: Int {
+        case own, other
+    }
+
+    /// A position in a record.
+    package struct Cursor {
+        fileprivate let bytes: UnsafeRawBufferPointer
+        fileprivate let base: Int
+        fileprivate var offset: Int
+
+        mutating func byte() -> UInt8 {
+            defer { offset += 1 }
+            return bytes[offset]
+        }
+
+        mutating func number() -> UInt64 {
+            var (value, shift): (UInt64, UInt64) = (0, 0)
+            while true {
+                let byte = byte()
+                value |= UInt64(byte & 0x7f) << shift
+                if byte < 0x80 { return value }
+                shift += 7
+            }
+        }
+
+        mutating func integer() -> Int { Int(truncatingIfNeeded: number()) }
+
+        /// A number that may be below zero.
+        mutating func signed() -> Int64 {
+            let value = number()
+            return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+        }
+
+        mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer {
+            defer { offset += count }
+            return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+        }
+
+        mutating func word() -> UInt64 { bytes(8).loadUnaligned(as: UInt64.self) }
+    }
+
+    // MARK: Records
+
+    /// - Parameters:
+    ///   - other: where else the object is.
+    ///   - pack: adds what the record has besides its paths. May be called twice.
+    mutating func append(
+        at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
+    ) -> Record {
+        if chunks.isEmpty || room < PackedStore.leastRoom { beginChunk() }
+        make(at: path, other, pack)
+        if record.count > room, chunks[chunks.count - 1].count > 0 {
+            beginChunk()
+            make(at: path, other, pack)
+        }
+        let last = chunks.count - 1
+        chunks[last].append(contentsOf: record)
+        while chunks[last].count % PackedStore.alignment != 0 { chunks[last].append(0) }
+        return Record(start / PackedStore.alignment)
+    }
+
+    private var room: Int { PackedStore.chunkSize - (chunks.last?.count ?? 0) }
+
+    private mutating func beginChunk() {
+        // A small list needs no large chunk.
+        var chunk: [UInt8] = []
+        if !chunks.isEmpty { chunk.reserveCapacity(PackedStore.chunkSize) }
+        chunks.append(chunk)
+    }
+
+    private mutating func make(
+        at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
+    ) {
+        let last = chunks.count - 1
+        start = last * PackedStore.chunkSize + chunks[last].count
+        for index in anchors.indices where anchors[index].position >= start { anchors[index] = Anchor() }
+        record.removeAll(keepingCapacity: true)
+        put(path, .own)
+        put(byte: other == nil ? 0 : 1)
+        if let other { put(other, .other) }
+        let head = record.count
+        record.append(0)
+        record.append(0)
+        pack(&self)
+        let length = UInt16(clamping: record.count - head - 2)
+        record[head] = UInt8(truncatingIfNeeded: length)
+        record[head + 1] = UInt8(truncatingIfNeeded: length >> 8)
+    }
+
+    /// Replaces all but the paths of a record, if there is room.
+    mutating func replace(_ old: Record, _ pack: (inout PackedStore) -> Void) -> Bool {
+        let chunk = Int(old) * PackedStore.alignment / PackedStore.chunkSize
+        let (begin, length) = read(old) { cursor, length in (cursor.offset, length) }
+        guard length < UInt16.max else { return false }
+        record.removeAll(keepingCapacity: true)
+        pack(&self)
+        guard record.count <= length else { return false }
+        chunks[chunk].replaceSubrange(begin..<begin + record.count, with: record)
+        return true
+    }
+
+    /// Calls `body` with what a record has besides its paths, and its length in bytes.
+    private func read<Value>(_ record: Record, _ body: (inout Cursor, Int) -> Value) -> Value {
+        let position = Int(record) * PackedStore.alignment
+        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+            let offset = position % PackedStore.chunkSize
+            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+            skipPath(&cursor)
+            if cursor.byte() != 0 { skipPath(&cursor) }
+            let low = Int(cursor.byte())
+            let length = low | Int(cursor.byte()) << 8
+            return body(&cursor, length)
+        }
+    }
+
+    /// Calls `body` with what a record has besides its paths.
+    func read<Value>(_ record: Record, _ body: (inout Cursor) -> Value) -> Value {
+        read(record) { cursor, _ in body(&cursor) }
+    }
+
+    func path(_ record: Record) -> RelativePath {
+        let position = Int(record) * PackedStore.alignment
+        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+            let offset = position % PackedStore.chunkSize
+            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+            return path(&cursor)
+        }
+    }
+
+    /// Where else the object of a record is.
+    func otherPath(_ record: Record) -> RelativePath? {
+        let position = Int(record) * PackedStore.alignment
+        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+            let offset = position % PackedStore.chunkSize
+            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+            skipPath(&cursor)
+            return cursor.byte() == 0 ? nil : path(&cursor)
+        }
+    }
+
+    /// Negative, zero or positive, as the path of a record is before, at or after another.
+    func order(_ record: Record, comparedTo other: RelativePath) -> Int {
+        withPath(record) { path in
+            other.bytes.withUnsafeBytes { RelativePath.order(path, comparedTo: $0) }
+        }
+    }
+
+    func order(_ record: Record, comparedTo other: Record) -> Int {
+        withPath(record) { path in
+            withPath(other) { RelativePath.order(path, comparedTo: $0) }
+        }
+    }
+
+    // MARK: Packing
+
+    mutating func put(byte: UInt8) { record.append(byte) }
+
+    mutating func put(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            record.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        record.append(UInt8(rest))
+    }
+
+    mutating func put(_ number: Int) { put(UInt64(number)) }
+
+    mutating func put(signed value: Int64) { put(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+
+    mutating func put(word: UInt64) { withUnsafeBytes(of: word) { record.append(contentsOf: $0) } }
+
+    mutating func put(_ bytes: [UInt8]) {
+        put(bytes.count)
+        record.append(contentsOf: bytes)
+    }
+
+    private mutating func put(_ path: RelativePath, _ kind: PathKind) {
+        let (position, bytes, anchor) = (start + record.count, path.bytes, anchors[kind.rawValue])
+        if anchor.position >= 0 {
+            let directory = path.isRoot ? 0 : bytes.count - path.lastComponent.count
+            let shared = anchor.path.withUnsafeBytes { left in
+                bytes.withUnsafeBytes { firstDifference(left, $0, min(left.count, $0.count)) }
+            }
+            if shared >= directory {
+                put(position - anchor.position)
+                put(shared)
+                put(bytes.count - shared)
+                record.append(contentsOf: bytes[shared...])
+                return
+            }
+        }
+        put(byte: 0)
+        put(bytes)
+        // What is beyond the end of an ordinary chunk has no position.
+        let isReachable = record.count < PackedStore.chunkSize
+        if isReachable { anchors[kind.rawValue] = Anchor(path: bytes, position: position) }
+    }
+
+    mutating func put(_ kind: PackedKind) {
+        if let last = kinds.indices.last, kinds[last] == kind { return put(last) }
+        if let number = kindNumbers[kind] { return put(number) }
+        kindNumbers[kind] = kinds.count
+        put(kinds.count)
+        kinds.append(kind)
+    }
+
+    mutating func put(_ extended: ExtendedAttributes) {
+        if attributes.last != extended { attributes.append(extended) }
+        put(attributes.count - 1)
+    }
+
+    /// A status that has no packed form.
+    mutating func put(whole status: FileStatus) {
+        put(statuses.count)
+        statuses.append(status)
+    }
+
+    // MARK: Unpacking
+
+    private func path(_ cursor: inout Cursor) -> RelativePath {
+        let position = cursor.base + cursor.offset
+        let back = cursor.integer()
+        guard back > 0 else {
+            return RelativePath(validated: Array(cursor.bytes(cursor.integer())))
+        }
+        let (shared, count) = (cursor.integer(), cursor.integer())
+        let rest = cursor.bytes(count)
+        return withAnchor(position - back) { anchor in
+            RelativePath(
+                validated: Array(unsafeUninitializedCapacity: shared + count) { bytes, length in
+                    PackedStore.join(anchor.prefix(shared), rest, in: UnsafeMutableRawBufferPointer(bytes))
+                    length = shared + count
+                })
+        }
+    }
+
+    private func withPath<Value>(_ record: Record, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        let position = Int(record) * PackedStore.alignment
+        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+            let offset = position % PackedStore.chunkSize
+            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+            let back = cursor.integer()
+            guard back > 0 else { return body(cursor.bytes(cursor.integer())) }
+            let (shared, count) = (cursor.integer(), cursor.integer())
+            let rest = cursor.bytes(count)
+            return withUnsafeTemporaryAllocation(byteCount: shared + count, alignment: 1) { joined in
+                withAnchor(position - back) { PackedStore.join($0.prefix(shared), rest, in: joined) }
+                return body(UnsafeRawBufferPointer(joined))
+            }
+        }
+    }
+
+    private static func join(
+        _ first: Slice<UnsafeRawBufferPointer>, _ second: UnsafeRawBufferPointer,
+        in bytes: UnsafeMutableRawBufferPointer
+    ) {
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: first))
+        UnsafeMutableRawBufferPointer(rebasing: bytes[first.count...]).copyMemory(from: second)
+    }
+
+    private func withAnchor<Value>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+            // The number in front says that it is whole.
+            var cursor = Cursor(bytes: bytes, base: 0, offset: position % PackedStore.chunkSize + 1)
+            return body(cursor.bytes(cursor.integer()))
+        }
+    }
+
+    private func skipPath(_ cursor: inout Cursor) {
+        if cursor.number() > 0 { _ = cursor.number() }
+        _ = cursor.bytes(cursor.integer())
+    }
+
+    func kind(_ cursor: inout Cursor) -> PackedKind { kinds[cursor.integer()] }
+    func extended(_ cursor: inout Cursor) -> ExtendedAttributes { attributes[cursor.integer()] }
+    func wholeStatus(_ cursor: inout Cursor) -> FileStatus { statuses[cursor.integer()] }
+}

@@ -1,0 +1,114 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+struct PackedListTests {
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func matchesComeBack(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var values = (0..<400).map { _ in randomMatch(&random) }
+        var list = MatchList(values)
+        #expect(list.elementsEqual(values))
+        for _ in 0..<400 {
+            let index = Int.random(in: values.indices, using: &random)
+            switch random.next() % 3 {
+            case 0: values[index].replacesContent.toggle()
+            case 1: values[index].source.digest = nil
+            default: values[index] = randomMatch(&random)
+            }
+            list[index] = values[index]
+        }
+        #expect(list.elementsEqual(values))
+        #expect(list.heads.elementsEqual(values.lazy.map(\.head)))
+        #expect(list.indices.allSatisfy { list.targetPath(at: $0) == values[$0].target.path })
+        let copy = list
+        list.sort()
+        #expect(list.elementsEqual(values.sorted { $0.source < $1.source }))
+        list.removeElements(at: { index, list in list.path(at: index).bytes.count.isMultiple(of: 2) })
+        #expect(
+            list.elementsEqual(
+                values.sorted { $0.source < $1.source }.filter { !$0.source.path.bytes.count.isMultiple(of: 2) }))
+        #expect(copy.elementsEqual(values))
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func entriesAreFoundByTheirPaths(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var values: [RelativePath: File] = [:]
+        var map = PackedMap<FileCoding>()
+        for _ in 0..<3000 {
+            let file = randomFile(at: randomPath(&random), &random)
+            let value = random.oneIn(3) ? nil : file
+            (values[file.path], map[file.path]) = (value, value)
+        }
+        #expect(map.count == values.count)
+        #expect(values.allSatisfy { map[$0] == $1 })
+        #expect(map.sorted.elementsEqual(values.values.sorted()))
+        #expect(Set(map.keys) == Set(values.keys))
+        #expect(map[path("none")] == nil)
+    }
+
+    /// A path that is longer than a chunk, and what comes after it.
+    @Test func longPathsComeBack() throws {
+        let long = Array("a/".utf8) + [UInt8](repeating: UInt8(ascii: "b"), count: 200_000)
+        let paths = try [Array("a/b".utf8), long, long + Array("/c".utf8), Array("z".utf8)].map {
+            try #require(RelativePath($0))
+        }
+        let files = paths.map { File(path: $0, status: status(.file), destination: []) }
+        let list = EntryList(files.map { ($0, false) })
+        #expect(list.map(\.file) == files)
+        #expect(list.indices.map { list.path(at: $0) } == paths)
+    }
+
+    private func randomPath(_ random: inout SplitMix64) -> RelativePath {
+        let names = ["a", "ab", "abc", "b-", "z0", "dir"]
+        let count = Int.random(in: 1...5, using: &random)
+        let parts = (0..<count).map { _ in names.randomElement(using: &random) ?? "a" }
+        return path(parts.joined(separator: "/") + "\(random.next() % 20)")
+    }
+
+    private func randomFile(at path: RelativePath, _ random: inout SplitMix64) -> File {
+        var file = File(path: path, status: plainStatus(&random), destination: Array("to".utf8))
+        if random.oneIn(4) { file = File(path: path, status: randomStatus(&random), destination: [1, 2]) }
+        if random.oneIn(4) {
+            file.extended = ExtendedAttributes([.init(name: [1], value: [UInt8(random.next() % 3)])])
+        }
+        if random.oneIn(4) { file.omitted = [.mode, .xattrs] }
+        if random.oneIn(4) { file.digest = Digest(SHA256.Value(random.next(), 2, 3, random.next())) }
+        if random.oneIn(8) { file.isGrowing = true }
+        return file
+    }
+
+    /// As most are: near others.
+    private func plainStatus(_ random: inout SplitMix64) -> FileStatus {
+        with(status(random.oneIn(4) ? .directory : .file)) {
+            ($0.inode, $0.size) = (random.next() % 1000, Int64(random.next() % 5000))
+            ($0.allocated, $0.permissions) = (4096, 0o644)
+            ($0.modified, $0.changed) = (seconds(1_700_000_000), seconds(1_700_000_001))
+            $0.created = random.oneIn(2) ? seconds(1_600_000_000) : nil
+        }
+    }
+
+    private func randomMatch(_ random: inout SplitMix64) -> Match {
+        let source = randomFile(at: randomPath(&random), &random)
+        let target = randomFile(at: random.oneIn(2) ? source.path : randomPath(&random), &random)
+        var base: BaseEntry?
+        if random.oneIn(2) {
+            base = BaseEntry(
+                status: random.oneIn(3) ? randomStatus(&random) : source.status,
+                targetInode: random.oneIn(2) ? target.status.inode : random.next(),
+                targetChanged: random.oneIn(2)
+                    ? target.status.changed : random.oneIn(2) ? nil : randomTime(&random),
+                marks: random.oneIn(2) ? .racy : [], extended: source.extended,
+                omitted: random.oneIn(2) ? .mode : [], digest: target.digest)
+        }
+        var match = Match(source: source, target: target, base: base)
+        match.causes = Causes(rawValue: UInt16(truncatingIfNeeded: random.next()))
+        (match.replacesContent, match.needsContentComparison) = (random.oneIn(2), random.oneIn(2))
+        (match.sourceStands, match.targetStands) = (random.oneIn(2), random.oneIn(2))
+        (match.needsInspection, match.isMislinked) = (random.oneIn(2), random.oneIn(2))
+        return match
+    }
+}
