@@ -36,7 +36,7 @@ struct ObjectMatching {
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
         if let index = carried[arrival.file.path] { return merge.departures[index] }
-        let candidates = departures(of: arrival.file.identity).filter {
+        let candidates = departures(of: arrival.file).filter {
             !isTaken[$0] && ObjectMatching.isSameObject(arrival.file, merge.departures[$0].file)
         }
         let name = arrival.file.path.lastComponent
@@ -67,11 +67,15 @@ struct ObjectMatching {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    /// The departures with this source identity in their base, in order.
-    private func departures(of identity: FileIdentity) -> [Int] {
+    /// The departures with the identity of this entry in their base, in order.
+    private func departures(of file: File) -> [Int] {
+        let (identity, mayBeSame) = (file.identity, merge.policy.mayBeSame)
         let first = byInode.partitionPoint(where: { $0.inode < identity.inode })
         return byInode[first...].prefix { $0.inode == identity.inode }.map { Int($0.index) }
-            .filter { merge.departures[$0].base?.status.identity == identity }
+            .filter {
+                merge.departures[$0].base?.status.identity == identity
+                    && mayBeSame?(file.path, merge.departures[$0].file.path) ?? true
+            }
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
@@ -88,7 +92,7 @@ struct ObjectMatching {
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in arrivals {
-            let candidates = departures(of: arrival.identity)
+            let candidates = departures(of: arrival)
             if arrival.isDirectory {
                 if candidates.count == 1 {
                     oldDirectories[arrival.path] = merge.departures[candidates[0]].file.path
