@@ -9,12 +9,43 @@ import Synchronization
 package final class Directory: Sendable {
     package let path: [UInt8]
     private let descriptor: FileDescriptor
+    /// The directories that a joined one consists of, by name; empty for every other.
+    package let parts: [FileName: Directory]
     /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
 
-    private init(path: [UInt8], descriptor: consuming FileDescriptor) {
+    private init(
+        path: [UInt8], descriptor: consuming FileDescriptor, parts: [FileName: Directory] = [:]
+    ) {
         self.path = path
         self.descriptor = descriptor
+        self.parts = parts
+    }
+
+    /// A directory of other directories, each under a name, for reading only. The kernel does not know it: calls about
+    /// the directory itself, but for its names, fail.
+    package static func joining(_ parts: [FileName: Directory]) -> Directory {
+        Directory(path: [UInt8(ascii: ".")], descriptor: FileDescriptor(owning: -1), parts: parts)
+    }
+
+    package var isJoined: Bool { !parts.isEmpty }
+
+    /// The directories that the kernel knows: the parts, in the order of their names, or this one.
+    package var roots: [Directory] {
+        isJoined ? parts.sorted { $0.key < $1.key }.map(\.value) : [self]
+    }
+
+    /// Calls the kernel with the location of a name. That of a part is the part's own; another name of a joined
+    /// directory does not exist, which the kernel says of the empty name.
+    private func locating<Result>(
+        _ name: UnsafePointer<CChar>, _ body: (Int32, UnsafePointer<CChar>) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        guard isJoined else { return try body(descriptor.rawValue, name) }
+        let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
+        guard let part = parts.first(where: { $0.key.bytes.elementsEqual(bytes) })?.value else {
+            return try body(descriptor.rawValue, "")
+        }
+        return try body(part.descriptor.rawValue, ".")
     }
 
     /// Opens a directory by a path that a user gave. No other call follows symlinks.
@@ -53,6 +84,7 @@ package final class Directory: Sendable {
     package func location(
         _ flags: FileDescriptor.Flags = .pathOnly
     ) throws(SystemError) -> (parent: Directory, name: FileName)? {
+        guard !isJoined else { return nil }
         let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))
         let path = try descriptors.destination(of: FileName(number: Int(descriptor.rawValue)))
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")), let name = FileName(path[(slash + 1)...])
@@ -69,14 +101,18 @@ package final class Directory: Sendable {
 
     /// The path of a name in this directory, for messages.
     package func path(of name: FileName) -> [UInt8] {
-        path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes
+        if let part = parts[name] { return part.path }
+        return path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes
     }
 
     // MARK: Inspecting
 
-    /// The status of the directory itself.
+    /// The status of the directory itself; of a joined one only that it is a directory.
     package func status() throws(SystemError) -> FileStatus {
-        try calling("statx", path) { () throws(Errno) in try descriptor.status() }
+        guard !isJoined else {
+            return FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
+        }
+        return try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }
 
     /// The status of a name, without following a symlink; nil if the name does not exist.
@@ -91,7 +127,9 @@ package final class Directory: Sendable {
     }
 
     func status(of name: UnsafePointer<CChar>) throws(Errno) -> FileStatus {
-        try FileStatus.of(descriptor.rawValue, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
+        try locating(name) { (directory, name) throws(Errno) in
+            try FileStatus.of(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
+        }
     }
 
     /// Whether the object certainly has no extended attributes. Linux before 6.13 never reports this.
@@ -106,7 +144,9 @@ package final class Directory: Sendable {
     ) throws(SystemError) -> FileDescriptor {
         let opened = try calling("openat", path(of: name)) { () throws(Errno) -> Int32 in
             try name.withCString { (pointer) throws(Errno) -> Int32 in
-                try FileDescriptor.open(descriptor.rawValue, pointer, flags, mode_t(permissions))
+                try locating(pointer) { (directory, name) throws(Errno) in
+                    try FileDescriptor.open(directory, name, flags, mode_t(permissions))
+                }
             }
         }
         return FileDescriptor(owning: opened)

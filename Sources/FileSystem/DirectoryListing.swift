@@ -74,6 +74,10 @@ package struct DirectoryListing: Sendable {
     private static func forEachName(
         in directory: Directory, isFresh: Bool = false, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SystemError) {
+        guard !directory.isJoined else {
+            for name in directory.parts.keys { name.bytes.withUnsafeBytes(body) }
+            return
+        }
         try calling("getdents64", directory.path) { () throws(Errno) in
             try directory.withRawDescriptor { (descriptor) throws(Errno) in
                 guard !isFresh else { return try read(descriptor, body) }

@@ -14,8 +14,8 @@ struct NextManifest {
     func root() throws -> Match {
         if let root = planned.plan.root { return root }
         let attributes = planned.attributes
-        let present = try ContentSource(target).rootFile(attributes.extended)
-        var source = try planned.contents.rootFile(attributes.extended)
+        let present = try ContentSource.file(of: target, attributes.extended)
+        var source = try planned.contents.rootFile(attributes.extended) ?? present
         if !attributes.contains(.owner) {
             var status = source.status
             status.keepOwner(of: present.status)
@@ -109,8 +109,8 @@ struct NextManifest {
             return header
         }
         var header = ManifestHeader(
-            id: id, root: try LocalFile(bytes: path).absolute(), created: planned.scanned.time,
-            source: planned.source)
+            id: id, root: try LocalFile(bytes: path).absolute(), created: planned.scanned.time)
+        header.sources = planned.sources
         header.scanned = planned.scanned
         header.attributes = planned.attributes
         header.filters = options.filters.summary
@@ -124,7 +124,9 @@ struct NextManifest {
         }
         // A repair changes neither filters nor attributes nor source.
         if !options.repairs.isEmpty, let last = planned.header {
-            (header.attributes, header.filters, header.source) = (last.attributes, last.filters, last.source)
+            (header.attributes, header.filters, header.sources) = (
+                last.attributes, last.filters, last.sources
+            )
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
             header.exchanged = last.exchanged
         }

@@ -10,7 +10,7 @@ extension Verification {
         guard let source, found.contains(where: \.isRepairable) else { return found }
         let (mirror, original) = (
             PathResolver(try LocalFile(bytes: tree).directory()),
-            PathResolver(try LocalFile(bytes: source).directory())
+            PathResolver(try source.open())
         )
         var found = found
         var inodes: [UInt64: [Int]] = [:]
@@ -42,7 +42,7 @@ extension Verification {
     }
 
     /// An ordinary transaction: what it displaces is kept.
-    private func apply(repairing inodes: Set<UInt64>, from source: [UInt8]) throws -> Report {
+    private func apply(repairing inodes: Set<UInt64>, from source: MirrorSource) throws -> Report {
         guard let header = try Tree(path: tree).header() else {
             throw SyncError(
                 .refused, path: tree,
@@ -56,7 +56,7 @@ extension Verification {
         options.attributes = header.attributes
         // Other problems do not stop the repair.
         options.keepGoing = true
-        return try Synchronizer(source: source, target: tree, options: options, monitor: monitor).apply()
+        return try Synchronizer(source, target: tree, options: options, monitor: monitor).apply()
     }
 
     /// Replaces the content of a file; everything else stays as it is.

@@ -11,6 +11,11 @@ extension Synchronizer {
         for _ in 0..<5 {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(target) }
+            if isMirror, try root.state?.copy() != nil {
+                throw SyncError(
+                    .pending, path: target,
+                    "a restore into it was cut short; run: fsync-lite recover \(escapedText(target))")
+            }
             let before = try root.state?.manifestVersion()
             let found = Result {
                 do {

@@ -15,7 +15,7 @@ public struct Synchronizer: Sendable {
     private let monitor: any Monitor
 
     private enum Source: Sendable {
-        case directory([UInt8])
+        case mirror(MirrorSource)
         case snapshot(Restoration)
     }
 
@@ -26,11 +26,23 @@ public struct Synchronizer: Sendable {
         source: [UInt8], target: [UInt8], options: SyncOptions = SyncOptions(),
         monitor: any Monitor = SilentMonitor()
     ) {
-        self.source = .directory(source)
+        self.init(.directory(source), target: target, options: options, monitor: monitor)
+    }
+
+    /// - Parameters:
+    ///   - source: a directory, or several with names.
+    ///   - target: the path of the directory that becomes the mirror.
+    public init(
+        _ source: MirrorSource, target: [UInt8], options: SyncOptions = SyncOptions(),
+        monitor: any Monitor = SilentMonitor()
+    ) {
+        self.source = .mirror(source)
         self.target = target
         self.options = options
         self.monitor = monitor
     }
+
+    var isMirror: Bool { if case .mirror = source { true } else { false } }
 
     /// Restores an earlier tree, by the same stages.
     public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
@@ -53,13 +65,16 @@ public struct Synchronizer: Sendable {
         try root.lock()
         // A saved plan does not include finishing a commit.
         if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(target) }
-        if try root.recover() != nil {
+        let wasPending = try root.recover() != nil
+        if wasPending {
             root = try TargetRoot(target)
             try root.lock()
         }
+        let note = try endCopy(&root, wasPending: wasPending)
         var closed: ClosedDirectories?
         do {
-            let report = try apply(to: &root, exactly: saved, &closed)
+            var report = try apply(to: &root, exactly: saved, &closed)
+            if let note { report.notes.insert(note, at: 0) }
             if ![.committed, .unchanged, .pending].contains(report.outcome) { try closed?.close() }
             return report
         } catch {
@@ -149,10 +164,33 @@ public struct Synchronizer: Sendable {
         }
     }
 
+    /// A restore into this directory that was cut short has ended, unless this is the same one again: the directory is no
+    /// target of ours.
+    ///
+    /// - Returns: a note about it.
+    private func endCopy(_ root: inout TargetRoot, wasPending: Bool) throws -> String? {
+        guard let copy = try root.state?.copy(), try !isSameCopy(copy) else { return nil }
+        try root.removeState()
+        root = try TargetRoot(target)
+        try root.lock()
+        return wasPending
+            ? "an earlier restore into \(LocalFile(bytes: target)) was cut short; it is finished now"
+            : "what an earlier restore into \(LocalFile(bytes: target)) left when it was cut short is removed"
+    }
+
+    private func isSameCopy(_ copy: [UInt8]) throws -> Bool {
+        guard case .snapshot(let restoration) = source, restoration.destination != nil,
+            let state = try TargetRoot(restoration.target).state
+        else { return false }
+        let snapshots = try History(state).snapshots()
+        let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
+        return restoration.copy(of: snapshots[index]) == copy
+    }
+
     func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
         switch source {
-        case .directory(let path):
-            try Planner(root: root, monitor: monitor).plan(mirroring: path, options, log)
+        case .mirror(let source):
+            try Planner(root: root, monitor: monitor).plan(mirroring: source, options, log)
         case .snapshot(let restoration):
             try Planner(root: root, monitor: monitor).plan(restoration)
         }

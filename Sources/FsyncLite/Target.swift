@@ -91,11 +91,18 @@ public struct Target: Sendable {
 
     /// The directory that was mirrored last.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied.
+    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied, and `refused` for several sources.
     public func source() throws -> ManifestHeader.Source {
         let (_, state) = try open()
-        guard let source = try state.manifest()?.header.source else {
+        guard let sources = try state.manifest()?.header.sources, !sources.isEmpty else {
             throw SyncError(.inputMissing, path: path, "nothing was applied here")
+        }
+        guard let source = sources.first, source.name == nil else {
+            let names = sources.map { "\(escapedText(($0.name ?? "").utf8)) (\(escapedText($0.path)))" }
+            throw SyncError(
+                .refused, path: path,
+                "it is the mirror of several sources, \(names.joined(separator: ", ")), and only a single one is "
+                    + "restored into; --to DIR copies to a directory")
         }
         return source
     }
@@ -127,7 +134,14 @@ public struct Target: Sendable {
         let (root, state) = try open()
         try root.lock()
         guard let (direction, commit) = try root.recover(undo: undo, displacingConflicts: displacingConflicts)
-        else { return .nothingToDo }
+        else {
+            // A restore into a directory was cut short without a journal: before its commit, or at its very end.
+            guard try state.copy() != nil else { return .nothingToDo }
+            let isRestored = try state.manifest() != nil
+            try root.removeState()
+            let none = Conflicts(displaced: [], missing: [])
+            return isRestored ? .finished(none) : .undone(none)
+        }
         if try state.copy() != nil { try root.removeState() }
         let conflicts = Conflicts(displaced: commit.conflicts, missing: commit.lost)
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)

@@ -10,13 +10,14 @@ extension ForeignWord {
             "forget", "expire", as: "snapshot prune", hint: "the rules are restic's, such as --keep-daily 14"),
         ForeignWord("ls", as: "manifest list", hint: "TARGET@ID lists a snapshot"),
         ForeignWord(
-            "restore", "extract", "dump", as: "snapshot restore", hint: "give --to DIR, or --in-place"),
+            "restore", "extract", "dump", as: "snapshot restore", hasSameArguments: false,
+            hint: "give --to DIR, or --in-place"),
         ForeignWord("rollback", "revert", as: "undo"),
         ForeignWord("info", as: "status"),
         ForeignWord("stats", "du", as: "manifest show"),
-        ForeignWord("tag", as: "snapshot create", hint: "give --label L"),
+        ForeignWord("tag", as: "snapshot create", hasSameArguments: false, hint: "give --label L"),
         ForeignWord(
-            "mount", as: "snapshot restore",
+            "mount", as: "snapshot restore", hasSameArguments: false,
             hint: "give --to DIR --link for a copy to look at that takes no room"),
         ForeignWord(
             "list",

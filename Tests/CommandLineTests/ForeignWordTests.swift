@@ -20,6 +20,11 @@ import Testing
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
         ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
+        ("backup s", "that is: fsync-lite apply SOURCE TARGET; plan shows before what it does"),
+        (
+            "dump latest a",
+            "that is: fsync-lite snapshot restore TARGET ID [PATH...]; give --to DIR, or --in-place"
+        ),
         ("snapshots m", "that is: fsync-lite snapshot list m"),
         ("ls m", "that is: fsync-lite manifest list m; TARGET@ID lists a snapshot"),
         (

@@ -43,6 +43,11 @@ package struct ComparisonPolicy: Sendable {
     package var suspects: Set<UInt64> = []
     /// The base's inodes and birth times are those of the present source.
     package var followsIdentity = true
+    /// Whether an entry of the source and an object of the target, by their paths, may be one object if their identities
+    /// are equal; nil for all. Inodes of several sources may be equal by chance.
+    package var mayBeSame: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
+    /// Entries are also counted for each directory at the top, which is a source.
+    package var countsTops = false
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
 

@@ -38,7 +38,7 @@ struct ObjectMatching {
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
         if !carried.isEmpty, let index = carried[arrival.file.path] { return merge.departures[index] }
-        let candidates = departures(of: arrival.file.identity).filter { index, departure in
+        let candidates = departures(of: arrival.file).filter { index, departure in
             !isTaken[index] && ObjectMatching.isSameObject(arrival.file, departure.file)
         }
         let name = arrival.file.path.lastComponent
@@ -69,14 +69,15 @@ struct ObjectMatching {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    /// The departures with this source identity in their base, in order.
-    private func departures(
-        of identity: FileIdentity
-    ) -> [(index: Int, departure: TreeMerge.Departure)] {
+    /// The departures with the identity of this entry in their base, in order.
+    private func departures(of file: File) -> [(index: Int, departure: TreeMerge.Departure)] {
+        let (identity, mayBeSame) = (file.identity, merge.policy.mayBeSame)
         let first = byInode.partitionPoint(where: { $0.inode < identity.inode })
         return byInode[first...].prefix { $0.inode == identity.inode }
             .map { (Int($0.index), merge.departures[Int($0.index)]) }
-            .filter { $1.base?.status.identity == identity }
+            .filter {
+                $1.base?.status.identity == identity && mayBeSame?(file.path, $1.file.path) ?? true
+            }
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
@@ -97,7 +98,7 @@ struct ObjectMatching {
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in arrivals {
-            let candidates = departures(of: arrival.identity)
+            let candidates = departures(of: arrival)
             if arrival.isDirectory {
                 if candidates.count == 1 {
                     oldDirectories[arrival.path] = candidates[0].departure.file.path

@@ -33,6 +33,8 @@ package struct TreeMerge {
     private var excludedDirectory: RelativePath?
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
+    /// The entries at the top, and how many entries of both trees precede each.
+    package private(set) var tops: [(path: RelativePath, source: Int, target: Int)] = []
     package private(set) var linkIndex = HardLinkIndex()
     /// Directories of the target that hold excluded entries.
     package private(set) var withExcluded: Set<RelativePath> = []
@@ -65,6 +67,15 @@ package struct TreeMerge {
         if policy.foldsNames { folding = NameFolding() }
     }
 
+    /// The numbers of entries of both trees below each entry at the top.
+    package var topCounts: [RelativePath: (source: Int, target: Int)] {
+        let ends = tops.dropFirst().map { ($0.source, $0.target) } + [(sourceCount, targetCount)]
+        return Dictionary(
+            uniqueKeysWithValues: zip(tops, ends).map { top, end in
+                (top.path, (end.0 - top.source, end.1 - top.target))
+            })
+    }
+
     mutating func takeMatches() -> MatchList {
         defer { matches.clear() }
         return matches
@@ -85,6 +96,9 @@ package struct TreeMerge {
         var hasBase = try manifest?.advance() ?? false
         while try trees.advance() {
             let side = trees.side
+            if policy.countsTops, !trees.path.bytes.contains(UInt8(ascii: "/")) {
+                tops.append((trees.path, sourceCount, targetCount))
+            }
             if side == .both, isAsRecorded(source, target, hasBase ? manifest : nil) {
                 (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
                 folding?.admit(source.path)
@@ -261,7 +275,8 @@ package struct TreeMerge {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
-            policy.followsIdentity && base.map { $0.status.identity != source.status.identity } ?? isResting
+            policy.followsIdentity && policy.mayBeSame?(source.path, source.path) ?? true
+            && base.map { $0.status.identity != source.status.identity } ?? isResting
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             arrivals.append((file, base, source.isListed))

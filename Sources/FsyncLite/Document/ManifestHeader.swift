@@ -14,9 +14,9 @@ public struct ManifestHeader: Hashable, Sendable {
     package var scanned: Scan?
     /// The time spans of earlier commits, from which entries may lack a change time in the target.
     package var commits: [Range<Timestamp>] = []
-    /// The directory that inodes and birth times belong to: the source of a mirror, or the tree itself if it was only
+    /// The directories that inodes and birth times belong to: the sources of a mirror, or the tree itself if it was only
     /// scanned.
-    public var source: Source?
+    public var sources: [Source] = []
     /// The mirrored attributes.
     public var attributes = MirroredAttributes.all
     /// The filters in force.
@@ -51,8 +51,16 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
-    /// The source of a mirror.
+    /// The source of a mirror that has no others.
+    public var source: Source? {
+        get { sources.first { $0.name == nil } }
+        set { sources = newValue.map { [$0] } ?? [] }
+    }
+
+    /// A source of a mirror.
     public struct Source: Hashable, Sendable {
+        /// The directory of the target that is its mirror; nil if that is the target itself.
+        public var name: String?
         /// The root as the user gave it, for display.
         public var path: [UInt8]
         /// The identity of the root directory.
@@ -60,7 +68,8 @@ public struct ManifestHeader: Hashable, Sendable {
         /// The file system's number in hexadecimal. Some file systems get a new one at each mount.
         public var fileSystem: String
 
-        public init(path: [UInt8], identity: FileIdentity, fileSystem: String) {
+        public init(name: String? = nil, path: [UInt8], identity: FileIdentity, fileSystem: String) {
+            self.name = name
             self.path = path
             self.identity = identity
             self.fileSystem = fileSystem
@@ -73,13 +82,24 @@ public struct ManifestHeader: Hashable, Sendable {
             }
             return names(path) == names(other.path)
         }
+
+        /// The same directory of the same file system, in another moment.
+        func isSameDirectory(as other: Source) -> Bool {
+            identity == other.identity && fileSystem == other.fileSystem
+        }
+
+        var title: String { Source.title(name) }
+
+        static func title(_ name: String?) -> String {
+            name.map { "the source \"\(escapedText($0.utf8))\"" } ?? "the source"
+        }
     }
 
     public init(id: String, root: [UInt8], created: Timestamp, source: Source? = nil) {
         self.id = id
         self.root = root
         self.created = created
-        self.source = source
+        sources = source.map { [$0] } ?? []
     }
 }
 
@@ -92,7 +112,19 @@ extension ManifestHeader {
                 "revision", .integer, get: { $0.revision > 0 ? $0.revision : nil }, set: { $0.revision = $1 }
             )
             .requiring("a revision is 1 or more") { $0.revision > 0 },
-        ] + Field.group(sourceFields + mirrorFields)
+        ] + sourceFields + [
+            Field("sources", .sources, get: { $0.sources.filter { $0.name != nil }.nonEmpty }) {
+                $0.sources += $1
+            }
+            .requiring("one source, or several with names") { $0.sources.allSatisfy { $0.name != nil } }
+        ] + mirrorFields
+
+    /// A mirror has a source; only a mirror has the fields that follow it.
+    var isWhole: Bool {
+        var bare = ManifestHeader(id: id, root: root, created: created)
+        bare.revision = revision
+        return !sources.isEmpty || self == bare
+    }
 
     private static let sourceFields: [Field<ManifestHeader>] = Field.part(
         \.source, blank: Source(path: [], identity: .unknown, fileSystem: ""),
@@ -176,6 +208,47 @@ extension FieldFormat<[Range<Timestamp>]> {
                 }
             })
     }
+}
+
+extension FieldFormat<[ManifestHeader.Source]> {
+    /// An array of objects, sorted by name.
+    fileprivate static var sources: FieldFormat {
+        FieldFormat(
+            write: { text, key, sources in
+                text.key(key)
+                text.beginArray()
+                for source in sources {
+                    text.beginObject()
+                    text.fields(ManifestHeader.Source.fields, of: source)
+                    text.endObject()
+                }
+                text.endArray()
+            },
+            read: { reader in
+                var sources: [ManifestHeader.Source] = []
+                try reader.array { reader in
+                    var source = ManifestHeader.Source(
+                        name: "", path: [], identity: .unknown, fileSystem: "")
+                    try reader.object(ManifestHeader.Source.fields, into: &source)
+                    let name = Array((source.name ?? "").utf8)
+                    guard FileName(name) != nil,
+                        sources.last.map({ ($0.name ?? "").utf8.lexicographicallyPrecedes(name) }) ?? true
+                    else { throw reader.error("names of sources out of order, or one that is none") }
+                    sources.append(source)
+                }
+                guard !sources.isEmpty else { throw reader.error("an empty list of sources") }
+                return sources
+            })
+    }
+}
+
+extension ManifestHeader.Source {
+    fileprivate static let fields: [Field<Self>] = [
+        Field("name", .text, isRequired: true, get: \.name, set: { $0.name = $1 }),
+        Field("path", base64: "path_base64", .bytes, \.path),
+        Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
+        Field("file_system", .text, \.fileSystem),
+    ]
 }
 
 extension FieldFormat<File> {

@@ -20,6 +20,7 @@ package final class ManifestReader: EntryStream {
         var header = ManifestHeader(
             id: "", root: [], created: .unknown)
         try document.leadingFields(ManifestHeader.fields, into: &header)
+        guard header.isWhole else { throw document.error("a field of a mirror stands without its source") }
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)
     }

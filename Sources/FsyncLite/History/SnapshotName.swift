@@ -3,9 +3,10 @@ import FileSystem
 
 /// The names that stand for a snapshot: its id, its short id, `latest`, `latest~2`, the beginning of an id, or a time.
 ///
-/// An id begins with a time, so those of one day look alike. A short id is the beginning of the id's SHA-256.
+/// An id begins with a time, so those of one day look alike. A short id is the beginning of the id's SHA-256, and
+/// begins with a letter, so that none looks like an age: `g` to `p` stand for 0 to 9.
 public enum SnapshotName {
-    /// The shortest short id. What is shorter and could be a time, such as `12d`, is one.
+    /// The shortest short id that is shown. What is shorter and could be a time, such as `2026`, is one.
     static let shortest = 8
 
     /// The first eight characters of the short id, which may not tell it from all others.
@@ -24,6 +25,7 @@ public enum SnapshotName {
         var (hash, digits) = (SHA256(), [] as [UInt8])
         hash.update(Array(id.utf8))
         Digest(hash.finish()).appendDigits(to: &digits)
+        if digits[0] < UInt8(ascii: "a") { digits[0] += UInt8(ascii: "g") - UInt8(ascii: "0") }
         return digits
     }
 

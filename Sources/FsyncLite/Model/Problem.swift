@@ -36,6 +36,11 @@ public struct Problem: Hashable, Sendable {
         Problem(path: path, code: .changing, message: "it was still changing after three tries")
     }
 
+    /// It became an entry of another type between two looks.
+    static func retyped(_ path: RelativePath) -> Problem {
+        Problem(path: path, code: .changing, message: "another type of entry took its name meanwhile")
+    }
+
     public let path: RelativePath
     public let code: Code
     public let message: String

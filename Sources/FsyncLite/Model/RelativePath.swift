@@ -72,6 +72,9 @@ public struct RelativePath: Hashable, Sendable {
         return bytes[(slash + 1)...]
     }
 
+    /// The first component; empty at the root.
+    package var firstComponent: ArraySlice<UInt8> { bytes.prefix { $0 != separator } }
+
     /// The path of the parent directory; nil at the root.
     public var parent: RelativePath? {
         guard !isRoot else { return nil }

@@ -21,6 +21,13 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { reason }
+
+    /// The same where no option overrides it.
+    var withoutOption: Refusal {
+        var refusal = self
+        refusal.option = nil
+        return refusal
+    }
 }
 
 /// The maximum number of deletions in a plan.
@@ -60,10 +67,15 @@ struct GuardFacts {
     var options: SyncOptions
     /// The manifest's, if there is one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
-    var source: ManifestHeader.Source
+    var sources: [ManifestHeader.Source]
+    /// The numbers of entries of each source and of its directory in the target, itself included; only for sources with
+    /// names.
+    var topCounts: [RelativePath: (source: Int, target: Int)] = [:]
     var info: FileSystemInfo
     /// Files are linked and need no room.
     var linksFiles = false
+    /// Bytes of content to copy, where the statuses of the source do not have them.
+    var contentBytes: Int64?
     /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
@@ -96,19 +108,7 @@ struct GuardFacts {
         let difference = plan.difference
         var found: [Refusal] = []
         func refuse(_ reason: String, option: String? = nil) { found.append(Refusal(reason, option: option)) }
-        let emptied = difference.sourceCount == 0 && recorded.map { $0.summary.entries > 0 } ?? false
-        if emptied, let recorded, !options.allowEmptySource {
-            refuse(
-                "the source is empty and the target holds \(Amount.entries(recorded.summary.entries)): is a disk missing?",
-                option: "--allow-empty-source")
-        }
-        // An empty source is guarded above; an explicit limit still holds.
-        let limit = emptied && options.deleteLimit == .half ? .unlimited : options.deleteLimit
-        if !limit.allows(plan.summary.delete, of: difference.targetCount) {
-            refuse(
-                "\(plan.summary.delete) of the target's \(Amount.entries(difference.targetCount)) would be deleted",
-                option: "--max-delete \(plan.summary.delete)")
-        }
+        found += lossRefusals()
         if recorded == nil, difference.targetCount > 0, !options.adopt {
             if let stateElsewhere {
                 refuse(GuardFacts.renamed(stateElsewhere))
@@ -118,14 +118,7 @@ struct GuardFacts {
                         + (plan.adopted.map { "; \($0)" } ?? ""), option: "--adopt")
             }
         }
-        if let last = recorded?.header.source, !options.changeSource, last.identity != source.identity {
-            let isElsewhere = last.fileSystem != source.fileSystem
-            if isElsewhere || !last.isSpelled(like: source) {
-                refuse(
-                    "the source is another directory\(isElsewhere ? ", on another file system," : "") than last time "
-                        + "(\(escapedText(last.path)))", option: "--change-source")
-            }
-        }
+        if !options.changeSource { found += recorded?.header.sources.compactMap(changeRefusal) ?? [] }
         for (path, isMountPoint) in mounts {
             refuse(
                 isMountPoint
@@ -156,6 +149,90 @@ struct GuardFacts {
                 option: "--trust-source")
         }
         return found + lockRefusals() + capacityRefusals()
+    }
+
+    // MARK: Sources
+
+    /// A source that is empty, or of which too much would be deleted; several are looked at one by one.
+    private func lossRefusals() -> [Refusal] {
+        guard sources.contains(where: { $0.name != nil }) else {
+            let entries = recorded?.summary.entries ?? 0
+            let loss = Loss(
+                deleted: plan.summary.delete, of: plan.difference.targetCount,
+                emptied: plan.difference.sourceCount == 0 && entries > 0
+                    ? "the source is empty and the target holds \(Amount.entries(entries))" : nil)
+            return refusals(of: [loss])
+        }
+        var deletions: [RelativePath: Int] = [:]
+        for action in plan.actions where action.verb == .delete {
+            deletions[action.path.top, default: 0] += 1
+        }
+        let recorded = recorded?.header.sources ?? []
+        var losses = sources.compactMap { source -> Loss? in
+            // Its directory in the target, and the one of another name that moves there.
+            let before = recorded.filter { $0.name != source.name && source.isSameDirectory(as: $0) }
+            let tops = ([source] + before).compactMap(\.top)
+            guard let top = tops.first, let count = topCounts[top]?.source else { return nil }
+            let held = tops.reduce(0) { $0 + (topCounts[$1]?.target ?? 0) }
+            let isEmptied = !recorded.isEmpty && count <= 1 && held > 1
+            return Loss(
+                deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: held,
+                source: " of \(source.title)",
+                emptied: isEmptied
+                    ? "\(source.title) is empty and the target holds \(Amount.entries(held - 1)) of it" : nil)
+        }
+        // One that is gone is guarded below.
+        for case let top? in recorded.map(\.top) where options.deleteLimit == .half { deletions[top] = nil }
+        losses.append(
+            Loss(deleted: deletions.values.reduce(0, +), of: plan.difference.targetCount))
+        return refusals(of: losses)
+    }
+
+    /// What a run would delete of one source.
+    private struct Loss {
+        let deleted: Int
+        let of: Int
+        var source = ""
+        var emptied: String?
+    }
+
+    private func refusals(of losses: [Loss]) -> [Refusal] {
+        var found: [Refusal] = []
+        if !options.allowEmptySource {
+            found = losses.compactMap(\.emptied).map {
+                Refusal("\($0): is a disk missing?", option: "--allow-empty-source")
+            }
+        }
+        let beyond = losses.filter {
+            // An empty source is guarded above; an explicit limit still holds.
+            let limit = $0.emptied != nil && options.deleteLimit == .half ? .unlimited : options.deleteLimit
+            return !limit.allows($0.deleted, of: $0.of)
+        }
+        let most = beyond.map(\.deleted).max() ?? 0
+        return found
+            + beyond.map {
+                Refusal(
+                    "\($0.deleted) of the target's \(Amount.entries($0.of))\($0.source) would be deleted",
+                    option: "--max-delete \(most)")
+            }
+    }
+
+    /// Another directory than last time, or none, for a source that was mirrored.
+    private func changeRefusal(_ last: ManifestHeader.Source) -> Refusal? {
+        guard let source = sources.first(where: { $0.name == last.name }) else {
+            // Under another name it is moved.
+            guard !sources.contains(where: { $0.isSameDirectory(as: last) }) else { return nil }
+            return Refusal(
+                "\(last.title) (\(escapedText(last.path))) is no longer mirrored here: what the target has of it would be deleted",
+                option: "--change-source")
+        }
+        let isElsewhere = last.fileSystem != source.fileSystem
+        guard last.identity != source.identity, isElsewhere || !last.isSpelled(like: source) else {
+            return nil
+        }
+        return Refusal(
+            "\(source.title) is another directory\(isElsewhere ? ", on another file system," : "") than last time "
+                + "(\(escapedText(last.path)))", option: "--change-source")
     }
 
     /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.
@@ -205,7 +282,7 @@ struct GuardFacts {
     var need: RoomNeed {
         let (content, count) = staged
         let bytes =
-            content + Int64(plan.difference.sourceCount) * 512 + count * 256
+            (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
         return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
     }
@@ -250,4 +327,14 @@ struct GuardFacts {
         }
         return found
     }
+}
+
+extension ManifestHeader.Source {
+    /// Its directory in the target; nil if that is the target itself.
+    var top: RelativePath? { name.flatMap { RelativePath(Array($0.utf8)) } }
+}
+
+extension RelativePath {
+    /// The entry at the top that this path is, or is below.
+    fileprivate var top: RelativePath { RelativePath(validated: Array(firstComponent)) }
 }

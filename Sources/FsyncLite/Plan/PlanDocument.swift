@@ -3,10 +3,12 @@ import FileSystem
 
 /// Writes a plan, or the report of an apply, as one JSON document with one action per line.
 package struct PlanDocument {
-    private let source: [UInt8]
+    private let source: MirrorSource
     private let target: [UInt8]
 
-    package init(source: [UInt8], target: [UInt8]) {
+    package init(source: [UInt8], target: [UInt8]) { self.init(.directory(source), target: target) }
+
+    package init(_ source: MirrorSource, target: [UInt8]) {
         self.source = source
         self.target = target
     }
@@ -30,7 +32,7 @@ package struct PlanDocument {
 
     private func begin(_ format: String) -> DocumentWriter {
         var document = DocumentWriter(format: format)
-        document.text.field("source", "source_base64", source[...])
+        document.text.sources(source.directories)
         document.text.field("target", "target_base64", target[...])
         return document
     }
@@ -86,6 +88,23 @@ extension FieldFormat<Causes> {
 }
 
 extension JSONText {
+    /// The field `source`, or `sources` with their names.
+    package mutating func sources(_ sources: [(name: String?, path: [UInt8])]) {
+        if let source = sources.first, source.name == nil {
+            return field("source", "source_base64", source.path[...])
+        }
+        guard !sources.isEmpty else { return }
+        key("sources")
+        beginArray()
+        for source in sources {
+            beginObject()
+            field("name", source.name ?? "")
+            field("path", "path_base64", source.path[...])
+            endObject()
+        }
+        endArray()
+    }
+
     /// The fields of an action in their fixed order.
     package mutating func action(_ action: Action) {
         field("action", action.verb.rawValue)

@@ -31,7 +31,13 @@ public struct Report: Sendable {
 
     /// For a run that ended before there was a plan.
     public init(failedFor error: SyncError) {
-        self.init(error.code == .pending ? .pending : .failed, Plan(Difference(), root: nil), error: error)
+        let outcome: Outcome =
+            switch error.code {
+            case .pending: .pending
+            case .refused: .refused
+            default: .failed
+            }
+        self.init(outcome, Plan(Difference(), root: nil), error: error)
     }
 
     init(_ outcome: Outcome, _ plan: Plan, error: SyncError? = nil) {

@@ -4,12 +4,13 @@ import FileSystem
 /// A directory as it is now, with its filters.
 struct DirectorySource: PlanSource {
     let contents: ContentSource
-    let identity: ManifestHeader.Source
+    let identities: [ManifestHeader.Source]
     let options: SyncOptions
     private let root: TargetRoot
     private let log: ComparisonLog
     private let monitor: any Monitor
-    private let info: FileSystemInfo
+    /// Of each source.
+    private let infos: [FileSystemInfo]
     private let scanned: ManifestHeader.Scan
     private let decide: Filters.Decisions
     private let targetFileSystem: String?
@@ -35,36 +36,44 @@ struct DirectorySource: PlanSource {
     private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
-        _ path: [UInt8], _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
+        _ source: MirrorSource, _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
         _ monitor: any Monitor, trustsManifest: Bool
     ) throws {
         scanned = try ManifestHeader.Scan.now()
-        let directory = try DirectorySource.open(path)
+        let directory = try source.open()
+        for root in directory.roots where try root.holdsUnfinishedCommit() {
+            throw SyncError.pendingCommit(root.path)
+        }
         contents = ContentSource(directory)
-        info = try FileSystemInfo(of: directory)
-        identity = ManifestHeader.Source(
-            path: try LocalFile(bytes: path).absolute(), identity: try directory.status().identity,
-            fileSystem: info.identifier)
+        let infos = try directory.roots.map { try FileSystemInfo(of: $0) }
+        identities = try zip(source.directories, zip(directory.roots, infos)).map { source, root in
+            ManifestHeader.Source(
+                name: source.name, path: try LocalFile(bytes: source.path).absolute(),
+                identity: try root.0.status().identity, fileSystem: root.1.identifier)
+        }
         decide = try options.filters.decisions(in: directory)
-        (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
+        (self.root, self.options, self.log, self.monitor, self.infos) = (root, options, log, monitor, infos)
         targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest
     }
 
-    private static func open(_ path: [UInt8]) throws -> Directory {
-        do {
-            return try LocalFile(bytes: path).directory()
-        } catch  where error.isNotFound {
-            throw SyncError(.inputMissing, path: path, "the source does not exist")
-        }
-    }
+    /// Change times and inodes of the sources tell something.
+    private var keepsIdentity: Bool { infos.allSatisfy(\.keepsIdentity) }
 
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
         manifest.map { ($0.header, $0.summary) }
     }
 
     func planWithoutScan() throws -> Plan? {
-        let refusals = try Preconditions.refusals(directory, root, options)
+        var refusals = try Preconditions.refusals(directory, root, options)
+        if !keepsIdentity, let weak = zip(identities, infos).first(where: { !$0.1.keepsIdentity })?.0,
+            infos.contains(where: \.keepsIdentity)
+        {
+            refusals.append(
+                Refusal(
+                    "the file system of \(weak.title) keeps no change times or inodes, and those of others do; "
+                        + "mirror it to a target of its own"))
+        }
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 
@@ -88,8 +97,8 @@ struct DirectorySource: PlanSource {
             policy.commitSpans = try state.commitSpans(header)
             policy.hasOldTrees = try state.has(.trees)
         }
-        policy.usesChangeTime = info.keepsIdentity
-        policy.usesIdentity = info.keepsIdentity
+        policy.usesChangeTime = keepsIdentity
+        policy.usesIdentity = keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden =
             header.map {
@@ -101,11 +110,12 @@ struct DirectorySource: PlanSource {
         // Without a manifest, equal times do not mean equal content.
         policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // Inodes of another disk cannot be compared.
-        policy.followsIdentity =
-            policy.usesIdentity
-            && header?.source.map {
-                $0.fileSystem == identity.fileSystem || $0.identity == identity.identity
-            } ?? false
+        let domains = IdentityDomains(
+            identities, on: try directory.roots.map { try $0.status().device },
+            recorded: header?.sources ?? [])
+        policy.followsIdentity = policy.usesIdentity && !domains.isEmpty
+        policy.countsTops = directory.isJoined
+        if directory.isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
         isTargetRecorded = trustsManifest && isTargetKnown(policy)
         policy.trustsTarget = isTargetRecorded
         return policy
@@ -116,8 +126,8 @@ struct DirectorySource: PlanSource {
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
         check.previous = header?.scanned.map { ($0.time.fileTime, $0.clock) }
-        check.sharesClock = info.sharesClock
-        check.usesChangeTime = info.keepsIdentity && !options.ignoresChangeTime
+        check.sharesClock = infos.allSatisfy(\.sharesClock)
+        check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
         return check
     }
 
@@ -133,7 +143,7 @@ struct DirectorySource: PlanSource {
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
         let (filters, threads, source, monitor) = (options.filters, options.threads, directory, monitor)
         let trees = isTargetRecorded || root.directory == nil ? 1 : 2
-        let original = root.original
+        let original = [root.original].compactMap(\.self)
         let sourceScan = try BackgroundScan {
             try TreeCursor(
                 source, .source.apart(from: original).prefetching(trees: trees, threads: threads),
@@ -152,10 +162,10 @@ struct DirectorySource: PlanSource {
             return nil
         }
         let targetFilters = options.deletesExcluded ? Filters() : filters
-        let status = try source.status()
+        let statuses = try source.roots.map { root in try root.status() }
         let targetScan = try BackgroundScan {
             try TreeCursor(
-                directory, .target.apart(from: status).prefetching(trees: trees, threads: threads),
+                directory, .target.apart(from: statuses).prefetching(trees: trees, threads: threads),
                 filter: FilteredWalk(targetFilters, source: source), monitor: monitor)
         }
         try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
@@ -210,12 +220,12 @@ struct DirectorySource: PlanSource {
         _ difference: inout Difference, _ policy: ComparisonPolicy, with target: Directory
     ) throws {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
-        let source = identity
+        let sources = identities
         let contents = ContentComparison(
             source: directory, target: target, threads: options.copyThreads,
             log: log,
             key: { match in
-                racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: source) : nil
+                racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: sources) : nil
             }, monitor: monitor)
         defer { contents.close() }
         let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
@@ -298,15 +308,20 @@ struct DirectorySource: PlanSource {
         return last != targetFileSystem
     }
 
-    /// The source has another path, or is another directory, than the manifest says.
+    /// A source has another path, or is another directory, than the manifest says.
     private var isSourceRenamed: Bool {
-        header?.source.map { !$0.isSpelled(like: identity) || $0.identity != identity.identity } ?? false
+        header.map {
+            $0.sources.count != identities.count
+                || zip($0.sources, identities).contains {
+                    $0.name != $1.name || !$0.isSpelled(like: $1) || $0.identity != $1.identity
+                }
+        } ?? false
     }
 
     private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
 
     func planned(_ plan: Plan) -> PlannedSync {
-        var planned = PlannedSync(plan, from: contents, identity, attributes: attributes, scanned: scanned)
+        var planned = PlannedSync(plan, from: contents, identities, attributes: attributes, scanned: scanned)
         planned.header = header
         planned.isStep = isStep
         planned.isRecordOutdated = isRecordOutdated
@@ -317,8 +332,10 @@ struct DirectorySource: PlanSource {
 
     func describe(_ plan: inout Plan) {
         plan.take(problems)
-        plan.basis = Plan.Basis(
-            manifest: header?.id, source: identity.identity, target: root.original?.identity)
+        if !directory.isJoined, let source = identities.first {
+            plan.basis = Plan.Basis(
+                manifest: header?.id, source: source.identity, target: root.original?.identity)
+        }
         plan.notes = sourceNotes + comparisonNotes + targetNotes
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(before.changes(to: options.filters.summary))
@@ -344,7 +361,7 @@ struct DirectorySource: PlanSource {
                     : "\(count) sockets hold no data and are left out")
         }
         if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
-        if !info.keepsIdentity {
+        if !keepsIdentity {
             notes.append(
                 "the source's file system keeps no change times or inodes: size and modification time decide")
         }

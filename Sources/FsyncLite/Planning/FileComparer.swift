@@ -120,7 +120,9 @@ final class FileComparer: FileWorker {
         do throws(SystemError) {
             return try open(path, in: source)
         } catch {
-            if error.errno != .noSuchFile {
+            if [.notDirectory, .tooManyLinks, .noSuchDevice].contains(error.errno) {
+                problems.append(.retyped(path))
+            } else if error.errno != .noSuchFile {
                 problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
             }
             return nil

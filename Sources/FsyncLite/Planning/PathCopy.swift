@@ -50,9 +50,8 @@ struct PathCopy {
             + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
         guard !replaced.isEmpty else { return }
         let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
-        if overwrites {
-            let names = replaced.prefix(PathCopy.named).map { "\($0.path)" }.joined(separator: ", ")
-            notes.append("overwritten: \(names)" + (more > 0 ? " and \(more) more" : ""))
+        guard !overwrites else {
+            noteOverwritten(difference)
             return
         }
         refusals += replaced.prefix(PathCopy.named).map {
@@ -64,6 +63,17 @@ struct PathCopy {
             refusals.append(
                 Refusal("and \(more) more would be overwritten", option: Restoration.overwriteOption))
         }
+    }
+
+    /// Where only attributes differ, nothing is overwritten.
+    private mutating func noteOverwritten(_ difference: Difference) {
+        let paths =
+            (difference.matches.filter { $0.replacesContent && !$0.target.isDirectory }.map(\.target.path)
+            + difference.deleted.map(\.file.path)).sorted()
+        guard !paths.isEmpty, refusals.isEmpty else { return }
+        let more = paths.count > PathCopy.named ? " and \(paths.count - PathCopy.named) more" : ""
+        let names = paths.prefix(PathCopy.named).map { "\($0)" }.joined(separator: ", ")
+        notes.append("with --overwrite, the snapshot's content replaces that of \(names)\(more)")
     }
 
     private func isWanted(_ path: RelativePath) -> Bool {
@@ -97,6 +107,8 @@ final class PresentEntries<Wanted: EntryStream>: EntryStream {
     private let device: DeviceNumber
     /// Directories that nothing can be moved into.
     private(set) var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+    /// What cannot be replaced, and directories that nothing can be added to.
+    private(set) var locked: [RelativePath: FileStatus] = [:]
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []
 
@@ -116,6 +128,7 @@ final class PresentEntries<Wanted: EntryStream>: EntryStream {
                 destination = try directory.destination(of: name)
             }
             if found.isMountRoot || found.device != device { mounts.append((wanted.path, found.isMountRoot)) }
+            if found.isImmutable || found.isAppendOnly { locked[wanted.path] = found }
             return true
         }
         return false

@@ -6,7 +6,7 @@ struct PlannedSync {
     let contents: ContentSource
     /// The present manifest's; nil without one, and where the plan is not based on it.
     var header: ManifestHeader?
-    let source: ManifestHeader.Source
+    let sources: [ManifestHeader.Source]
     /// What is mirrored.
     let attributes: MirroredAttributes
     /// The scan of the source.
@@ -38,10 +38,10 @@ struct PlannedSync {
     var opened: [RelativePath: UInt16] = [:]
 
     init(
-        _ plan: Plan, from contents: ContentSource, _ source: ManifestHeader.Source,
+        _ plan: Plan, from contents: ContentSource, _ sources: [ManifestHeader.Source],
         attributes: MirroredAttributes, scanned: ManifestHeader.Scan
     ) {
-        (self.plan, self.contents, self.source) = (plan, contents, source)
+        (self.plan, self.contents, self.sources) = (plan, contents, sources)
         (self.attributes, self.scanned) = (attributes, scanned)
     }
 }

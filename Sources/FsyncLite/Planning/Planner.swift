@@ -11,16 +11,18 @@ struct Planner {
     /// The plan of the target as a mirror of a directory.
     ///
     /// - Parameter log: the content comparisons of earlier runs and this one.
-    func plan(mirroring path: [UInt8], _ options: SyncOptions, _ log: ComparisonLog) throws -> PlannedSync {
+    func plan(mirroring source: MirrorSource, _ options: SyncOptions, _ log: ComparisonLog) throws
+        -> PlannedSync
+    {
         if options.trustsManifest {
             do {
-                return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: true))
+                return try plan(DirectorySource(source, root, options, log, monitor, trustsManifest: true))
             } catch  where (error as? SyncError)?.code != .interrupted {
                 // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
                 // again.
             }
         }
-        return try plan(DirectorySource(path, root, options, log, monitor, trustsManifest: false))
+        return try plan(DirectorySource(source, root, options, log, monitor, trustsManifest: false))
     }
 
     /// The plan of the target, or another directory, as an earlier tree.
@@ -74,10 +76,12 @@ struct Planner {
         _ plan: Plan, _ source: some PlanSource, _ merge: TreeMerge, _ findings: TreeScan.Findings?
     ) throws -> GuardFacts {
         var facts = GuardFacts(
-            plan: plan, options: source.options, recorded: source.recorded, source: source.identity,
+            plan: plan, options: source.options, recorded: source.recorded, sources: source.identities,
+            topCounts: merge.topCounts,
             info: try Room.info(root), linksFiles: source.contents.linksFiles, root: root.original,
             mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
+        facts.contentBytes = try earlierBytes(plan, source.contents, facts.info)
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
         }
@@ -90,13 +94,30 @@ struct Planner {
         }
         return facts
     }
+
+    /// The content that an earlier tree copies, in bytes; nil where statuses say it. A manifest does not record what is
+    /// allocated, so the present objects are looked at.
+    private func earlierBytes(_ plan: Plan, _ contents: ContentSource, _ info: FileSystemInfo) throws
+        -> Int64?
+    {
+        guard contents.isEarlier, !contents.linksFiles else { return nil }
+        guard try !info.mayShareBlocks || root.anchor().status().device != contents.root.status().device
+        else { return 0 }
+        let resolver = contents.resolver()
+        return try plan.difference.arriving.sorted().reduce(0) { bytes, file in
+            guard file.isFile else { return bytes }
+            try monitor.checkCancellation()
+            let allocated = try resolver.status(of: file.path)?.allocated ?? 0
+            return bytes &+ min(file.size, max(allocated, 0))
+        }
+    }
 }
 
 /// The source of a plan: a directory as it is now, or an earlier tree of a target. The calls come in this order.
 protocol PlanSource {
     var contents: ContentSource { get }
-    /// The source for the manifest.
-    var identity: ManifestHeader.Source { get }
+    /// The sources for the manifest.
+    var identities: [ManifestHeader.Source] { get }
     var options: SyncOptions { get }
     /// The target's manifest and its totals, after the scan; nil without one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { get }
@@ -134,7 +155,7 @@ extension Match {
         guard let target = target.directory else { return nil }
         var policy = policy
         policy.knowsExtended = true
-        let present = try ContentSource(target).rootFile(.readable)
+        let present = try ContentSource.file(of: target, .readable)
         var match = Match(source: source ?? present, target: present)
         guard source != nil else { return match }
         match.compare(by: policy)

@@ -6,7 +6,8 @@ enum Preconditions {
     static func refusals(
         _ source: Directory, _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
-        var found = try overlap(source, root).map { [Refusal($0)] } ?? []
+        var found = try overlaps(source, root).map { Refusal($0) }
+        if let refusal = try root.danglingRefusal() { return found + [refusal] }
         if options.exchanges { found += try root.exchangeRefusals() }
         if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         if options.expectsTarget, let refusal = try unexpected(root, options) { found.append(refusal) }
@@ -35,15 +36,31 @@ enum Preconditions {
             option: "--change-target")
     }
 
-    /// Neither may be inside the other. This compares the directories up to the top, so neither a symlink nor a second
-    /// mount hides it.
-    private static func overlap(_ source: Directory, _ root: TargetRoot) throws -> String? {
+    /// None of sources and target may be inside another. This compares the directories up to the top, so neither a
+    /// symlink nor a second mount hides it.
+    private static func overlaps(_ source: Directory, _ root: TargetRoot) throws -> [String] {
         let target = try root.anchor()
-        if root.directory != nil {
-            if try isSame(source, target) { return "source and target are the same directory" }
-            if try isInside(source, target) { return "the source lies inside the target" }
+        var found: [String] = []
+        let parts = source.parts.sorted { $0.key < $1.key }
+        let sources: [(name: FileName?, directory: Directory)] =
+            source.isJoined ? parts.map { ($0, $1) } : [(nil, source)]
+        for (name, directory) in sources {
+            let title = ManifestHeader.Source.title(name?.description)
+            if root.directory != nil, try isSame(directory, target) {
+                found.append("\(title) and the target are the same directory")
+            } else if root.directory != nil, try isInside(directory, target) {
+                found.append("\(title) lies inside the target")
+            } else if try isInside(target, directory) {
+                found.append("the target lies inside \(title)")
+            }
+            for (other, outer) in parts where try other != name && isInside(directory, outer) {
+                // Of two names of one directory, one is enough.
+                guard let name, try !isSame(directory, outer) || name < other else { continue }
+                found.append(
+                    "\(title) lies inside \(ManifestHeader.Source.title(other.description)), or is the same")
+            }
         }
-        return try isInside(target, source) ? "the target lies inside the source" : nil
+        return found
     }
 
     private static func isSame(_ left: Directory, _ right: Directory) throws -> Bool {

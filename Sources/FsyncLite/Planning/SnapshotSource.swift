@@ -4,7 +4,6 @@ import FileSystem
 /// An earlier tree of a target, to which the target returns or of which another directory becomes a copy.
 struct SnapshotSource: PlanSource {
     let contents: ContentSource
-    let identity: ManifestHeader.Source
     let options: SyncOptions
     private let root: TargetRoot
     private let monitor: any Monitor
@@ -39,12 +38,12 @@ struct SnapshotSource: PlanSource {
         scanned = try ManifestHeader.Scan.now()
         holder = try TargetRoot(restoration.target)
         guard let directory = holder.directory, let state = holder.state,
-            let header = try state.manifest()?.header, let identity = header.source
+            let header = try state.manifest()?.header, !header.sources.isEmpty
         else {
             throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
         }
         (self.restoration, self.root, self.monitor, self.state) = (restoration, root, monitor, state)
-        (self.header, self.identity) = (header, identity)
+        self.header = header
         let history = try History(state)
         let snapshots = try history.snapshots()
         let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
@@ -77,6 +76,7 @@ struct SnapshotSource: PlanSource {
         try state.manifest(of: restoration.target, withUncovered: withUncovered)
     }
 
+    var identities: [ManifestHeader.Source] { header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
         isInPlace ? (header, ManifestSummary()) : nil
     }
@@ -97,7 +97,7 @@ struct SnapshotSource: PlanSource {
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
         var refusals = try Preconditions.refusals(contents.root, root, options)
-        if restoration.isToSource, root.original?.identity != identity.identity {
+        if restoration.isToSource, root.original?.identity != header.source?.identity {
             let path = LocalFile(bytes: root.path)
             refusals.append(
                 Refusal(
@@ -116,8 +116,20 @@ struct SnapshotSource: PlanSource {
                 ))
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
-        // No option overrides these refusals.
-        return refusals.isEmpty ? nil : Plan(refusing: refusals.map { Refusal($0.reason) })
+        if refusals.isEmpty, let refusal = try occupiedRefusal() { refusals.append(refusal) }
+        return refusals.isEmpty ? nil : Plan(refusing: refusals.map(\.withoutOption))
+    }
+
+    /// A whole tree does not go beside other entries.
+    private func occupiedRefusal() throws -> Refusal? {
+        guard !restoration.goesBesideOthers, let directory = root.directory else { return nil }
+        let others = try DirectoryListing.names(in: directory).filter {
+            $0 != FileName.state && $0 != FileName.lostAndFound
+        }
+        guard !others.isEmpty else { return nil }
+        return Refusal(
+            "\(LocalFile(bytes: root.path)) holds other entries already, and a whole tree is copied to an empty "
+                + "directory only: name the paths to restore, or give --to with another directory")
     }
 
     private func linkRefusal() throws -> Refusal? {
@@ -142,6 +154,10 @@ struct SnapshotSource: PlanSource {
             .union(restoration.keepsDrift ? tree.returned.new : [])
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
+        // Of several file systems, inodes may be equal by chance.
+        if header.sources.count > 1 {
+            policy.mayBeSame = { [tree] in $0 == $1 || tree.location(of: $0) == $1 }
+        }
         return policy
     }
 
@@ -154,7 +170,7 @@ struct SnapshotSource: PlanSource {
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
         let monitor = monitor
         let scan = try BackgroundScan {
-            try TreeCursor(present, .target.apart(from: nil), filter: nil, monitor: monitor)
+            try TreeCursor(present, .target, filter: nil, monitor: monitor)
         }
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
@@ -174,7 +190,7 @@ struct SnapshotSource: PlanSource {
         let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
         try merge.run(source: entries, target: present, manifest: FileList?.none)
         var findings = TreeScan.Findings()
-        findings.mounts = present.mounts
+        (findings.mounts, findings.locked) = (present.mounts, present.locked)
         return findings
     }
 
@@ -256,12 +272,14 @@ struct SnapshotSource: PlanSource {
     }
 
     func conclude(_ plan: inout Plan) {
-        plan.refusals = plan.refusals.map { Refusal($0.reason) } + (pathCopy?.refusals ?? [])
+        // No option overrides the others.
+        plan.refusals = plan.refusals.map(\.withoutOption) + (pathCopy?.refusals ?? [])
+        if !plan.refusals.isEmpty, let pathCopy { plan.notes.removeAll(where: pathCopy.notes.contains) }
     }
 
     func planned(_ plan: Plan) -> PlannedSync {
         var planned = PlannedSync(
-            plan, from: contents, identity, attributes: options.attributes, scanned: scanned)
+            plan, from: contents, identities, attributes: options.attributes, scanned: scanned)
         planned.isOfSource = false
         planned.copy = copy
         planned.leavesStrangers = leavesStrangers

@@ -13,7 +13,7 @@ extension PathResolver {
             guard let (directory, name) = try location(of: file.path) else { return nil }
             return try directory.extendedAttributes(of: name, selection)
         } catch {
-            guard error.errno == .noSuchFile || error.errno == .notDirectory else { throw error }
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
             return nil
         }
     }

@@ -32,8 +32,13 @@ struct ContentSource: Sendable {
         PathResolver(root, locations: location)
     }
 
-    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File {
+    /// nil for several sources, which have no root of their own.
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
         if let earlierRoot { return earlierRoot }
+        return root.isJoined ? nil : try ContentSource.file(of: root, selection)
+    }
+
+    static func file(of root: Directory, _ selection: ExtendedAttributes.Selection) throws -> File {
         var file = File(path: .root, status: try root.status(), destination: [])
         file.extended = try ObjectHandle(of: root).extendedAttributes(selection)
         return file

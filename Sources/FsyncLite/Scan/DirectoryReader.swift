@@ -16,7 +16,7 @@ final class DirectoryReader {
     func list(_ root: Directory) throws(SystemError) -> ListedDirectory {
         ListedDirectory(
             try DirectoryListing(of: root), try root.status(), filter: scope(of: .root, below: nil),
-            isRoot: true)
+            role: root.isJoined ? .inner : .root)
     }
 
     /// Opens and lists a subdirectory.
@@ -34,7 +34,8 @@ final class DirectoryReader {
         if case .success(let (outer, path))? = parent.filter {
             scope = self.scope(of: path.appending(name), below: outer)
         }
-        return (ListedDirectory(listing, status, filter: scope), opened)
+        let role = directory.isJoined ? ListedDirectory.Role.part : .inner
+        return (ListedDirectory(listing, status, filter: scope, role: role), opened)
     }
 
     private func scope(of path: RelativePath, below outer: FilterScope?) -> ListedDirectory.Scope? {
@@ -56,11 +57,10 @@ final class DirectoryReader {
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
-        if listed.isRoot {
+        if listed.role != .inner {
             let name = listed.listing.name(at: index)
             if name.elementsEqual(FileName.state.bytes) { return false }
-            if options.leavesLostAndFound(in: listed.status), name.elementsEqual(FileName.lostAndFound.bytes)
-            {
+            if name.elementsEqual(FileName.lostAndFound.bytes), options.leavesLostAndFound(in: listed) {
                 return false
             }
         }

@@ -5,14 +5,14 @@ import FileSystem
 struct FilteredWalk: Sendable {
     private let filters: Filters
     private let source: Directory
-    private let rootDevice: DeviceNumber
+    private let devices: RootDevices
 
     /// nil if there are no filters.
     init?(_ filters: Filters, source: Directory) throws {
         guard !filters.isEmpty else { return nil }
         self.filters = filters
         self.source = source
-        rootDevice = try source.status().device
+        devices = try RootDevices(source)
     }
 
     /// Finds the directories of the source; for one thread.
@@ -24,7 +24,7 @@ struct FilteredWalk: Sendable {
     func scope(
         of path: RelativePath, below outer: FilterScope?, _ resolver: PathResolver
     ) throws -> FilterScope {
-        let contents = try FilteredWalk.contents(of: path, filters, resolver, rootDevice)
+        let contents = try FilteredWalk.contents(of: path, filters, resolver, devices)
         guard var scope = outer else { return FilterScope(filters, root: contents) }
         scope.enter(path, contents)
         return scope
@@ -39,7 +39,7 @@ struct FilteredWalk: Sendable {
 
     /// Empty if the source has no such directory.
     static func contents(
-        of path: RelativePath, _ filters: Filters, _ source: PathResolver, _ rootDevice: DeviceNumber
+        of path: RelativePath, _ filters: Filters, _ source: PathResolver, _ devices: RootDevices
     ) throws -> FilterDirectory {
         guard filters.ignoreFileName != nil || filters.excludesCaches || filters.staysOnFileSystem else {
             return FilterDirectory()
@@ -55,7 +55,7 @@ struct FilteredWalk: Sendable {
         }
         do throws(SystemError) {
             if filters.staysOnFileSystem {
-                contents.isOtherFileSystem = try directory.status().device != rootDevice
+                contents.isOtherFileSystem = try directory.status().device != devices[path]
             }
             if let name = filters.ignoreFileName {
                 contents.ignoreFile = try read(name, in: directory, limit: FilterRules.sizeLimit)
@@ -89,16 +89,36 @@ struct FilteredWalk: Sendable {
     }
 }
 
+/// The file systems of a source's root, or of each of several.
+struct RootDevices: Sendable {
+    private let root: DeviceNumber
+    private let parts: [ArraySlice<UInt8>: DeviceNumber]
+
+    init(_ source: Directory) throws(SystemError) {
+        root = try source.status().device
+        var parts: [ArraySlice<UInt8>: DeviceNumber] = [:]
+        for (name, directory) in source.parts { parts[name.bytes] = try directory.status().device }
+        self.parts = parts
+    }
+
+    /// The file system of the root that a path is below.
+    subscript(path: RelativePath) -> DeviceNumber {
+        parts.isEmpty ? root : parts[path.firstComponent] ?? root
+    }
+}
+
 extension Filters {
     /// The decision for one path of a source, as in a run.
     ///
     /// - Parameter target: gives the type if the source has no such entry.
-    public func explain(_ path: RelativePath, source: [UInt8], target: [UInt8]) throws -> FilterDecision {
-        let decide = try decisions(in: LocalFile(bytes: source).directory())
-        var status: FileStatus?
-        for tree in [source, target] where status == nil {
-            guard try LocalFile(bytes: tree).exists else { continue }
-            status = try PathResolver(LocalFile(bytes: tree).directory()).status(of: path)
+    public func explain(
+        _ path: RelativePath, source: MirrorSource, target: [UInt8]
+    ) throws -> FilterDecision {
+        let source = try source.open()
+        let decide = try decisions(in: source)
+        var status = try PathResolver(source).status(of: path)
+        if status == nil, try LocalFile(bytes: target).exists {
+            status = try PathResolver(LocalFile(bytes: target).directory()).status(of: path)
         }
         return try decide(path, status?.type ?? .file, status?.size ?? 0)
     }
@@ -108,10 +128,10 @@ extension Filters {
 
     /// Decisions for single paths, by the directories of a source.
     func decisions(in source: Directory) throws -> Decisions {
-        let (resolver, device) = (PathResolver(source), try source.status().device)
+        let (resolver, devices) = (PathResolver(source), try RootDevices(source))
         return { path, type, size in
             try explain(path, type: type, size: size) {
-                try FilteredWalk.contents(of: $0, self, resolver, device)
+                try FilteredWalk.contents(of: $0, self, resolver, devices)
             }
         }
     }

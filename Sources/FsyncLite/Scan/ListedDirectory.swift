@@ -5,7 +5,15 @@ final class ListedDirectory: Sendable {
     let listing: DirectoryListing
     let status: FileStatus
     let filter: Scope?
-    let isRoot: Bool
+    let role: Role
+
+    /// Names at the top of a tree are reserved.
+    enum Role: Sendable {
+        case inner
+        case root
+        /// A root of several, which are joined.
+        case part
+    }
 
     /// The rules for the entries, and the path; nil without filters. Reading the ignore files can fail.
     typealias Scope = Result<(rules: FilterScope, path: RelativePath), any Error>
@@ -16,9 +24,9 @@ final class ListedDirectory: Sendable {
     nonisolated(unsafe) var unread = 0
 
     init(
-        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, isRoot: Bool = false
+        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner
     ) {
-        (self.listing, self.status, self.filter, self.isRoot) = (listing, status, filter, isRoot)
+        (self.listing, self.status, self.filter, self.role) = (listing, status, filter, role)
     }
 
     /// The most entries of a window.

@@ -16,8 +16,6 @@ struct TreeCursor {
 
     private var progress = SyncProgress(.scanning)
     private let rootDevice: DeviceNumber
-    /// This root or the other is one of a file system, which may have a `lost+found`.
-    private let leavesLostAndFound: Bool
     private let options: TreeScan.Options
     private let monitor: any Monitor
     private let filter: FilteredWalk?
@@ -30,8 +28,8 @@ struct TreeCursor {
     private var next: ReadingList.Reading?
 
     private struct Level {
+        let listed: ListedDirectory
         let listing: DirectoryListing
-        let filter: ListedDirectory.Scope?
         /// The present part of the entries, and the numbers of the windows after it.
         var window: ListingWindow
         var later: ArraySlice<Int>
@@ -41,8 +39,10 @@ struct TreeCursor {
         /// The next of the window's subdirectories.
         var subdirectory = 0
 
+        var filter: ListedDirectory.Scope? { listed.filter }
+
         init(_ reading: ReadingList.Reading, pathLength: Int) {
-            (listing, filter) = (reading.listed.listing, reading.listed.filter)
+            (listed, listing) = (reading.listed, reading.listed.listing)
             (window, later) = (reading.window, reading.later)
             self.pathLength = pathLength
         }
@@ -61,7 +61,6 @@ struct TreeCursor {
         chain = DirectoryChain(root: root)
         status = try root.status()
         rootDevice = status.device
-        leavesLostAndFound = options.leavesLostAndFound(in: status)
         prefetch = try DirectoryPrefetch(root, options, filter: filter)
         var reading = prefetch.root
         try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
@@ -107,16 +106,17 @@ struct TreeCursor {
         guard let found = level.window.status(at: index) else { return false }
         status = found
         isListed = true
-        if outerLevels.isEmpty,
-            level.listing.name(at: index).elementsEqual(FileName.state.bytes)
-        {
-            findings.metReservedName = true
-            return false
-        }
-        if leavesLostAndFound, outerLevels.isEmpty, case .directory = status.type,
-            level.listing.name(at: index).elementsEqual(FileName.lostAndFound.bytes)
-        {
-            return false
+        if level.listed.role != .inner {
+            let name = level.listing.name(at: index)
+            if name.elementsEqual(FileName.state.bytes) {
+                findings.metReservedName = true
+                return false
+            }
+            if case .directory = status.type, name.elementsEqual(FileName.lostAndFound.bytes),
+                options.leavesLostAndFound(in: level.listed)
+            {
+                return false
+            }
         }
         if case .socket = status.type, options.omitsSockets {
             findings.omittedSockets += 1
@@ -186,7 +186,7 @@ struct TreeCursor {
         else { return true }
         let id = subdirectories[level.subdirectory].id
         level.subdirectory += 1
-        if let other = options.other, other.isSameObject(as: status) {
+        if options.others.contains(where: { $0.isSameObject(as: status) }) {
             throw SyncError(
                 .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
                 "one of source and target lies inside the other, by way of a mount")
@@ -203,6 +203,10 @@ struct TreeCursor {
             }
         } catch {
             switch error.errno {
+            case .notDirectory where options.toleratesUnreadable,
+                .tooManyLinks where options.toleratesUnreadable, .stale where options.toleratesUnreadable:
+                isListed = false
+                findings.problems.append(.retyped(path))
             case _ where Errno.noDirectory.contains(error.errno):
                 return false
             case _ where options.toleratesUnreadable:

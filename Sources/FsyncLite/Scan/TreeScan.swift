@@ -12,9 +12,9 @@ package final class TreeScan: EntryStream {
         package var toleratesUnreadable = false
         /// Mount points are yielded and noted, but not entered.
         package var staysOnMount = false
-        /// The root of the other tree. Meeting it is an error: neither tree may be inside the other, and a bind mount
+        /// The roots of the other tree. Meeting one is an error: neither tree may be inside the other, and a bind mount
         /// can put it there although the parent directories do not show it.
-        package var other: FileStatus?
+        package var others: [FileStatus] = []
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
@@ -43,15 +43,15 @@ package final class TreeScan: EntryStream {
         package static let target = Options(staysOnMount: true)
 
         /// Whether `lost+found`, which mkfs and fsck make for themselves, takes no part: one of the two roots is that
-        /// of a file system.
-        func leavesLostAndFound(in root: FileStatus) -> Bool {
-            root.isMountRoot || other?.isMountRoot ?? false
+        /// of a file system. To one of several sources the other tree is no counterpart.
+        func leavesLostAndFound(in listed: ListedDirectory) -> Bool {
+            listed.status.isMountRoot || listed.role == .root && others.contains(where: \.isMountRoot)
         }
 
-        /// The same, with the root of the other tree.
-        package func apart(from other: FileStatus?) -> Options {
+        /// The same, with the roots of the other tree.
+        package func apart(from others: [FileStatus]) -> Options {
             var options = self
-            options.other = other
+            options.others = others
             return options
         }
 

@@ -187,6 +187,10 @@ final class ContentCopier {
         } catch let error as SystemError {
             switch error.errno {
             case .noSuchFile, .notDirectory: throw gone(file)
+            // A symlink or a socket has its name, or a symlink that of a directory above.
+            case .tooManyLinks, .noSuchDevice:
+                throw contents.isEarlier
+                    ? gone(file) : Unstageable(outcome: .failed(.retyped(file.path)))
             default: throw unreadable(file, error.errno)
             }
         }

@@ -104,7 +104,9 @@ final class ComparisonLog {
 
 extension Match {
     /// Everything that distinguishes one comparison of these two files from another.
-    func comparisonKey(of source: ManifestHeader.Source) -> Digest {
+    func comparisonKey(of sources: [ManifestHeader.Source]) -> Digest {
+        let top = self.source.path.firstComponent
+        let source = sources.first { $0.name.map { $0.utf8.elementsEqual(top) } ?? true }
         func text(_ status: FileStatus) -> String {
             func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
             return "\(status.inode) \(status.size) \(text(status.created)) \(text(status.modified)) "
@@ -112,7 +114,8 @@ extension Match {
         }
         var hash = SHA256()
         for part in [
-            source.fileSystem, "\(source.identity.inode)", text(self.source.status), text(target.status),
+            source?.fileSystem ?? "", "\(source?.identity.inode ?? 0)", text(self.source.status),
+            text(target.status),
             isDigestComparable ? base?.digest?.description ?? "-" : "-",
         ] {
             hash.update(Array("\(part)\n".utf8))

@@ -65,3 +65,17 @@ extension StateDirectory {
         }
     }
 }
+
+extension Directory {
+    /// Whether a commit into this directory was begun and not ended, so that it holds parts of two trees.
+    func holdsUnfinishedCommit() throws -> Bool {
+        // The state of another user counts for nothing: anyone could make one.
+        guard let status = try status(of: FileName.state), status.type == .directory,
+            status.owner == Account.effectiveUser
+        else { return false }
+        let state = try directory(FileName.state)
+        return try [Journal.Direction.forward, .backward].contains {
+            try state.status(of: $0.entry.name) != nil
+        }
+    }
+}

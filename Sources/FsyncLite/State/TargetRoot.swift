@@ -85,6 +85,20 @@ struct TargetRoot {
         try directory != nil || LocalFile(bytes: path).parent.isDirectory
     }
 
+    /// A symlink that leads nowhere is no target, and none is made behind it.
+    func danglingRefusal() throws -> Refusal? {
+        let file = LocalFile(bytes: path)
+        guard directory == nil, try file.parent.isDirectory else { return nil }
+        let location = try file.location(.pathOnly)
+        guard try location.directory.status(of: location.name)?.type == .symlink else { return nil }
+        let destination = try location.directory.destination(of: location.name)
+        let isAbsolute = destination.first == UInt8(ascii: "/")
+        let missing = isAbsolute ? LocalFile(bytes: destination) : file.parent + destination
+        return Refusal(
+            "the target \(file) is a symlink to \(missing), which does not exist: is a disk missing? If not, make that directory"
+        )
+    }
+
     /// Creates the target if it is missing, and locks it.
     mutating func make(parents: Bool) throws {
         guard directory == nil else { return }
@@ -96,10 +110,7 @@ struct TargetRoot {
             try location.directory.makeDirectory(location.name)
         } catch {
             guard error.errno == .exists else { throw error }
-            if try location.directory.status(of: location.name)?.type == .symlink {
-                throw SyncError(
-                    .refused, path: path, "this symlink leads nowhere; make the directory it names")
-            }
+            if let refusal = try danglingRefusal() { throw SyncError(.refused, path: path, refusal.reason) }
             throw SyncError(.locked, path: path, "another run made this just now; run again")
         }
         // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole

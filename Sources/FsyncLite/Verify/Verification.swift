@@ -8,8 +8,8 @@ public struct Verification: Sendable {
     public var readsContent = false
     /// The part of the files that is read.
     public var part = Part.all
-    /// The directory that the tree mirrors, to tell which of the two copies has rotted.
-    public var source: [UInt8]?
+    /// What the tree mirrors, to tell which of the two copies has rotted.
+    public var source: MirrorSource?
 
     let manifest: Tree
     let tree: [UInt8]
@@ -78,16 +78,26 @@ public struct Verification: Sendable {
         return summary
     }
 
+    /// Paths of a tree with several sources begin with their names.
+    private func checkSource(_ header: ManifestHeader?) throws {
+        guard let source, let names = header?.sources.map(\.name), !names.isEmpty,
+            names != source.directories.map(\.name)
+        else { return }
+        let list = names.map { "--source \($0.map { "\($0)=" } ?? "")DIR" }.joined(separator: " ")
+        throw SyncError(.usage, path: manifest.path, "it is of other sources; give \(escapedText(list.utf8))")
+    }
+
     private func compare(
         _ recorded: some EntryStream, _ header: ManifestHeader?, _ report: (Discrepancy) throws -> Void
     ) throws -> Summary {
+        try checkSource(header)
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.attributes = header?.attributes ?? .all
         let root = try LocalFile(bytes: tree).directory()
         let scan = try TreeScan(
             root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
-        let (monitor, other) = (monitor, try source.map { try LocalFile(bytes: $0).directory() })
+        let (monitor, other) = (monitor, try source?.open())
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {

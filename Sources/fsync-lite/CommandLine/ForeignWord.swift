@@ -2,14 +2,18 @@
 struct ForeignWord: Sendable {
     let spellings: [String]
     let hint: String
-    /// The command that takes the same arguments.
     let command: String?
+    /// The command takes the same arguments.
+    let hasSameArguments: Bool
     /// The commands with which this option means that; empty for any.
     private(set) var commands: [String] = []
 
     /// - Parameter hint: what else there is to say of `command`, or all there is to say.
-    init(_ spellings: String..., as command: String? = nil, hint: String = "") {
+    init(
+        _ spellings: String..., as command: String? = nil, hasSameArguments: Bool = true, hint: String = ""
+    ) {
         (self.spellings, self.command, self.hint) = (spellings, command, hint)
+        self.hasSameArguments = hasSameArguments
     }
 
     /// The same as an option of these commands only.
@@ -27,7 +31,11 @@ extension ProgramDescription {
             return nil
         }
         guard let command = descriptions.first(where: { $0.name == word.command }) else { return word.hint }
-        let isPlain = !arguments.isEmpty && !arguments.contains { $0.first == UInt8(ascii: "-") }
+        let needed = command.arguments.count { !$0.isOptional }
+        let isPlain =
+            word.hasSameArguments && arguments.count >= needed
+            && (arguments.count <= command.arguments.count || command.arguments.contains { $0.isRepeated })
+            && !arguments.isEmpty && !arguments.contains { $0.first == UInt8(ascii: "-") }
         let words = isPlain ? arguments.map(Shell.word) : command.arguments.map(\.usage)
         let line = ([name, command.name] + words).joined(separator: " ")
         return "that is: \(line)" + (word.hint.isEmpty ? "" : "; \(word.hint)")

@@ -33,8 +33,8 @@ enum ManifestShowCommand: Command {
             try console.line("manifest            \(escapedText(header.id.utf8))")
             try console.line("root                \(LocalFile(bytes: header.root))")
             try console.line("created             \(header.created.localText)")
-            if let source = header.source, source.path != header.root {
-                try console.line("source              \(LocalFile(bytes: source.path))")
+            for source in header.sources where source.path != header.root {
+                try console.line("source              \(source.text)")
             }
         }
         try row("entries", statistics.summary.entries, to: &console)
@@ -79,9 +79,7 @@ enum TreeStatisticsDocument {
             document.text.field("id", header.id)
             document.text.field("root", "root_base64", header.root[...])
             document.text.field("created", header.created)
-            if let source = header.source {
-                document.text.field("source", "source_base64", source.path[...])
-            }
+            document.text.sources(header.sources.map { ($0.name, $0.path) })
         }
         document.text.key("summary")
         document.text.summary(statistics.summary)

@@ -10,7 +10,9 @@ enum ManifestVerifyCommand: Command {
     private static let part = OptionDescription.value(
         "--part", "K/N", "read only the K-th of N parts of the files, such as 3/30")
     private static let source = OptionDescription.value(
-        "--source", "DIR", "read also the files of the directory that TREE is a mirror of")
+        "--source", "DIR",
+        "read also the files of the directory that TREE is a mirror of; NAME=DIR for each of several",
+        repeatable: true)
     private static let repair = OptionDescription.flag(
         "--repair", "put the good copy in the place of a rotten one")
 
@@ -34,14 +36,16 @@ enum ManifestVerifyCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
         let tree = try invocation.argument(tree)
-        for path in [tree] + given.values(source) where try !LocalFile(bytes: path).isDirectory {
+        let source = try mirrored(given.values(source))
+        for path in [tree] + (source?.directories.map(\.path) ?? [])
+        where try !LocalFile(bytes: path).isDirectory {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
         TerminationSignal.watch()
         var verification = Verification(
             of: tree, by: try Tree(path: try invocation.argument(manifest)),
             monitor: RunMonitor(isQuiet: true))
-        verification.source = given.value(source)
+        verification.source = source
         verification.readsContent = given.has(digest) || verification.source != nil
         let repairs = given.has(repair)
         if repairs, verification.source == nil {
@@ -77,6 +81,22 @@ enum ManifestVerifyCommand: Command {
             )
         }
         return output.remaining > 0 ? .different : .done
+    }
+
+    /// A directory, or each of several with the name that the manifest has for it.
+    private static func mirrored(_ values: [[UInt8]]) throws -> MirrorSource? {
+        guard let first = values.first else { return nil }
+        if values.count == 1, try LocalFile(bytes: first).exists { return .directory(first) }
+        var paths: [String: [UInt8]] = [:]
+        for value in values {
+            let parts = value.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            guard parts.count == 2, let name = String(validating: parts[0], as: UTF8.self) else {
+                guard values.count > 1 else { return .directory(first) }
+                throw UsageError("\(quoted(value)) is no source of several", hint: "give each as NAME=DIR")
+            }
+            paths[name] = Array(parts[1])
+        }
+        return .named(paths)
     }
 }
 

@@ -46,6 +46,10 @@ enum PlanCommand: Command {
             throw UsageError("\(option.name) is for a job", hint: "leave it away, or give --job JOB")
         }
         let run = try SyncRun(invocation, settings, planned)
+        guard !given.has(out) || run.source.directories.count == 1 else {
+            throw UsageError(
+                "a plan of several sources is not saved", hint: "leave \(out.name) away; run JOB plans anew")
+        }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
             let path = try RelativePath(argument: path)
@@ -65,7 +69,7 @@ enum PlanCommand: Command {
         guard code == .done else { return code }
         if let file = given.value(out) {
             let words = SavedPlan.words(for: run.given, run.options.filters)
-            try SavedPlan(plan, source: run.source, target: run.target, options: words)
+            try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
                 .write(to: LocalFile(bytes: file))
             if run.listsPlan {
                 Console.complain("saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")

@@ -31,11 +31,7 @@ enum RunCommand: Command {
         // All jobs are checked before the first one begins.
         let isAll = invocation.options.has(all)
         let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: invocation.values(job))
-        guard !jobs.isEmpty else {
-            throw UsageError(
-                "the settings name no jobs, or only disabled ones",
-                hint: "fsync-lite settings init writes settings to begin with")
-        }
+        guard !jobs.isEmpty else { throw settings.noJobs }
         if let option = OptionDescription.firstRun.first(where: invocation.options.has),
             isAll || jobs.count > 1
         {
@@ -120,7 +116,7 @@ enum RunCommand: Command {
         let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
         if given.has(.json) {
             do {
-                try PlanDocument(source: job.source, target: job.target).write(report, to: &console)
+                try PlanDocument(job.source, target: job.target).write(report, to: &console)
                 try console.flush()
             } catch {
                 Console.complain("\(error)")

@@ -24,12 +24,15 @@ enum SettingsShowCommand: Command {
         try console.line("settings     \(settings.own.map { "\($0.file)" } ?? "none")")
         if let name = invocation.values(job).first, let job = try settings.jobs(named: [name]).first {
             layers = try settings.layers(target: job.target, job: job)
-            try console.line("source       \(LocalFile(bytes: job.source))")
+            for source in job.source.directories {
+                try console.line("source       \(MirrorSource.text(source.name, source.path))")
+            }
             try console.line("target       \(LocalFile(bytes: job.target))")
             for hook in job.hooks { try console.line("\(hook.moment.rawValue.padded(to: 12)) \(hook)") }
         } else {
             for job in jobs {
-                let trees = "\(LocalFile(bytes: job.source)) to \(LocalFile(bytes: job.target))"
+                let sources = job.source.directories.map { "\(LocalFile(bytes: $0.path))" }
+                let trees = "\(sources.joined(separator: ", ")) to \(LocalFile(bytes: job.target))"
                 try console.line(
                     "job          \(job.labelled(trees))\(job.disabled == nil ? "" : " (disabled)")")
             }

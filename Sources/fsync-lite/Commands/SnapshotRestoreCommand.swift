@@ -79,7 +79,8 @@ enum SnapshotRestoreCommand: Command {
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
             complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)
-            return ExitCode(plan, keepGoing: run.options.keepGoing)
+            // What cannot be restored is listed, as by the run, and the rest goes ahead.
+            return plan.refusals.isEmpty ? ExitCode(plan.problems) : .refused
         }
         TerminationSignal.watch()
         let report = try run.apply(&console)

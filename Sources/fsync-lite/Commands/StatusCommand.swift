@@ -45,12 +45,9 @@ enum StatusCommand: Command {
             throw UsageError(
                 "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
-        let jobs = isAll ? try SettingsSources(options).enabledJobs() : []
-        guard !isAll || !jobs.isEmpty else {
-            throw UsageError(
-                "the settings name no jobs, or only disabled ones",
-                hint: "fsync-lite settings init writes settings to begin with")
-        }
+        let settings = isAll ? try SettingsSources(options) : nil
+        let jobs = try settings?.enabledJobs() ?? []
+        if let settings, jobs.isEmpty { throw settings.noJobs }
         let asked =
             try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
         if options.has(prometheus) {
@@ -132,7 +129,7 @@ enum StatusCommand: Command {
     private static func write(_ status: Target.Status, to console: inout Console) throws {
         if let (header, summary) = status.manifest {
             try console.line("manifest   \(SnapshotName.short(header.id)), of \(header.created.localText)")
-            if let source = header.source { try console.line("source     \(LocalFile(bytes: source.path))") }
+            for source in header.sources { try console.line("source     \(source.text)") }
             try console.line(
                 "holds      \(Amount.of(summary.files, "file")), "
                     + "\(Amount.of(summary.directories, "directory", "directories")), "

@@ -42,9 +42,7 @@ extension JSONText {
         if let (header, summary) = status.manifest {
             field("manifest", header.id)
             field("created", header.created)
-            if let source = header.source {
-                field("source", "source_base64", source.path[...])
-            }
+            sources(header.sources.map { ($0.name, $0.path) })
             key("summary")
             self.summary(summary)
         }

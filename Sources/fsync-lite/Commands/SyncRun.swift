@@ -12,7 +12,7 @@ struct SyncRun {
     static let allActions = OptionDescription.flag(
         OptionDescription.all.name, "list every action, however many")
 
-    let source: [UInt8]
+    let source: MirrorSource
     let target: [UInt8]
     /// Completed by settings.
     let given: GivenOptions
@@ -21,19 +21,18 @@ struct SyncRun {
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
     private let command: any Command.Type
-    /// The command line, for a restoration.
-    private let words: [[UInt8]]
+    private let typed: Invocation
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
 
     init(_ invocation: Invocation, _ restoration: Restoration) {
         self.restoration = restoration
-        source = restoration.target
+        source = .directory(restoration.target)
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
         (command, saved, job) = (invocation.command, nil, nil)
-        (isQuietAsked, words) = (invocation.options.has(.quiet), invocation.words)
+        (isQuietAsked, typed) = (invocation.options.has(.quiet), invocation)
     }
 
     init(_ invocation: Invocation) throws {
@@ -42,16 +41,16 @@ struct SyncRun {
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, command, self.job, words) = (nil, invocation.command, job, [])
+        (restoration, command, self.job, typed) = (nil, invocation.command, job, invocation)
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
         if let file = given.value(SyncRun.savedPlan) {
             let saved = try SavedPlan(reading: LocalFile(bytes: file))
             given = try saved.options(from: file, beside: invocation)
-            (source, target, self.saved) = (saved.source, saved.target, saved)
+            (source, target, self.saved) = (.directory(saved.source), saved.target, saved)
         } else {
-            source = try job?.source ?? SyncRun.directory(invocation, SyncRun.source)
+            source = try job?.source ?? .directory(SyncRun.directory(invocation, SyncRun.source))
             target = try job?.target ?? SyncRun.directory(invocation, SyncRun.target)
             saved = nil
             settable += OptionDescription.planning
@@ -88,7 +87,9 @@ struct SyncRun {
     var listsPlan: Bool { !isQuietAsked }
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
-    var document: PlanDocument { PlanDocument(source: source, target: target) }
+    /// As on a command line.
+    var trees: [[UInt8]] { source.directories.map(\.path) + [target] }
+    var document: PlanDocument { PlanDocument(source, target: target) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// Runs `body` with the synchronizer and shows its progress.
@@ -96,18 +97,42 @@ struct SyncRun {
         let monitor = RunMonitor(isQuiet: isQuiet)
         defer { monitor.clear() }
         guard let restoration else {
-            return try body(Synchronizer(source: source, target: target, options: options, monitor: monitor))
+            return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
         }
         return try body(Synchronizer(restoration, monitor: monitor))
     }
 
-    /// The command line to retry with.
+    /// The command line as it was typed, with options that go ahead.
     func command(adding options: [String]) -> String {
-        if let job { return job.command(RunCommand.name, options, given) }
-        let words =
-            restoration != nil
-            ? words.map(Shell.word) : [ApplyCommand.name] + [source, target].map(Shell.word)
-        return (["fsync-lite"] + words + options).joined(separator: " ")
+        let words: [[UInt8]]
+        let description: CommandDescription
+        if let job {
+            (words, description) = ([Array(job.name.utf8)], RunCommand.description)
+        } else if restoration == nil {
+            (words, description) = (trees, ApplyCommand.description)
+        } else {
+            description = typed.command.description
+            words = description.arguments.flatMap(typed.values)
+        }
+        // What makes a plan or several jobs of it, and a value that was too small, are left out.
+        var replaced = options.map { String($0.prefix { $0 != " " }) }
+        if restoration == nil { replaced += [OptionDescription.dryRun.name, OptionDescription.all.name] }
+        let kept = typed.options.list.filter { option in
+            description.options.contains {
+                $0.name == option.name && ($0.isRepeatable || !replaced.contains($0.name))
+            }
+        }
+        func text(_ options: [(name: String, value: [UInt8]?)]) -> [String] {
+            options.flatMap { [$0.name] + [$0.value].compactMap { $0.map(Shell.word) } }
+        }
+        let settings = OptionDescription.settingsFile.name
+        let needed =
+            text(kept.filter { $0.name != settings }) + options + text(kept.filter { $0.name == settings })
+        let isOdd = words.contains { $0.first == UInt8(ascii: "-") }
+        let arguments = words.map(Shell.word)
+        return
+            (["fsync-lite"] + description.words + (isOdd ? needed + ["--"] + arguments : arguments + needed))
+            .joined(separator: " ")
     }
 
     /// A line prefixed with the name of the job, if there is one.
@@ -132,7 +157,7 @@ struct SyncRun {
         for refusal in refusals { complain("refused: \(refusal.reason)") }
         guard !refusals.isEmpty else { return }
         if saved != nil {
-            let paths = [source, target].map(Shell.word).joined(separator: " ")
+            let paths = trees.map(Shell.word).joined(separator: " ")
             complain("to look again: fsync-lite plan \(paths) --out FILE")
         } else if refusals.allSatisfy({ $0.option != nil }) {
             var options: [String] = []

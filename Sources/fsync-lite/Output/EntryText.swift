@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FsyncLite
 
@@ -74,5 +75,16 @@ struct EntryText {
                 bytes.append(UInt8(ascii: isExecutable ? "x" : "-"))
             }
         }
+    }
+}
+
+extension ManifestHeader.Source {
+    /// Such as `home: /home`; a single source has no name.
+    var text: String { MirrorSource.text(name, path) }
+}
+
+extension MirrorSource {
+    static func text(_ name: String?, _ path: [UInt8]) -> String {
+        (name.map { "\(escapedText($0.utf8)): " } ?? "") + "\(LocalFile(bytes: path))"
     }
 }

@@ -5,7 +5,7 @@ import FsyncLite
 /// A named apply from the settings.
 struct Job {
     let name: String
-    let source: [UInt8]
+    let source: MirrorSource
     let target: [UInt8]
     let options: SettingsLayer
     let hooks: [Hook]
@@ -14,20 +14,48 @@ struct Job {
 
     init(_ name: String, _ values: SettingValues, in file: SettingsFile<UserSettings>) throws {
         let path = ["jobs", name]
-        func directory(_ key: String) throws -> [UInt8] {
-            guard let value = values[key] else { throw file.error(path, "\"\(key)\" is missing.") }
-            guard case .text(let text) = value, let directory = SettingsSources.path(text) else {
-                throw file.error(path + [key], "A path from / or ~/ is needed.")
+        func directory(_ value: SettingValue?, _ keys: [String]) throws -> [UInt8] {
+            guard case .text(let text)? = value, let directory = SettingsSources.path(text) else {
+                throw file.error(path + keys, "A path from / or ~/ is needed.")
             }
             return directory
         }
+        func source() throws -> MirrorSource {
+            guard let sources = values[Job.sources] else {
+                guard let value = values[Job.source] else {
+                    throw file.error(path, "\"\(Job.source)\" or \"\(Job.sources)\" is missing.")
+                }
+                return .directory(try directory(value, [Job.source]))
+            }
+            guard values[Job.source] == nil else {
+                throw file.error(
+                    path + [Job.sources],
+                    "A job has \"\(Job.source)\" or \"\(Job.sources)\", not both.")
+            }
+            guard case .object(let named) = sources, !named.isEmpty else {
+                throw file.error(path + [Job.sources], "An object is needed: each source by a name.")
+            }
+            return .named(
+                try named.reduce(into: [:]) { paths, source in
+                    let keys = [Job.sources, source.key]
+                    if let fault = MirrorSource.fault(ofName: source.key) {
+                        throw file.error(path + keys, "\(fault.prefix(1).uppercased())\(fault.dropFirst()).")
+                    }
+                    paths[source.key] = try directory(source.value, keys)
+                })
+        }
+        guard !name.isEmpty, !name.hasPrefix("-") else {
+            throw file.error(path, "The name of a job is a word that does not begin with -.")
+        }
         self.name = name
-        source = try directory("source")
-        target = try directory("target")
+        self.source = try source()
+        guard let value = values[Job.target] else { throw file.error(path, "\"\(Job.target)\" is missing.") }
+        target = try directory(value, [Job.target])
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,
-            beside: ["source", "target", Job.disabled, Job.comment] + moments.map(\.rawValue))
+            beside: [Job.source, Job.sources, Job.target, Job.disabled, Job.comment] + moments.map(\.rawValue)
+        )
         hooks = try moments.compactMap { moment in
             guard let value = values[moment.rawValue] else { return nil }
             return try file.locating(path + [moment.rawValue]) { try Hook(moment, value) }
@@ -44,6 +72,9 @@ struct Job {
     }
 
     /// Keys of a job that are no options.
+    static let source = "source"
+    static let sources = "sources"
+    static let target = "target"
     static let disabled = "disabled"
     static let comment = "comment"
 

@@ -55,8 +55,16 @@ struct SettingsManualPage: Sendable {
         """
 
     private static let jobKeys = [
-        ("source", "the directory whose contents are mirrored: a path from / or ~/"),
-        ("target", "the directory that becomes the mirror: a path from / or ~/"),
+        (Job.source, "the directory whose contents are mirrored: a path from / or ~/"),
+        (
+            Job.sources,
+            """
+            in place of a source, an object of several by name, such as {"etc": "/etc", "home": "/home"}: each is \
+            mirrored to the directory of its name in the target, all in one transaction. Patterns are of the target's \
+            tree, as in /home/*/.cache; each source has the guards of one by itself
+            """
+        ),
+        (Job.target, "the directory that becomes the mirror: a path from / or ~/"),
         (Job.disabled, "true for a job that run leaves out"), (Job.comment, "a text, for people"),
     ]
 

@@ -71,6 +71,21 @@ struct SettingsSources {
 
     func enabledJobs() throws -> [Job] { try jobs().filter { $0.disabled == nil } }
 
+    /// The error where there is no job to run.
+    var noJobs: UsageError {
+        guard let own else {
+            return UsageError(
+                "there are no settings, so there are no jobs",
+                hint: "fsync-lite settings init writes settings to begin with")
+        }
+        guard own.content.jobs.isEmpty else {
+            return UsageError(
+                "every job in \(own.file) is disabled", hint: "take \"\(Job.disabled)\" out of a job there")
+        }
+        return UsageError(
+            "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
+    }
+
     func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {

@@ -339,4 +339,60 @@ struct GuardTests {
         #expect(try scene.text("target/n/b/x") == "1")
         try scene.mirror()
     }
+
+    /// What was typed, and what goes ahead: a refusal leads to no other that was overcome before.
+    @Test func hintIsTheTypedCommandAndWhatIsNeeded() throws {
+        let scene = try MirrorScene(["a": "a", "b.tmp": "b"], inMemory: true)
+        try scene.build(["theirs": "theirs"], at: "target")
+        for command in ["plan", "apply"] {
+            let run = try scene.run(command, "source", "target", "--exclude", "*.tmp", "--create-parents")
+            #expect(
+                run.errors.contains(
+                    "to go ahead: fsync-lite apply source target --exclude '*.tmp' --create-parents --adopt\n"
+                ),
+                "\(run.errors)")
+        }
+        try scene.build(
+            .file(#"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
+            at: "settings.json")
+        let words = ["run", "j", "--settings", "settings.json"]
+        for (typed, printed) in [
+            ([], "--create-target"), (["--adopt"], "--adopt --create-target"),
+            (["--create-target"], "--create-target --adopt"),
+        ] {
+            let run = try scene.run(words + typed)
+            #expect(
+                run.errors.contains("to go ahead: fsync-lite run j \(printed) --settings settings.json\n"),
+                "\(run.errors)")
+        }
+        #expect(try scene.run(words + ["--create-target", "--adopt"]).code == 0)
+        for number in 1...20 { try scene.build(.file("x"), at: "source/\(number)") }
+        #expect(try scene.run("apply", "source", "target").code == 0)
+        for number in 1...20 { try scene.remove("source/\(number)") }
+        let limit = try scene.run("apply", "--max-delete", "3", "--verify", "source", "target")
+        #expect(
+            limit.errors.contains("fsync-lite apply source target --verify --max-delete 20\n"),
+            "\(limit.errors)")
+        // A name that looks like an option.
+        try scene.build(["x": "x"], at: "-odd")
+        let odd = try scene.run("apply", "--", "-odd", "target")
+        #expect(
+            odd.errors.contains(
+                "to go ahead: fsync-lite apply --max-delete 22 --change-source -- -odd target\n"),
+            "\(odd.errors)")
+    }
+
+    @Test func aSymlinkThatLeadsNowhereIsNoTarget() throws {
+        let scene = try MirrorScene(["a": "a"], inMemory: true)
+        try scene.build(.symlink("missing"), at: "target")
+        for command in ["plan", "apply"] {
+            let run = try scene.run(command, "source", "target")
+            #expect(
+                run.code == 4
+                    && run.errors.contains(
+                        "is a symlink to ./missing, which does not exist: is a disk missing?"),
+                "\(run.errors)")
+            #expect(!run.errors.contains("to go ahead"))
+        }
+    }
 }

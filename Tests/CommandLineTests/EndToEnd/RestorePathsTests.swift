@@ -67,11 +67,68 @@ struct RestorePathsTests {
         #expect(plan.code == 0 && plan.output.contains("~ docs/a  3 B"), "\(plan.errors)")
         #expect(try TreeSnapshot(scene.path("there")) == before)
         let run = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite")
-        #expect(run.code == 0 && run.errors.contains("overwritten: docs/a"), "\(run.errors)")
+        #expect(
+            run.code == 0 && run.errors.contains("the snapshot's content replaces that of docs/a"),
+            "\(run.errors)")
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/mine") == "mine")
         let there = try TreeSnapshot(scene.path("there"))
         #expect(there.inode("docs/a") == there.inode("docs/a2"))
         #expect(!scene.exists("there/.fsync-lite"))
+    }
+
+    /// Where only attributes differ, nothing is overwritten, and where the run is refused.
+    @Test func onlyWhatIsOverwrittenIsSaidToBe() throws {
+        let scene = try scene()
+        try restore(scene, "latest~1", "docs/b", "--to", "there").expectDone()
+        try scene.setMode(0o600, of: "there/docs/b")
+        let equal = try restore(scene, "latest~1", "docs/b", "--to", "there", "--overwrite")
+        #expect(equal.code == 0 && !equal.errors.contains("replaces"), "\(equal.errors)")
+        try scene.build(["a": "theirs", "deep": "a file"], at: "there/docs")
+        try scene.remove("there/docs/b")
+        try scene.build(["b": ["mine": "mine"]], at: "there/docs")
+        let refused = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite")
+        #expect(refused.code == 4 && !refused.errors.contains("replaces"), "\(refused.errors)")
+    }
+
+    @Test(.needs(.immutableFiles))
+    func immutableFileIsRefused() throws {
+        let scene = try MirrorScene(["docs": ["a": "one"]])
+        try scene.mirror()
+        try scene.build(["docs": ["a": "theirs"]], at: "there")
+        try HostCommand.run("chattr", "+i", scene.path("there/docs/a"))
+        defer { _ = try? HostCommand.run("chattr", "-i", scene.path("there/docs/a")) }
+        let run = try restore(scene, "latest", "docs", "--to", "there", "--overwrite")
+        #expect(
+            run.code == 4 && run.errors.contains("docs/a in the target is immutable; chattr -i it"),
+            "\(run.errors)")
+    }
+
+    @Test(.needs(.mounts))
+    func whatDoesNotFitIsRefused() throws {
+        let scene = try MirrorScene(["a": .file(String(repeating: "a", count: 3_000_000))], inMemory: true)
+        try scene.mirror()
+        try scene.build([:], at: "small")
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("small")) {
+            for options in [["--dry-run"], []] {
+                for paths in [[], ["a"]] {
+                    let run = try scene.run(
+                        ["snapshot", "restore", "target", "latest"] + paths + ["--to", "small"] + options)
+                    #expect(run.code == 4 && run.errors.contains("are needed and"), "\(run.errors)")
+                }
+            }
+        }
+    }
+
+    @Test func aWholeTreeGoesToAnEmptyDirectoryOnly() throws {
+        let scene = try scene()
+        for place in [["--to-source"], ["--to", "there"]] {
+            let run = try scene.run(["snapshot", "restore", "target", "latest"] + place)
+            #expect(
+                run.code == 4
+                    && run.errors.contains(
+                        "holds other entries already, and a whole tree is copied to an empty directory only: name the paths"
+                    ), "\(run.errors)")
+        }
     }
 
     @Test func anotherKindOfEntryIsInTheWay() throws {
@@ -152,5 +209,50 @@ struct RestorePathsTests {
         try scene.run(command).expectDone()
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/deep/c") == "c")
         #expect(try scene.text("there/docs/mine") == "mine" && !scene.exists("there/.fsync-lite"))
+    }
+
+    /// A restore into the source that was killed in its commit: the source holds parts of two trees.
+    private func halfRestored() throws -> MirrorScene? {
+        let scene = try scene()
+        let paused = try PausedCommand(
+            ["snapshot", "restore", "target", "latest~1", "docs", "--to-source", "--overwrite"],
+            in: scene.directory.path, at: .after("renameat2", of: "journal"))
+        guard try paused.waitForPause() else { return nil }
+        paused.kill()
+        return scene
+    }
+
+    @Test(.needs(.strace)) func unfinishedRestoreOfTheSourceIsNoticed() throws {
+        let scene = try #require(try halfRestored())
+        let before = try scene.wholeTarget()
+        for words in [["apply"], ["plan"]] {
+            let run = try scene.run(words + ["source", "target"])
+            #expect(run.code == 6 && run.errors.contains("run: fsync-lite recover source"), "\(run.errors)")
+        }
+        #expect(try scene.run("plan", "there", "source").code == 6)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        let recovered = try scene.run("recover", "source")
+        #expect(recovered.code == 0, "\(recovered.errors)")
+        #expect(!scene.exists("source/.fsync-lite"))
+        #expect(try scene.text("source/docs/a") == "one")
+        #expect(try scene.apply("--max-delete", "unlimited").code == 0)
+    }
+
+    @Test(.needs(.strace)) func nextRestoreSaysWhatBecameOfTheUnfinishedOne() throws {
+        let scene = try #require(try halfRestored())
+        let run = try restore(scene, "latest~1", "same", "--to-source")
+        #expect(
+            run.code == 0 && run.errors.contains("was cut short; it is finished now"), "\(run.errors)")
+        #expect(!scene.exists("source/.fsync-lite"))
+        #expect(try scene.text("source/docs/a") == "one")
+    }
+
+    /// It is no target because of that.
+    @Test(.needs(.strace)) func aHalfRestoredDirectoryIsNotTakenOver() throws {
+        let scene = try #require(try halfRestored())
+        let run = try scene.run("apply", "there", "source")
+        #expect(run.code == 4 && run.errors.contains("was never written by fsync-lite"), "\(run.errors)")
+        #expect(scene.exists("source/same"))
+        #expect(try scene.text("source/docs/a") == "one")
     }
 }

@@ -364,4 +364,36 @@ struct SettingsTests {
         #expect(both.code == 65)
         #expect(both.errors.contains("remove one of them"))
     }
+
+    @Test(arguments: ["-x", "--all", ""]) func nameOfAJobIsNoOption(name: String) throws {
+        let scene = try scene(#"{"jobs": {"\#(name)": {"source": "SOURCE", "target": "TARGET"}}}"#)
+        let run = try run(scene, "--all")
+        #expect(run.code == 65 && run.errors.contains("does not begin with -"), "\(run.errors)")
+    }
+
+    @Test func whereNoJobCanRunTheErrorSaysWhy() throws {
+        let scene = try scene("{}")
+        for words in [["run", "--all"], ["status", "--all"]] {
+            let without = try scene.run(words + ["--settings", "settings.json"])
+            #expect(without.code == 64 && without.errors.contains("settings.json has no jobs"))
+        }
+        try scene.remove("settings.json")
+        #expect(try scene.run("settings", "init", "--settings", "settings.json").code == 0)
+        for words in [["run", "--all"], ["status", "--all"]] {
+            let run = try scene.run(words + ["--settings", "settings.json"])
+            #expect(run.code == 64 && run.errors.contains("every job in "), "\(run.errors)")
+            #expect(run.errors.contains("take \"disabled\" out") && !run.errors.contains("settings init"))
+        }
+    }
+
+    @Test func refusedJobSaysSoInJSON() throws {
+        let scene = try scene(job(#", "exchange": true"#))
+        try run(scene, "photos", "--create-target").expectDone()
+        try scene.append("1", to: "source/a")
+        try run(scene, "photos").expectDone()
+        try scene.remove("target")
+        let run = try run(scene, "photos", "--json")
+        #expect(run.code == 4)
+        #expect(try run.json().text("outcome") == "refused")
+    }
 }

@@ -92,14 +92,16 @@ struct GuardTests {
             $0.recordAnotherSource()
         } butNot: {
             // A disk that was copied, or mounted elsewhere.
-            $0.source.identity = GuardFacts.lastSource.identity
+            $0.sources[0].identity = GuardFacts.lastSource.identity
         },
         Row("the source is another directory than last time (/was)", option: "--change-source") {
             $0.recordAnotherSource()
-            ($0.source.fileSystem, $0.source.path) = (GuardFacts.lastSource.fileSystem, Array("/is".utf8))
+            ($0.sources[0].fileSystem, $0.sources[0].path) = (
+                GuardFacts.lastSource.fileSystem, Array("/is".utf8)
+            )
         } butNot: {
             // The same path, made anew.
-            $0.source.path = Array("//was/./".utf8)
+            $0.sources[0].path = Array("//was/./".utf8)
         },
         Row("something is mounted in the target, at d; unmount it") {
             $0.mounts = [(path("d"), true)]
@@ -250,7 +252,7 @@ extension GuardFacts {
         (info.name, info.isReadOnly, info.blockSize) = ("ext4", false, 4096)
         (info.availableBytes, info.availableInodes) = (1 << 30, 1 << 20)
         var guards = GuardFacts(
-            plan: Plan(Difference(), root: nil), options: SyncOptions(), source: lastSource, info: info,
+            plan: Plan(Difference(), root: nil), options: SyncOptions(), sources: [lastSource], info: info,
             mounts: [], locked: [:], collisions: [], rotten: [])
         try guards.setPlan(deleted: 0)
         return guards
@@ -300,7 +302,7 @@ extension GuardFacts {
     /// The source was another directory on another file system last time.
     fileprivate mutating func recordAnotherSource() {
         record(files: 1)
-        source.identity = FileIdentity(inode: 7, created: nil)
-        source.fileSystem = "other"
+        sources[0].identity = FileIdentity(inode: 7, created: nil)
+        sources[0].fileSystem = "other"
     }
 }

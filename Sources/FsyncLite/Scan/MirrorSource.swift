@@ -1,0 +1,58 @@
+import FileStorage
+import FileSystem
+
+/// What a target mirrors.
+public enum MirrorSource: Hashable, Sendable {
+    /// The contents of a directory; a symlink to one is followed.
+    case directory([UInt8])
+    /// Several directories, on any file systems. Each is mirrored to the directory of this name in the target.
+    case named([String: [UInt8]])
+
+    /// Why a source cannot have this name; nil if it can.
+    public static func fault(ofName name: String) -> String? {
+        guard FileName(name.utf8) != nil, name.utf8.count <= 255 else {
+            return "a name of a source is one component of a path"
+        }
+        let reserved = [FileName.state, .lostAndFound].contains { $0.bytes.elementsEqual(name.utf8) }
+        return reserved ? "this name is reserved" : nil
+    }
+
+    /// The directories in the order of their names; a single one has no name.
+    public var directories: [(name: String?, path: [UInt8])] {
+        switch self {
+        case .directory(let path): return [(nil, path)]
+        case .named(let paths):
+            let names = paths.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return names.map { (name: $0, path: paths[$0] ?? []) }
+        }
+    }
+
+    /// Opens the directory, or joins several.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing` if one does not exist.
+    func open() throws -> Directory {
+        switch self {
+        case .directory(let path): return try MirrorSource.open(path, nil)
+        case .named(let paths):
+            var parts: [FileName: Directory] = [:]
+            for (name, path) in paths {
+                guard let part = FileName(Array(name.utf8)) else {
+                    throw SyncError(.usage, path: path, "a source has no such name")
+                }
+                parts[part] = try MirrorSource.open(path, name)
+            }
+            guard !parts.isEmpty else { throw SyncError(.inputMissing, "there is no source") }
+            return Directory.joining(parts)
+        }
+    }
+
+    private static func open(_ path: [UInt8], _ name: String?) throws -> Directory {
+        do throws(SyncError) {
+            return try LocalFile(bytes: path).directory()
+        } catch {
+            guard error.isNotFound else { throw error }
+            throw SyncError(
+                .inputMissing, path: path, ManifestHeader.Source.title(name) + " does not exist")
+        }
+    }
+}

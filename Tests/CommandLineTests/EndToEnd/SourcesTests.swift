@@ -1,0 +1,328 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("Jobs of several sources")
+struct SourcesTests {
+    /// A job `all` of the sources `etc` and `home`, with more keys; their trees are `source/etc` and `source/home`, of
+    /// which the target is a mirror as a whole.
+    private func scene(_ more: String = "") throws -> MirrorScene {
+        let scene = try MirrorScene(
+            ["etc": ["hosts": "h", "sub": ["x": "x"]], "home": ["joe": ["a": "one", "b": "two"]]],
+            inMemory: true)
+        try configure(scene, ["etc": "source/etc", "home": "source/home"], more)
+        return scene
+    }
+
+    private func configure(
+        _ scene: MirrorScene, _ sources: KeyValuePairs<String, String>, _ more: String = ""
+    ) throws {
+        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
+        try scene.build(
+            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(scene.target)"\#(more)}}}"#),
+            at: "settings.json")
+    }
+
+    private func run(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
+        try scene.run(words + ["--settings", "settings.json"])
+    }
+
+    @discardableResult
+    private func mirror(
+        _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> CommandRun {
+        let run = try scene.run(["run", "all", "--settings", "settings.json"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        // The target's root is its own.
+        let differences = try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source))
+        #expect(differences.filter { !$0.hasPrefix(".") } == [], sourceLocation: sourceLocation)
+        return run
+    }
+
+    private func expectRefused(
+        _ scene: MirrorScene, _ option: String?, saying text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try TreeSnapshot(scene.target, withState: true)
+        for words in [["run", "all"], ["plan", "--job", "all"]] {
+            let run = try scene.run(words + ["--settings", "settings.json"])
+            #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            #expect(
+                run.errors.contains("all: refused: \(text)"), "\(run.errors)", sourceLocation: sourceLocation)
+            if let option {
+                #expect(
+                    run.errors.contains("fsync-lite run all \(option) --settings"), "\(run.errors)",
+                    sourceLocation: sourceLocation)
+            }
+        }
+        let after = try TreeSnapshot(scene.target, withState: true)
+        #expect(after.touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
+    // MARK: Mirroring
+
+    @Test func eachSourceIsADirectoryOfTheTargetInOneTransaction() throws {
+        let scene = try scene(#", "keep_last": 5"#)
+        let plan = try run(scene, "plan", "--job", "all", "--create-target")
+        #expect(plan.code == 0 && plan.output.contains("+ etc/hosts"), "\(plan.output)\(plan.errors)")
+        try mirror(scene, "--create-target")
+        #expect(try mirror(scene).output.contains("nothing to do"))
+        try scene.setMode(0o750, of: "target")
+        try scene.append("!", to: "source/etc/hosts")
+        try scene.remove("source/home/joe/b")
+        #expect(try mirror(scene).output.hasPrefix("all: 1 updated, 1 with new attributes, 1 deleted"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/etc/hosts") == "h" && scene.text("target/home/joe/b") == "two")
+        #expect(try scene.text("source/etc/hosts") == "h!")
+        try mirror(scene)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
+        #expect(try scene.text("target/etc/hosts") == "h")
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "home/joe", "--to", "out").code == 0)
+        #expect(try scene.text("out/home/joe/a") == "one")
+        try mirror(scene)
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+    }
+
+    @Test func theManifestAndTheCommandsNameTheSources() throws {
+        let scene = try scene()
+        try mirror(scene, "--create-target")
+        let manifest = try scene.text("target/.fsync-lite/manifest.json")
+        #expect(manifest.contains(#""sources":[{"name":"etc","path":"\#(scene.source)/etc","inode":"#))
+        for words in [["status", "all"], ["status", "target"]] {
+            let status = try scene.run(words + ["--settings", "settings.json"]).output
+            #expect(
+                status.contains(
+                    "source     etc: \(scene.source)/etc\nsource     home: \(scene.source)/home\n"))
+        }
+        #expect(try run(scene, "status", "--all").code == 0)
+        for words in [
+            ["status", "--json", "target"], ["run", "all", "--json"], ["plan", "--json", "--job", "all"],
+        ] {
+            let document = try scene.run(words + ["--settings", "settings.json"]).json()
+            #expect(document.objects("sources").map { $0.text("name") } == ["etc", "home"], "\(words)")
+            #expect(document.text("source") == nil)
+        }
+        let shown = try run(scene, "settings", "show", "all").output
+        #expect(shown.contains("source       etc: \(scene.source)/etc\n"))
+        #expect(
+            try run(scene, "settings", "show").output.contains(
+                "all: \(scene.source)/etc, \(scene.source)/home to \(scene.target)"))
+        #expect(try scene.run("manifest", "show", "target").output.contains("home: \(scene.source)/home"))
+        #expect(try run(scene, "plan", "--job", "all", "--out", "saved").code == 64)
+    }
+
+    /// Patterns are of the target's tree, so that they can name a source; an ignore file is of its directory.
+    @Test func patternsBeginAtTheTarget() throws {
+        let scene = try scene(#", "exclude": ["/home/joe/a", "/hosts", "*.tmp"], "ignore_file": ".skip""#)
+        try scene.build(["c.tmp": "c", "b": "b", ".skip": "/b\n"], at: "source/home")
+        let run = try run(scene, "run", "all", "--create-target")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(scene.exists("target/etc/hosts") && scene.exists("target/home/joe/b"))
+        for name in ["joe/a", "c.tmp", "b"] { #expect(!scene.exists("target/home/\(name)")) }
+        let explained = try self.run(scene, "plan", "--job", "all", "--explain", "home/b")
+        #expect(explained.output.contains(".skip"), "\(explained.output)")
+    }
+
+    @Test func reservedNamesInASourcesRootAreLeftOut() throws {
+        let scene = try scene()
+        try scene.build(["manifest.json": "x"], at: "source/etc/.fsync-lite")
+        try scene.build(["deep": "x"], at: "source/etc/sub/.fsync-lite")
+        let run = try run(scene, "run", "all", "--create-target")
+        #expect(run.code == 0 && run.errors.contains("own .fsync-lite is left out"), "\(run.errors)")
+        #expect(!scene.exists("target/etc/.fsync-lite") && scene.exists("target/etc/sub/.fsync-lite/deep"))
+    }
+
+    // MARK: Identities
+
+    @Test func whatMovesBetweenSourcesOfOneFileSystemIsNotCopied() throws {
+        let scene = try scene()
+        try scene.build(["stays": "here"], at: "source/home")
+        try mirror(scene, "--create-target")
+        try scene.move("source/home/joe", to: "source/etc/joe")
+        let run = try run(scene, "run", "all", "-v")
+        #expect(run.code == 0 && run.output.contains("> home/joe -> etc/joe"), "\(run.output)")
+        try mirror(scene)
+    }
+
+    /// A copied file system has the same inodes, birth times and number.
+    @Test(.needs(.mounts))
+    func equalInodesOfTwoFileSystemsAreTwoObjects() throws {
+        let scene = try scene()
+        try HostCommand.run("truncate", "-s", "16M", scene.path("one.img"))
+        try HostCommand.run("mkfs.ext4", "-q", scene.path("one.img"))
+        for name in ["etc", "home"] {
+            try scene.remove("source/\(name)")
+            try scene.build([:], at: "source/\(name)")
+        }
+        let (one, two) = (scene.path("source/etc"), scene.path("source/home"))
+        try HostCommand.run("mount", "-o", "loop", scene.path("one.img"), one)
+        try scene.build(["a": "one", "b": "two"], at: "source/etc/d")
+        try HostCommand.run("umount", one)
+        try HostCommand.run("cp", scene.path("one.img"), scene.path("two.img"))
+        try HostCommand.run("mount", "-o", "loop", scene.path("one.img"), one)
+        defer { _ = try? HostCommand.run("umount", one) }
+        try HostCommand.run("mount", "-o", "loop", scene.path("two.img"), two)
+        defer { _ = try? HostCommand.run("umount", two) }
+        try scene.editInSecret("source/home/d/a", "ONE")
+        try scene.build(["stays": "here"], at: "source/etc")
+        #expect(try run(scene, "run", "all", "--create-target").code == 0)
+        #expect(!scene.exists("target/etc/lost+found"))
+        // The same identity goes in one and comes back in the other.
+        try scene.move("source/home/d", to: "source/home/e")
+        try scene.remove("source/etc/d")
+        let plan = try run(scene, "run", "all", "-v", "--max-delete", "unlimited")
+        #expect(plan.code == 0 && plan.output.contains("> home/d -> home/e"), "\(plan.output)")
+        #expect(try scene.text("target/home/e/a") == "ONE")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/home/d/a") == "ONE" && scene.text("target/etc/d/a") == "one")
+    }
+
+    // MARK: Guards
+
+    @Test func aMissingSourceEndsAllOfIt() throws {
+        let scene = try scene()
+        try mirror(scene, "--create-target")
+        try scene.append("!", to: "source/etc/hosts")
+        try scene.move("source/home", to: "gone")
+        let run = try run(scene, "run", "all")
+        #expect(run.code == 66 && run.errors.contains("the source \"home\" does not exist"), "\(run.errors)")
+        #expect(run.errors.contains("\(scene.source)/home"))
+        #expect(try scene.text("target/etc/hosts") == "h")
+        // The directory below a mount point.
+        try scene.move("gone", to: "source/home")
+        try scene.remove("source/home/joe")
+        try expectRefused(
+            scene, "--allow-empty-source",
+            saying: "the source \"home\" is empty and the target holds 3 entries of it: is a disk missing?")
+        #expect(try scene.text("target/etc/hosts") == "h")
+        try mirror(scene, "--allow-empty-source")
+        #expect(!scene.exists("target/home/joe"))
+    }
+
+    @Test func deletionsCountForEachSource() throws {
+        let scene = try scene()
+        for number in 1...20 { try scene.build(.file("\(number)"), at: "source/etc/f\(number)") }
+        for number in 1...200 { try scene.build(.file("\(number)"), at: "source/home/g\(number)") }
+        try mirror(scene, "--create-target")
+        for number in 1...15 { try scene.remove("source/etc/f\(number)") }
+        try expectRefused(
+            scene, "--max-delete 15",
+            saying: "15 of the target's 24 entries of the source \"etc\" would be deleted")
+        try mirror(scene, "--max-delete", "15")
+    }
+
+    @Test(.needs(.mounts))
+    func aSourceOfAnotherFileSystemIsRefused() throws {
+        let scene = try scene()
+        try mirror(scene, "--create-target")
+        try HostCommand.run("cp", "-a", scene.path("source/home"), scene.path("copy"))
+        try TestDisk.tmpfs(options: "size=8m").mounted(at: scene.path("source/home")) {
+            try HostCommand.run("cp", "-a", scene.path("copy/joe"), scene.path("source/home"))
+            try expectRefused(
+                scene, "--change-source",
+                saying: "the source \"home\" is another directory, on another file system, than last time")
+            try mirror(scene, "--change-source")
+            try mirror(scene)
+        }
+    }
+
+    @Test func theListOfSourcesMayChange() throws {
+        let scene = try scene()
+        try mirror(scene, "--create-target")
+        try scene.build(["v": "v"], at: "source/var")
+        try configure(scene, ["etc": "source/etc", "home": "source/home", "var": "source/var"])
+        try mirror(scene)
+        try configure(scene, ["etc": "source/etc", "home": "source/home"])
+        try expectRefused(
+            scene, "--change-source",
+            saying:
+                "the source \"var\" (\(scene.source)/var) is no longer mirrored here: what the target has of it would be deleted"
+        )
+        try scene.move("source/var", to: "var")
+        try mirror(scene, "--change-source")
+        #expect(!scene.exists("target/var"))
+        // Another directory under the name.
+        try scene.build(["joe": ["z": "z"]], at: "other")
+        try configure(scene, ["etc": "source/etc", "home": "other"])
+        try expectRefused(
+            scene, "--change-source",
+            saying: "the source \"home\" is another directory than last time (\(scene.source)/home)")
+        // The same directory under another name is moved.
+        try configure(scene, ["etc": "source/etc", "users": "source/home"])
+        let renamed = try run(scene, "run", "all", "-v")
+        #expect(
+            renamed.code == 0 && renamed.output.contains("> home -> users"),
+            "\(renamed.output)\(renamed.errors)")
+        // One source of all.
+        try scene.build(
+            .file(#"{"jobs": {"all": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
+            at: "settings.json")
+        try expectRefused(scene, nil, saying: "the source \"etc\"")
+    }
+
+    @Test func nestedSourcesAndTargetsAreRefused() throws {
+        let scene = try scene()
+        for (sources, text) in [
+            (
+                ["etc": "source/etc", "sub": "source/etc/sub"],
+                "the source \"sub\" lies inside the source \"etc\""
+            ),
+            (
+                ["etc": "source/etc", "same": "source/etc"],
+                "the source \"etc\" lies inside the source \"same\", or is the same"
+            ),
+            (["etc": "source/etc", "here": "."], "the target lies inside the source \"here\""),
+        ] as [(KeyValuePairs, String)] {
+            try configure(scene, sources)
+            let run = try run(scene, "run", "all", "--create-target")
+            #expect(run.code == 4 && run.errors.contains("all: refused: \(text)"), "\(run.errors)")
+        }
+        #expect(!scene.exists("target"))
+    }
+
+    @Test func restoringIntoSourcesIsRefused() throws {
+        let scene = try scene()
+        try mirror(scene, "--create-target")
+        let run = try scene.run("snapshot", "restore", "target", "latest", "home/joe/a", "--to-source")
+        #expect(
+            run.code == 4 && run.errors.contains("several sources, etc (\(scene.source)/etc), home"),
+            "\(run.errors)")
+    }
+
+    @Test func rotIsFoundAndMendedInEachSource() throws {
+        let scene = try scene(#", "digest": true"#)
+        try mirror(scene, "--create-target")
+        let sources = ["etc=\(scene.source)/etc", "home=\(scene.source)/home"].flatMap { ["--source", $0] }
+        let verify = ["manifest", "verify", "target", "target", "--digest", "--repair"]
+        #expect(try scene.run(verify + sources).code == 0)
+        try scene.editInSecret("target/home/joe/a", "ONE")
+        try scene.editInSecret("source/etc/hosts", "H")
+        let run = try scene.run(verify + sources)
+        #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
+        #expect(try scene.text("target/home/joe/a") == "one" && scene.text("source/etc/hosts") == "h")
+        for given in [["--source", scene.source], ["--source", "etc=\(scene.source)/etc"]] {
+            let run = try scene.run(verify + given)
+            #expect(
+                run.code == 64 && run.errors.contains("--source etc=DIR --source home=DIR"), "\(run.errors)")
+        }
+    }
+
+    // MARK: Settings
+
+    @Test(arguments: [
+        (#""source": "/a", "sources": {"b": "/b"}"#, "has \"source\" or \"sources\", not both"),
+        (#""sources": {}"#, "An object is needed"), (#""sources": ["/a"]"#, "An object is needed"),
+        (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
+        (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
+        (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
+        (#""sources": {"a": "/a", "a": "/b"}"#, "twice"), (#""sources": {"a": "b"}"#, "A path from / or ~/"),
+    ])
+    func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
+        let scene = try scene()
+        try scene.build(.file(#"{"jobs": {"all": {"target": "/t", \#(keys)}}}"#), at: "settings.json")
+        let run = try run(scene, "run", "all")
+        #expect(run.code == 65 && run.errors.contains(text), "\(run.errors)")
+        #expect(run.errors.contains("settings.json: line 1, column "), "\(run.errors)")
+    }
+}
