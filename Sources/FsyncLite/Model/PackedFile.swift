@@ -76,7 +76,8 @@ private struct FileParts: OptionSet {
 }
 
 extension PackedStore {
-    private static let noStatus = FileStatus(type: .file, modified: CommitSpans.unexamined)
+    private static let noStatus = FileStatus(
+        type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
 
     /// - Parameter other: a status that is given again when it is unpacked.
     mutating func put(_ status: FileStatus, like other: FileStatus? = nil) {

@@ -29,19 +29,19 @@ package final class StageLog: Sendable {
     private static func append(
         _ files: PackedList<StagedFileCoding>, below header: StageLogHeader, in directory: Directory
     ) throws {
-        let file = try directory.open(
+        let log = try directory.open(
             TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
         try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
-            let isNew = try file.status().size == 0
+            let isNew = try log.status().size == 0
             var text = isNew ? Array("\(header.line)\n".utf8) : []
             for file in files {
                 text += Array("\(file.line)\n".utf8)
                 guard text.count >= 64 * 1024 else { continue }
-                try file.write(text)
+                try log.write(text)
                 text.removeAll(keepingCapacity: true)
             }
-            try file.write(text)
-            try file.sync()
+            try log.write(text)
+            try log.sync()
         }
         try directory.sync()
     }
