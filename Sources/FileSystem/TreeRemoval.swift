@@ -1,7 +1,7 @@
 /// Removes a directory tree on one mount. A mount point or a subvolume inside is an error.
-package enum TreeRemoval {
+public enum TreeRemoval {
     /// - Parameter isRemovable: asked for all but directories; a refused object stays, with the directories above it.
-    package static func remove(
+    public static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {
         guard let status = try parent.status(of: name) else { return }

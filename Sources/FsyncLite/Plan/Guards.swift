@@ -64,6 +64,8 @@ struct GuardFacts {
     var info: FileSystemInfo
     /// Files are linked and need no room.
     var linksFiles = false
+    /// Files of this device are cloned and share their blocks with the copies; nil for none.
+    var clonedDevice: DeviceNumber?
     /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
@@ -196,9 +198,16 @@ struct GuardFacts {
 
     /// The content, one block for each small object, and the new manifest.
     var neededBytes: Int64 {
-        let content = staged.reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
+        let content = staged.lazy.filter { !isCloned($0) }
+            .reduce(Int64(0)) { $0 &+ min($1.size, max($1.status.allocated, 0)) }
         return content + Int64(plan.difference.sourceCount) * 512 + Int64(staged.count) * 256
             + copiedDirectories * info.blockSize
+    }
+
+    /// As in `FileCopier.copy`.
+    private func isCloned(_ file: File) -> Bool {
+        guard let clonedDevice, file.isFile, file.status.device == clonedDevice else { return false }
+        return options.attributes.contains(.holes) || file.status.allocated >= file.size
     }
 
     /// An exchange makes every directory anew, one block each.

@@ -233,8 +233,7 @@ struct DirectorySource: PlanSource {
         movedTimes = difference.matches.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
-            rotten = try difference.matches.filter { try $0.replacesContent && contents.hasRotted($0) }
-                .map(\.source.path)
+            rotten = try contents.rotten(among: difference.matches)
         }
         problems += contents.problems
     }

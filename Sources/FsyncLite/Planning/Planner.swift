@@ -79,6 +79,9 @@ struct Planner {
             info: try Room.info(root), linksFiles: source.contents.linksFiles, root: root.original,
             mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
+        if try source.contents.root.clonesFiles(to: root.anchor()) {
+            facts.clonedDevice = try source.contents.root.status().device
+        }
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
         }
