@@ -98,7 +98,10 @@ public final class FilePipeline<Worker: FileWorker> {
     // MARK: On the caller's thread
 
     /// Enough pieces wait for each thread to find another.
-    private var isFull: Bool { shared.state.withLock(\.pieces.count) > 2 * threads }
+    private var isFull: Bool {
+        // A key path of a generic type is made anew at each use, which takes longer than all else.
+        shared.state.withLock { $0.pieces.count } > 2 * threads
+    }
 
     /// True if the item completes a piece.
     private func collect(_ item: Worker.Item, _ bytes: Int64) -> Bool {
