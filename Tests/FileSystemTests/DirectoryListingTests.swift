@@ -7,7 +7,10 @@ struct DirectoryListingTests {
     /// Names that differ before, at and after their eighth byte, and by nothing but their length.
     @Test func namesAreSortedByTheirBytes() throws {
         let files = try TemporaryDirectory(inMemory: true)
-        var names = ["a", "ab", "é", "~", "name123", "name1234", "name12345", "name1234é", "name12é", "name1234-", "..."]
+        var names = [
+            "a", "ab", "é", "~", "name123", "name1234", "name12345", "name1234é", "name12é", "name1234-",
+            "...",
+        ]
         names += (0..<300).map { "file-of-a-long-name-\($0 * 7919 % 300)" } + (0..<300).map { "\($0)" }
         for name in names { try Data().write(to: URL(fileURLWithPath: "\(files.path)/\(name)")) }
         let listing = try DirectoryListing(of: files.open())

@@ -40,7 +40,8 @@ struct PlainEntry {
         } else {
             return false
         }
-        guard take(",\"modified\":\""), let modified = time(&record.modifiedDate), take(",\"mode\":\""), let mode = octal(),
+        guard take(",\"modified\":\""), let modified = time(&record.modifiedDate), take(",\"mode\":\""),
+            let mode = octal(),
             take(",\"owner\":"), let owner = number(), take(",\"group\":"), let group = number(),
             owner <= UInt32.max, group <= UInt32.max
         else { return false }

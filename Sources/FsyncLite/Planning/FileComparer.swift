@@ -96,7 +96,9 @@ final class FileComparer: FileWorker {
 
     /// The source's file has the recorded digest; also true where it cannot be read.
     private func isAsRecorded(_ match: Match) throws -> Bool {
-        guard let digest = match.base?.digest, let file = try openSource(match.source.path) else { return true }
+        guard let digest = match.base?.digest, let file = try openSource(match.source.path) else {
+            return true
+        }
         do throws(FileComparison.Failure) {
             return try self.digest(of: file.descriptor, .first) == digest
         } catch {

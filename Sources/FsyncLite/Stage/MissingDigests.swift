@@ -10,14 +10,17 @@ final class MissingDigests {
     init(source: Directory, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor) {
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
             Worker(
-                source: DigestReader(source, monitor: monitor), target: DigestReader(target, monitor: monitor),
+                source: DigestReader(source, monitor: monitor),
+                target: DigestReader(target, monitor: monitor),
                 scanned: scanned)
         }
     }
 
     /// Adds an entry of the new manifest, and writes those before it whose digests are there, in order.
     func add(_ entry: ManifestUpdate.Entry, _ write: (ManifestUpdate.Entry) -> Void) throws {
-        try pipeline.add(entry, bytes: Worker.location(entry) == nil ? 0 : entry.file.size) { take($0, write) }
+        try pipeline.add(entry, bytes: Worker.location(entry) == nil ? 0 : entry.file.size) {
+            take($0, write)
+        }
     }
 
     /// Writes all remaining entries.
@@ -56,7 +59,8 @@ final class MissingDigests {
         func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
             guard let location = Worker.location(entry) else { return (entry, nil) }
             do {
-                guard let (digest, status) = try target.digest(of: location), status.inode == entry.targetInode,
+                guard let (digest, status) = try target.digest(of: location),
+                    status.inode == entry.targetInode,
                     status.changed < scanned
                 else { return (entry, "it is being changed in the target") }
                 // A file only in the target, when nothing is deleted, has no counterpart to disagree with.

@@ -225,7 +225,8 @@ struct GuardTests {
         try scene.build([:], at: "disk")
         try disk.mounted(at: scene.path("disk")) {
             try scene.build([:], at: "disk/source")
-            let free = try FileManager.default.attributesOfFileSystem(forPath: scene.path("disk"))[.systemFreeSize]
+            let free = try FileManager.default.attributesOfFileSystem(forPath: scene.path("disk"))[
+                .systemFreeSize]
             let size = try #require(free as? Int) * 3 / 5
             try Data(count: size).write(to: URL(fileURLWithPath: scene.path("disk/source/large")))
             let run = try scene.run("apply", "disk/source", "disk/target")
