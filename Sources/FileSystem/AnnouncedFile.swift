@@ -1,10 +1,10 @@
 import Glibc
 
 /// A file that was opened for reading, mostly ahead of its use.
-package final class AnnouncedFile: Sendable {
-    package let descriptor: FileDescriptor
+public final class AnnouncedFile: Sendable {
+    public let descriptor: FileDescriptor
 
-    package init(_ descriptor: consuming FileDescriptor) {
+    public init(_ descriptor: consuming FileDescriptor) {
         self.descriptor = descriptor
     }
 
@@ -13,14 +13,14 @@ package final class AnnouncedFile: Sendable {
 
     /// Lets the kernel begin to read the file. The corresponding C function is `posix_fadvise` with
     /// `POSIX_FADV_WILLNEED`; a failure costs only time.
-    package func announce() {
+    public func announce() {
         _ = posix_fadvise(descriptor.rawValue, 0, AnnouncedFile.length, POSIX_FADV_WILLNEED)
     }
 }
 
 extension Directory {
     /// Opens a file of a tree for reading.
-    package func openContent(_ name: FileName) throws(SystemError) -> AnnouncedFile {
+    public func openContent(_ name: FileName) throws(SystemError) -> AnnouncedFile {
         AnnouncedFile(try open(name, [.read, .noFollow, .nonBlocking]))
     }
 }

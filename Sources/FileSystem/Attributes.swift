@@ -1,13 +1,13 @@
 /// The metadata of an object that can be set without touching its content.
-package struct Attributes: Hashable, Sendable {
-    package var permissions: UInt16
-    package var owner: UInt32
-    package var group: UInt32
-    package var modified: FileTime
+public struct Attributes: Hashable, Sendable {
+    public var permissions: UInt16
+    public var owner: UInt32
+    public var group: UInt32
+    public var modified: FileTime
     /// All extended attributes; nil leaves them unchanged.
-    package var extended: ExtendedAttributes?
+    public var extended: ExtendedAttributes?
 
-    package init(_ status: FileStatus, extended: ExtendedAttributes? = nil) {
+    public init(_ status: FileStatus, extended: ExtendedAttributes? = nil) {
         permissions = status.permissions
         owner = status.owner
         group = status.group
@@ -15,7 +15,7 @@ package struct Attributes: Hashable, Sendable {
         self.extended = extended
     }
 
-    package init(permissions: UInt16, owner: UInt32, group: UInt32, modified: FileTime) {
+    public init(permissions: UInt16, owner: UInt32, group: UInt32, modified: FileTime) {
         self.permissions = permissions
         self.owner = owner
         self.group = group
@@ -32,7 +32,7 @@ extension ObjectHandle {
     ///   - status: the present state, without extended attributes.
     ///   - selection: the kinds of extended attributes that the object may have; nil for a new object, which has none.
     /// - Returns: the attributes that the object does not accept.
-    package func set(
+    public func set(
         _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
         _ selection: ExtendedAttributes.Selection?
     ) throws(SystemError) -> RefusedAttributes {
@@ -64,7 +64,7 @@ extension ObjectHandle {
 
 extension ObjectHandle {
     /// Runs `body` with write permission on this directory, which its owner may have removed from themselves.
-    package func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
+    public func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
         let permissions = try status().permissions
         guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
         try setPermissions(permissions | 0o300)
@@ -75,10 +75,10 @@ extension ObjectHandle {
 }
 
 /// Attributes that an object does not accept.
-package struct RefusedAttributes {
+public struct RefusedAttributes {
     /// Why owner and group were refused.
-    package var owner: SystemError?
-    package var extended = ExtendedAttributes()
+    public var owner: SystemError?
+    public var extended = ExtendedAttributes()
 
     /// Errors for a number that the user namespace or the mount cannot map, or for a user who may not give files away.
     static let ofOwner: Set<Errno> = [.invalid, .overflow, .notPermitted]
@@ -86,10 +86,10 @@ package struct RefusedAttributes {
 
 extension FileStatus {
     /// Setuid and setgid: the file runs with the rights of its owner or group.
-    package static let identityBits: UInt16 = 0o6000
+    public static let identityBits: UInt16 = 0o6000
 
     /// For an object that keeps its owner: clears the bits that would grant the rights of a different owner or group.
-    package mutating func keepOwner(of other: FileStatus) {
+    public mutating func keepOwner(of other: FileStatus) {
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
             // For users other than root, the kernel clears setgid when the group is not theirs; that is reported as

@@ -1,19 +1,19 @@
 import Synchronization
 
 /// A bounded queue between two threads: the producer waits while it is full, the consumer while it is empty.
-package final class BoundedQueue<Element: Sendable>: Sendable {
+public final class BoundedQueue<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     private let isClosed = Atomic(false)
     private let room: Semaphore
     private let filled = Semaphore()
 
     /// - Parameter capacity: the number of values that may wait.
-    package init(capacity: UInt32) {
+    public init(capacity: UInt32) {
         room = Semaphore(capacity)
     }
 
     /// Waits for room. Returns false after `close`.
-    package func push(_ element: Element) -> Bool {
+    public func push(_ element: Element) -> Bool {
         room.wait()
         guard !isClosed.load(ordering: .acquiring) else { return false }
         elements.withLock { $0.append(element) }
@@ -21,7 +21,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return true
     }
 
-    package func pop() -> Element {
+    public func pop() -> Element {
         filled.wait()
         let element = elements.withLock { $0.removeFirst() }
         room.signal()
@@ -29,7 +29,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Refuses further values and wakes a producer that waits for room.
-    package func close() {
+    public func close() {
         isClosed.store(true, ordering: .releasing)
         room.signal()
     }

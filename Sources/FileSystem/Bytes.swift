@@ -1,21 +1,21 @@
 import Glibc
 
 /// The offset of the first occurrence of a byte, by `memchr`.
-package func firstByte(
+public func firstByte(
     _ byte: UInt8, _ start: UnsafeRawPointer, _ count: Int
 ) -> UnsafeRawPointer? {
     memchr(start, Int32(byte), count).map { UnsafeRawPointer($0) }
 }
 
 /// Whether two buffers of the same length are equal, by `memcmp`.
-package func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+public func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard let start = left.baseAddress, let other = right.baseAddress else { return true }
     return memcmp(start, other, left.count) == 0
 }
 
 /// The offset of the first difference between two buffers; `count`, which neither may be shorter than, if there is
 /// none. Compares eight bytes at a time.
-package func firstDifference(
+public func firstDifference(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int
 ) -> Int {
     var index = 0

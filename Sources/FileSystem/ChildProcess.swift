@@ -1,22 +1,22 @@
 import Glibc
 
 /// An external command, run to its end.
-package struct ChildProcess: Sendable {
+public struct ChildProcess: Sendable {
     /// The command, looked up in PATH unless it contains a slash, and its arguments.
     private let words: [String]
 
-    package init(_ words: [String]) {
+    public init(_ words: [String]) {
         self.words = words
     }
 
-    package static var searchPath: String { HostProcess.environment("PATH") ?? "/bin:/usr/bin" }
+    public static var searchPath: String { HostProcess.environment("PATH") ?? "/bin:/usr/bin" }
 
     /// Runs the command. Its standard output goes to our standard error, because ours may carry a document.
     ///
     /// - Parameter input: the content of its standard input.
     /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
     /// - Throws: `noSuchFile` if the command does not exist.
-    package func run(input: [UInt8]) throws(Errno) -> Int32 {
+    public func run(input: [UInt8]) throws(Errno) -> Int32 {
         // A file instead of a pipe: a child that does not read its input cannot block us.
         let file = FileDescriptor(
             owning: try retrying { memfd_create("fsync-lite input", UInt32(MFD_CLOEXEC)) })

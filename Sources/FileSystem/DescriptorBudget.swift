@@ -1,9 +1,9 @@
 import Glibc
 
 /// How the descriptors that the process may open are shared out.
-package enum DescriptorBudget {
+public enum DescriptorBudget {
     /// For reading ahead: a quarter, at most 256.
-    package static let ahead = min(limit / 4, 256)
+    public static let ahead = min(limit / 4, 256)
 
     /// The most threads of a `FilePipeline`: each may need a score, where it works in deep directories.
     static let threads = max(limit / 20, 1)

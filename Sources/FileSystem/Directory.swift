@@ -6,11 +6,11 @@ import Synchronization
 ///
 /// Each call takes a single validated name and follows no symlink, so changes to the path between two calls cannot lead
 /// outside. Metadata is set through a descriptor of the object itself. `path` is for messages only.
-package final class Directory: Sendable {
-    package let path: [UInt8]
+public final class Directory: Sendable {
+    public let path: [UInt8]
     private let descriptor: FileDescriptor
     /// The directories that a joined one consists of, by name; empty for every other.
-    package let parts: [FileName: Directory]
+    public let parts: [FileName: Directory]
     /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
 
@@ -24,14 +24,14 @@ package final class Directory: Sendable {
 
     /// A directory of other directories, each under a name, for reading only. The kernel does not know it: calls about
     /// the directory itself, but for its names, fail.
-    package static func joining(_ parts: [FileName: Directory]) -> Directory {
+    public static func joining(_ parts: [FileName: Directory]) -> Directory {
         Directory(path: [UInt8(ascii: ".")], descriptor: FileDescriptor(owning: -1), parts: parts)
     }
 
-    package var isJoined: Bool { !parts.isEmpty }
+    public var isJoined: Bool { !parts.isEmpty }
 
     /// The directories that the kernel knows: the parts, in the order of their names, or this one.
-    package var roots: [Directory] {
+    public var roots: [Directory] {
         isJoined ? parts.sorted { $0.key < $1.key }.map(\.value) : [self]
     }
 
@@ -49,7 +49,7 @@ package final class Directory: Sendable {
     }
 
     /// Opens a directory by a path that a user gave. No other call follows symlinks.
-    package static func open(
+    public static func open(
         path: [UInt8], _ flags: FileDescriptor.Flags = .read
     ) throws(SystemError) -> Directory {
         let descriptor = try calling("open", path) { () throws(Errno) -> Int32 in
@@ -61,7 +61,7 @@ package final class Directory: Sendable {
     }
 
     /// Opens a directory in this one; a symlink under this name is an error.
-    package func directory(_ name: FileName) throws(SystemError) -> Directory {
+    public func directory(_ name: FileName) throws(SystemError) -> Directory {
         let descriptor = try open(name, [.read, .directory, .noFollow])
         return Directory(path: path(of: name), descriptor: descriptor)
     }
@@ -69,7 +69,7 @@ package final class Directory: Sendable {
     /// The directory above this one; at the top of the file system, this one again.
     ///
     /// - Parameter path: for messages.
-    package func parent(
+    public func parent(
         _ flags: FileDescriptor.Flags = .pathOnly, path parentPath: [UInt8]? = nil
     ) throws(SystemError) -> Directory {
         let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
@@ -81,7 +81,7 @@ package final class Directory: Sendable {
 
     /// The parent directory and the name of this one in it, with symlinks resolved; nil if there is none: the root of
     /// the file system, or a removed directory.
-    package func location(
+    public func location(
         _ flags: FileDescriptor.Flags = .pathOnly
     ) throws(SystemError) -> (parent: Directory, name: FileName)? {
         guard !isJoined else { return nil }
@@ -95,12 +95,12 @@ package final class Directory: Sendable {
     }
 
     /// Whether permissions allow names to be added and removed here. The corresponding C function is `faccessat`.
-    package var isWritable: Bool {
+    public var isWritable: Bool {
         faccessat(descriptor.rawValue, ".", W_OK | X_OK, AT_EACCESS) == 0
     }
 
     /// The path of a name in this directory, for messages.
-    package func path(of name: FileName) -> [UInt8] {
+    public func path(of name: FileName) -> [UInt8] {
         if let part = parts[name] { return part.path }
         return path.last == UInt8(ascii: "/") ? path + name.bytes : path + [UInt8(ascii: "/")] + name.bytes
     }
@@ -108,7 +108,7 @@ package final class Directory: Sendable {
     // MARK: Inspecting
 
     /// The status of the directory itself; of a joined one only that it is a directory.
-    package func status() throws(SystemError) -> FileStatus {
+    public func status() throws(SystemError) -> FileStatus {
         guard !isJoined else {
             return FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         }
@@ -116,7 +116,7 @@ package final class Directory: Sendable {
     }
 
     /// The status of a name, without following a symlink; nil if the name does not exist.
-    package func status(of name: FileName) throws(SystemError) -> FileStatus? {
+    public func status(of name: FileName) throws(SystemError) -> FileStatus? {
         do throws(Errno) {
             return try name.withCString { (pointer) throws(Errno) -> FileStatus in try status(of: pointer) }
         } catch .noSuchFile {
@@ -139,7 +139,7 @@ package final class Directory: Sendable {
 
     /// Opens a name in this directory. Sources are opened `nonBlocking` and `noFollow`, and their type is checked
     /// afterwards.
-    package func open(
+    public func open(
         _ name: FileName, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
     ) throws(SystemError) -> FileDescriptor {
         let opened = try calling("openat", path(of: name)) { () throws(Errno) -> Int32 in
@@ -153,7 +153,7 @@ package final class Directory: Sendable {
     }
 
     /// The destination of a symlink, as bytes.
-    package func destination(of name: FileName) throws(SystemError) -> [UInt8] {
+    public func destination(of name: FileName) throws(SystemError) -> [UInt8] {
         try calling("readlinkat", path(of: name)) { () throws(Errno) -> [UInt8] in
             try name.withCString { (pointer) throws(Errno) -> [UInt8] in
                 var capacity = 256
@@ -171,22 +171,22 @@ package final class Directory: Sendable {
 
     // MARK: Creating
 
-    package func makeDirectory(_ name: FileName, permissions: UInt16 = 0o700) throws(SystemError) {
+    public func makeDirectory(_ name: FileName, permissions: UInt16 = 0o700) throws(SystemError) {
         try change("mkdirat", name) { mkdirat($0, $1, mode_t(permissions)) }
     }
 
-    package func makeSymlink(_ name: FileName, to destination: [UInt8]) throws(SystemError) {
+    public func makeSymlink(_ name: FileName, to destination: [UInt8]) throws(SystemError) {
         try change("symlinkat", name) { directory, pointer in
             FileSystem.withCString(terminated: destination + [0]) { symlinkat($0, directory, pointer) }
         }
     }
 
-    package func makeFIFO(_ name: FileName) throws(SystemError) {
+    public func makeFIFO(_ name: FileName) throws(SystemError) {
         try change("mkfifoat", name) { mkfifoat($0, $1, 0o600) }
     }
 
     /// Makes a device node, which needs the privilege for it.
-    package func makeDevice(_ name: FileName, type: FileType, _ number: DeviceNumber) throws(SystemError) {
+    public func makeDevice(_ name: FileName, type: FileType, _ number: DeviceNumber) throws(SystemError) {
         let kind = type == .blockDevice ? S_IFBLK : S_IFCHR
         let device = gnu_dev_makedev(number.major, number.minor)
         try change("mknodat", name) { mknodat($0, $1, kind | 0o600, device) }
@@ -194,7 +194,7 @@ package final class Directory: Sendable {
 
     // MARK: Renaming and removing
 
-    package enum RenameMode: Sendable {
+    public enum RenameMode: Sendable {
         /// An existing object with the new name is replaced.
         case replace
         /// An existing object with the new name is an error.
@@ -212,7 +212,7 @@ package final class Directory: Sendable {
     }
 
     /// The corresponding C function is `renameat2`.
-    package func rename(
+    public func rename(
         _ name: FileName, to other: Directory, _ newName: FileName, _ mode: RenameMode
     ) throws(SystemError) {
         try change("renameat2", name) { directory, pointer in
@@ -221,17 +221,17 @@ package final class Directory: Sendable {
     }
 
     /// Makes another name for an object; a symlink itself is linked.
-    package func link(_ name: FileName, to other: Directory, _ newName: FileName) throws(SystemError) {
+    public func link(_ name: FileName, to other: Directory, _ newName: FileName) throws(SystemError) {
         try change("linkat", name) { directory, pointer in
             newName.withCString { linkat(directory, pointer, other.descriptor.rawValue, $0, 0) }
         }
     }
 
-    package func unlink(_ name: FileName) throws(SystemError) {
+    public func unlink(_ name: FileName) throws(SystemError) {
         try change("unlinkat", name) { unlinkat($0, $1, 0) }
     }
 
-    package func removeDirectory(_ name: FileName) throws(SystemError) {
+    public func removeDirectory(_ name: FileName) throws(SystemError) {
         try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
@@ -245,32 +245,47 @@ package final class Directory: Sendable {
 
     /// Whether names are compared without regard to case or Unicode form: ext4, f2fs and tmpfs mark directories so
     /// (`FS_CASEFOLD_FL` of `linux/fs.h`), xfs the whole file system (`XFS_FSOP_GEOM_FLAGS_DIRV2CI` of `xfs_fs.h`).
-    package func foldsNames() -> Bool {
+    public func foldsNames() -> Bool {
         let (getFlags, foldsCase): (UInt, CLong) = (0x8008_6601, 0x4000_0000)
         var flags: CLong = 0
         // A file system without these flags does not fold names.
         if ioctl(descriptor.rawValue, getFlags, &flags) == 0, flags & foldsCase != 0 { return true }
-        let (getGeometry, ignoresCase): (UInt, UInt32) = (0x8070_5864, 1 << 12)
+        return xfsFeatures & (1 << 12) != 0
+    }
+
+    /// The flags of `XFS_IOC_FSGEOMETRY_V1`; 0 where this is no xfs.
+    private var xfsFeatures: UInt32 {
         // `struct xfs_fsop_geom_v1`, of 112 bytes with `flags` at 92.
-        return withUnsafeTemporaryAllocation(byteCount: 112, alignment: 8) { geometry in
-            guard let base = geometry.baseAddress, ioctl(descriptor.rawValue, getGeometry, base) == 0 else {
-                return false
-            }
-            return geometry.load(fromByteOffset: 92, as: UInt32.self) & ignoresCase != 0
+        withUnsafeTemporaryAllocation(byteCount: 112, alignment: 8) { geometry in
+            guard let base = geometry.baseAddress, ioctl(descriptor.rawValue, 0x8070_5864 as UInt, base) == 0
+            else { return 0 }
+            return geometry.load(fromByteOffset: 92, as: UInt32.self)
         }
+    }
+
+    /// Whether files of this directory's device are cloned when they are copied to another directory: both are of one
+    /// mount, and its file system lets files share blocks (`XFS_FSOP_GEOM_FLAGS_REFLINK`). Found without writing.
+    public func clonesFiles(to other: Directory) throws(SystemError) -> Bool {
+        switch try FileSystemInfo(of: other).name {
+        case "btrfs", "bcachefs": break
+        case "xfs" where other.xfsFeatures & (1 << 20) != 0: break
+        default: return false
+        }
+        guard let own = try fileSystemUUID(), try own == other.fileSystemUUID() else { return false }
+        return try mount() == other.mount()
     }
 
     // MARK: Durability and locking
 
     /// Makes the names in this directory durable. An error is final.
-    package func sync() throws(SystemError) {
+    public func sync() throws(SystemError) {
         try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
     }
 
     /// Makes all data on this file system durable that was written since the directory was opened, or throws.
     ///
     /// An error is final: the kernel reports it once and then success, so this handle keeps it.
-    package func syncFileSystem() throws(SystemError) {
+    public func syncFileSystem() throws(SystemError) {
         try syncFailure.withLock { (failure) throws(SystemError) in
             if let failure { throw failure }
             do throws(SystemError) {
@@ -286,7 +301,7 @@ package final class Directory: Sendable {
 
     /// Takes the exclusive lock on this directory, which is released with this object; throws `wouldBlock` if it is
     /// held.
-    package func lock() throws(SystemError) {
+    public func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
     }
 

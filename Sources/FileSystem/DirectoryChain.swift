@@ -2,7 +2,7 @@
 ///
 /// Few handles are open at a time: most handles of deep directories are closed and opened again by name, each checked
 /// to be the same directory. So neither depth nor path length is limited.
-package struct DirectoryChain: Sendable {
+public struct DirectoryChain: Sendable {
     private struct Link: Sendable {
         let name: FileName
         /// nil if the handle was closed.
@@ -10,7 +10,7 @@ package struct DirectoryChain: Sendable {
         let inode: UInt64
     }
 
-    package let root: Directory
+    public let root: Directory
     private var links: [Link] = []
 
     /// The number of innermost handles that stay open; at most as many again are open above them.
@@ -19,20 +19,20 @@ package struct DirectoryChain: Sendable {
     /// steps.
     private var stride = 1
 
-    package init(root: Directory) {
+    public init(root: Directory) {
         self.root = root
     }
 
     /// The number of directories below the root, the present one included.
-    package var depth: Int { links.count }
+    public var depth: Int { links.count }
 
     /// The name of the directory at a level, from 1.
-    package func name(at level: Int) -> FileName { links[level - 1].name }
+    public func name(at level: Int) -> FileName { links[level - 1].name }
 
     /// Enters a child of the present directory.
     ///
     /// - Parameter directory: its handle; nil if it is to be opened when it is needed.
-    package mutating func push(_ directory: Directory?, _ name: FileName, inode: UInt64) {
+    public mutating func push(_ directory: Directory?, _ name: FileName, inode: UInt64) {
         links.append(Link(name: name, directory: directory, inode: inode))
         let others = links.count - DirectoryChain.openLinks
         if others > stride * DirectoryChain.openLinks {
@@ -44,19 +44,19 @@ package struct DirectoryChain: Sendable {
     }
 
     /// Enters a child of the present directory.
-    package mutating func descend(_ name: FileName) throws(SystemError) {
+    public mutating func descend(_ name: FileName) throws(SystemError) {
         let directory = try current().directory(name)
         push(directory, name, inode: try directory.status().inode)
     }
 
-    package mutating func pop() {
+    public mutating func pop() {
         links.removeLast()
     }
 
     /// The handle of the present directory, reopened if it was closed.
     ///
     /// - Throws: `stale` if the name belongs to another directory now.
-    package mutating func current() throws(SystemError) -> Directory {
+    public mutating func current() throws(SystemError) -> Directory {
         guard let last = links.last else { return root }
         if let directory = last.directory { return directory }
         var level = links.count

@@ -2,19 +2,36 @@ import Glibc
 
 /// The names in one directory, sorted by their bytes. They share one block of memory: a listing costs two allocations for
 /// any number of entries.
-package struct DirectoryListing: Sendable {
+public struct DirectoryListing: Sendable {
     private let names: [UInt8]
-    private let spans: [(offset: Int32, length: Int32)]
+    private let spans: [NameSpan]
 
-    package var count: Int { spans.count }
+    /// A name in `names`.
+    private struct NameSpan {
+        let offset: Int32
+        let length: Int32
+        /// The first eight bytes as a number, NUL after the end: the order of most names.
+        let beginning: UInt64
+    }
 
-    package func name(at index: Int) -> ArraySlice<UInt8> {
+    public var count: Int { spans.count }
+
+    public func name(at index: Int) -> ArraySlice<UInt8> {
         let span = spans[index]
         return names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
     }
 
+    /// Appends a name to a path.
+    public func append(_ index: Int, to path: inout [UInt8]) {
+        let span = spans[index]
+        names.withUnsafeBufferPointer {
+            path.append(
+                contentsOf: UnsafeBufferPointer(rebasing: $0[Int(span.offset)...].prefix(Int(span.length))))
+        }
+    }
+
     /// The statuses of some entries, 150 bytes each; nil for a name that has vanished since the names were read.
-    package func statuses(
+    public func statuses(
         _ range: Range<Int>, in directory: Directory
     ) throws(SystemError) -> [FileStatus?] {
         var statuses: [FileStatus?] = []
@@ -37,7 +54,7 @@ package struct DirectoryListing: Sendable {
     }
 
     /// The names in a directory, unsorted.
-    package static func names(in directory: Directory) throws(SystemError) -> [FileName] {
+    public static func names(in directory: Directory) throws(SystemError) -> [FileName] {
         var found: [FileName] = []
         try forEachName(in: directory) { name in
             if let name = FileName(name) { found.append(name) }
@@ -48,13 +65,19 @@ package struct DirectoryListing: Sendable {
     /// Reads the names in a directory.
     ///
     /// - Parameter isFresh: the directory was just opened for this, so its own read position can be used.
-    package init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
+    public init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
         var names: [UInt8] = []
-        var spans: [(offset: Int32, length: Int32)] = []
+        var spans: [NameSpan] = []
         try DirectoryListing.forEachName(in: directory, isFresh: isFresh) { name in
-            spans.append((Int32(truncatingIfNeeded: names.count), Int32(truncatingIfNeeded: name.count)))
-            names.append(contentsOf: name)
-            names.append(0)
+            guard let start = name.baseAddress else { return }
+            // The buffer has room for eight bytes after the last entry.
+            var beginning = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self))
+            if name.count < 8 { beginning &= ~0 << (64 - 8 * UInt64(name.count)) }
+            spans.append(
+                NameSpan(
+                    offset: Int32(truncatingIfNeeded: names.count),
+                    length: Int32(truncatingIfNeeded: name.count), beginning: beginning))
+            names.append(contentsOf: UnsafeRawBufferPointer(start: start, count: name.count + 1))
         }
         guard names.count <= Int32.max else {
             throw SystemError("readdir", directory.path, Errno(rawValue: EOVERFLOW))
@@ -62,10 +85,11 @@ package struct DirectoryListing: Sendable {
         names.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             spans.sort { left, right in
+                if left.beginning != right.beginning { return left.beginning < right.beginning }
                 // The NUL at the end of each name makes a prefix sort before the longer name.
-                memcmp(
-                    base + Int(left.offset), base + Int(right.offset),
-                    Int(min(left.length, right.length)) + 1) < 0
+                let rest = Int(min(left.length, right.length)) + 1 - 8
+                return rest > 0
+                    && memcmp(base + Int(left.offset) + 8, base + Int(right.offset) + 8, rest) < 0
             }
         }
         (self.names, self.spans) = (names, spans)
@@ -93,22 +117,28 @@ package struct DirectoryListing: Sendable {
     /// of one.
     private static let nameOffset = 19
 
+    /// The directory itself, or the one above it.
+    private static func isDot(_ name: UnsafeRawPointer, _ length: Int) -> Bool {
+        let dot = UInt8(ascii: ".")
+        guard length <= 2, name.load(as: UInt8.self) == dot else { return false }
+        return length == 1 || name.load(fromByteOffset: 1, as: UInt8.self) == dot
+    }
+
     private static func read(
         _ descriptor: Int32, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(Errno) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 8)
-        defer { buffer.deallocate() }
-        guard let start = buffer.baseAddress else { return }
+        let size = 32 * 1024
+        let start = UnsafeMutableRawPointer.allocate(byteCount: size + 8, alignment: 8)
+        defer { start.deallocate() }
         while true {
-            let count = try retrying { getdents64(descriptor, start, buffer.count) }
+            let count = try retrying { getdents64(descriptor, start, size) }
             guard count > 0 else { return }
             var entry = UnsafeRawPointer(start)
             while entry < start + count {
                 // The name ends at its NUL; the declared size of the C array is not the name's.
                 let name = entry + nameOffset
                 let length = strlen(name.assumingMemoryBound(to: CChar.self))
-                let bytes = UnsafeRawBufferPointer(start: name, count: length)
-                if !bytes.elementsEqual(".".utf8), !bytes.elementsEqual("..".utf8) { body(bytes) }
+                if !isDot(name, length) { body(UnsafeRawBufferPointer(start: name, count: length)) }
                 entry += Int(entry.assumingMemoryBound(to: dirent64.self).pointee.d_reclen)
             }
         }

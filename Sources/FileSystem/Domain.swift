@@ -3,22 +3,22 @@ import Glibc
 
 /// The project and the encryption policy of an object. A directory may be exclusive to its own: an object of another
 /// domain can be neither renamed nor linked into it (`EXDEV`). Moving objects out is always allowed.
-package struct Domain: Hashable, Sendable {
+public struct Domain: Hashable, Sendable {
     /// nil if the kernel does not report it; it always does for a directory.
-    package var project: UInt32? = 0
+    public var project: UInt32? = 0
     /// For a directory: new objects in it get its project, and objects of other projects are refused.
-    package var handsDownProject = false
+    public var handsDownProject = false
     /// The `fscrypt_policy`: empty for none, nil for types that are never encrypted.
-    package var policy: [UInt8]? = []
+    public var policy: [UInt8]? = []
 
-    package init() {}
+    public init() {}
 
     /// Whether this directory accepts only objects of its own domain.
-    package var isExclusive: Bool { handsDownProject || isEncrypted }
-    package var isEncrypted: Bool { policy.map { !$0.isEmpty } ?? false }
+    public var isExclusive: Bool { handsDownProject || isEncrypted }
+    public var isEncrypted: Bool { policy.map { !$0.isEmpty } ?? false }
 
     /// Whether an object can be renamed or linked into this directory; nil if only an attempt can tell.
-    package func admits(_ other: Domain) -> Bool? {
+    public func admits(_ other: Domain) -> Bool? {
         if isEncrypted, other.policy != nil, policy != other.policy { return false }
         guard handsDownProject else { return true }
         return other.project.map { $0 == project }
@@ -27,11 +27,11 @@ package struct Domain: Hashable, Sendable {
 
 extension FileSystemInfo {
     /// Whether the file system supports projects or encrypted directories.
-    package var hasDomains: Bool { ["ext4", "xfs", "f2fs"].contains(name) }
+    public var hasDomains: Bool { ["ext4", "xfs", "f2fs"].contains(name) }
 }
 
 extension Directory {
-    package func domain() throws(SystemError) -> Domain {
+    public func domain() throws(SystemError) -> Domain {
         try calling("ioctl", path) { () throws(Errno) in
             try withRawDescriptor { (descriptor) throws(Errno) in try Domain(descriptor) }
         }
@@ -41,7 +41,7 @@ extension Directory {
     /// the project, and only on some file systems.
     ///
     /// - Parameter own: the domain of this directory.
-    package func domain(of name: FileName, in own: Domain) throws(SystemError) -> Domain {
+    public func domain(of name: FileName, in own: Domain) throws(SystemError) -> Domain {
         guard let status = try status(of: name) else {
             throw SystemError("statx", path(of: name), .noSuchFile)
         }
@@ -74,7 +74,7 @@ extension Directory {
     }
 
     /// Sets the project of the directory, and whether new objects in it inherit it.
-    package func setProject(_ project: UInt32, handsDown: Bool) throws(SystemError) {
+    public func setProject(_ project: UInt32, handsDown: Bool) throws(SystemError) {
         try calling("ioctl", path) { () throws(Errno) in
             try withRawDescriptor { (descriptor) throws(Errno) in
                 try Domain.setProject(of: descriptor, project, handsDown: handsDown)
@@ -83,16 +83,16 @@ extension Directory {
     }
 
     /// Stops handing down the project, so that objects of any project can be moved in.
-    package func openToAll() throws(SystemError) {
+    public func openToAll() throws(SystemError) {
         let domain = try domain()
         if domain.handsDownProject { try setProject(domain.project ?? 0, handsDown: false) }
     }
 }
 
 extension FileDescriptor {
-    package func domain() throws(Errno) -> Domain { try Domain(rawValue) }
+    public func domain() throws(Errno) -> Domain { try Domain(rawValue) }
 
-    package func setProject(_ project: UInt32) throws(Errno) {
+    public func setProject(_ project: UInt32) throws(Errno) {
         try Domain.setProject(of: rawValue, project, handsDown: false)
     }
 }

@@ -1,53 +1,53 @@
 import Glibc
 
 /// A kernel error number.
-package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
-    package let rawValue: Int32
+public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: Int32
 
-    package init(rawValue: Int32) {
+    public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
     /// The calling thread's `errno`; read it immediately after the failed call.
-    package static var current: Errno { Errno(rawValue: Glibc.errno) }
+    public static var current: Errno { Errno(rawValue: Glibc.errno) }
 
-    package static let notPermitted = Errno(rawValue: EPERM)
-    package static let noSuchFile = Errno(rawValue: ENOENT)
-    package static let interrupted = Errno(rawValue: EINTR)
-    package static let inputOutput = Errno(rawValue: EIO)
-    package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
-    package static let accessDenied = Errno(rawValue: EACCES)
-    package static let busy = Errno(rawValue: EBUSY)
-    package static let cancelled = Errno(rawValue: ECANCELED)
-    package static let fileTooLarge = Errno(rawValue: EFBIG)
-    package static let exists = Errno(rawValue: EEXIST)
-    package static let crossDevice = Errno(rawValue: EXDEV)
-    package static let notDirectory = Errno(rawValue: ENOTDIR)
-    package static let isDirectory = Errno(rawValue: EISDIR)
-    package static let invalid = Errno(rawValue: EINVAL)
-    package static let noSpace = Errno(rawValue: ENOSPC)
-    package static let quotaExceeded = Errno(rawValue: EDQUOT)
-    package static let readOnlyFileSystem = Errno(rawValue: EROFS)
-    package static let manyOpenFiles = Errno(rawValue: EMFILE)
-    package static let manyOpenFilesInAll = Errno(rawValue: ENFILE)
-    package static let manyLinks = Errno(rawValue: EMLINK)
-    package static let tooManyLinks = Errno(rawValue: ELOOP)
-    package static let notEmpty = Errno(rawValue: ENOTEMPTY)
-    package static let notSupported = Errno(rawValue: EOPNOTSUPP)
-    package static let notImplemented = Errno(rawValue: ENOSYS)
-    package static let noSuchDevice = Errno(rawValue: ENXIO)
-    package static let noData = Errno(rawValue: ENODATA)
-    package static let overflow = Errno(rawValue: EOVERFLOW)
-    package static let timedOut = Errno(rawValue: ETIMEDOUT)
-    package static let notTerminal = Errno(rawValue: ENOTTY)
-    package static let badDescriptor = Errno(rawValue: EBADF)
-    package static let stale = Errno(rawValue: ESTALE)
+    public static let notPermitted = Errno(rawValue: EPERM)
+    public static let noSuchFile = Errno(rawValue: ENOENT)
+    public static let interrupted = Errno(rawValue: EINTR)
+    public static let inputOutput = Errno(rawValue: EIO)
+    public static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
+    public static let accessDenied = Errno(rawValue: EACCES)
+    public static let busy = Errno(rawValue: EBUSY)
+    public static let cancelled = Errno(rawValue: ECANCELED)
+    public static let fileTooLarge = Errno(rawValue: EFBIG)
+    public static let exists = Errno(rawValue: EEXIST)
+    public static let crossDevice = Errno(rawValue: EXDEV)
+    public static let notDirectory = Errno(rawValue: ENOTDIR)
+    public static let isDirectory = Errno(rawValue: EISDIR)
+    public static let invalid = Errno(rawValue: EINVAL)
+    public static let noSpace = Errno(rawValue: ENOSPC)
+    public static let quotaExceeded = Errno(rawValue: EDQUOT)
+    public static let readOnlyFileSystem = Errno(rawValue: EROFS)
+    public static let manyOpenFiles = Errno(rawValue: EMFILE)
+    public static let manyOpenFilesInAll = Errno(rawValue: ENFILE)
+    public static let manyLinks = Errno(rawValue: EMLINK)
+    public static let tooManyLinks = Errno(rawValue: ELOOP)
+    public static let notEmpty = Errno(rawValue: ENOTEMPTY)
+    public static let notSupported = Errno(rawValue: EOPNOTSUPP)
+    public static let notImplemented = Errno(rawValue: ENOSYS)
+    public static let noSuchDevice = Errno(rawValue: ENXIO)
+    public static let noData = Errno(rawValue: ENODATA)
+    public static let overflow = Errno(rawValue: EOVERFLOW)
+    public static let timedOut = Errno(rawValue: ETIMEDOUT)
+    public static let notTerminal = Errno(rawValue: ENOTTY)
+    public static let badDescriptor = Errno(rawValue: EBADF)
+    public static let stale = Errno(rawValue: ESTALE)
 
     /// Errors of opening a name that is not a directory; `tooManyLinks` is a symlink opened with `noFollow`.
-    package static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
+    public static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
 
     /// The system's text for the number, such as "No such file or directory".
-    package var description: String {
+    public var description: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress, let text = strerror_r(rawValue, base, buffer.count) else {
                 return "error \(rawValue)"
@@ -59,7 +59,7 @@ package struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringC
 
 /// Repeats a call while a signal interrupts it. A negative result means failure.
 @inline(__always)
-package func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+public func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
     while true {
         let result = call()
         if result >= 0 { return result }

@@ -3,12 +3,12 @@
 /// Printable UTF-8 is unchanged. A backslash is doubled, a line feed becomes `\n`, a tab `\t`. Each byte of other
 /// control characters, line and paragraph separators, marks that change the direction of text, and invalid UTF-8
 /// becomes `\xHH`.
-package func escapedText(_ bytes: some Collection<UInt8>) -> String {
+public func escapedText(_ bytes: some Collection<UInt8>) -> String {
     escapedText(bytes, doublingBackslash: true)
 }
 
 /// The inverse of `escapedText`; nil for text that it cannot have made.
-package func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
+public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     func digit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
     var bytes: [UInt8] = []
     var input = text.makeIterator()
@@ -33,7 +33,7 @@ package func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
 }
 
 /// Puts our own text on one line. Backslashes stay: the parts that needed escaping are already escaped.
-package func singleLine(_ text: String) -> String {
+public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
 }
 

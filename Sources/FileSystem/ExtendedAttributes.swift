@@ -6,40 +6,40 @@ import Glibc
 /// POSIX ACLs are two of them, in the kernel's format. The owner of a file can set `user` attributes and ACLs; only
 /// root can read and set `trusted` and `security`, which includes file capabilities. Attributes that a file system
 /// keeps for itself (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. Fidelity.md lists the names.
-package struct ExtendedAttributes: Hashable, Sendable {
-    package struct Attribute: Hashable, Sendable {
-        package var name: [UInt8]
-        package var value: [UInt8]
+public struct ExtendedAttributes: Hashable, Sendable {
+    public struct Attribute: Hashable, Sendable {
+        public var name: [UInt8]
+        public var value: [UInt8]
 
-        package init(name: [UInt8], value: [UInt8]) {
+        public init(name: [UInt8], value: [UInt8]) {
             self.name = name
             self.value = value
         }
 
-        package var isACL: Bool { name.starts(with: ExtendedAttributes.acl) }
+        public var isACL: Bool { name.starts(with: ExtendedAttributes.acl) }
     }
 
     /// The kinds of attributes that are wanted.
-    package struct Selection: Hashable, Sendable {
-        package var plain: Bool
-        package var acls: Bool
+    public struct Selection: Hashable, Sendable {
+        public var plain: Bool
+        public var acls: Bool
         /// `trusted` and `security`.
-        package var privileged: Bool
+        public var privileged: Bool
 
         /// All that this process can read.
-        package static var readable: Selection {
+        public static var readable: Selection {
             Selection(plain: true, acls: true, privileged: Account.isRoot)
         }
 
-        package init(plain: Bool, acls: Bool, privileged: Bool) {
+        public init(plain: Bool, acls: Bool, privileged: Bool) {
             self.plain = plain
             self.acls = acls
             self.privileged = privileged
         }
 
-        package var isEmpty: Bool { !plain && !acls }
+        public var isEmpty: Bool { !plain && !acls }
 
-        package func contains(_ name: some Collection<UInt8>) -> Bool {
+        public func contains(_ name: some Collection<UInt8>) -> Bool {
             if name.starts(with: "user.".utf8) { return plain }
             if name.starts(with: ExtendedAttributes.acl) { return acls }
             return plain && privileged && !ExtendedAttributes.derived.contains(Array(name))
@@ -51,35 +51,35 @@ package struct ExtendedAttributes: Hashable, Sendable {
 
     /// Names under which a file system or the kernel exposes other metadata. XFS shows ACLs under these two: removing
     /// one removes the ACL. `security.evm` is computed over the object's inode number.
-    package static let derived = Set(
+    public static let derived = Set(
         ["trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "security.evm"].map { Array($0.utf8) })
 
-    package private(set) var attributes: [Attribute]
+    public private(set) var attributes: [Attribute]
 
-    package init(_ attributes: [Attribute] = []) {
+    public init(_ attributes: [Attribute] = []) {
         self.attributes =
             attributes.count > 1
             ? attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) } : attributes
     }
 
-    package var isEmpty: Bool { attributes.isEmpty }
+    public var isEmpty: Bool { attributes.isEmpty }
 
-    package func filter(_ isIncluded: (Attribute) -> Bool) -> ExtendedAttributes {
+    public func filter(_ isIncluded: (Attribute) -> Bool) -> ExtendedAttributes {
         ExtendedAttributes(attributes.filter(isIncluded))
     }
 
     /// With the attributes of `other`, which have other names.
-    package func merging(_ other: ExtendedAttributes) -> ExtendedAttributes {
+    public func merging(_ other: ExtendedAttributes) -> ExtendedAttributes {
         other.isEmpty ? self : ExtendedAttributes(attributes + other.attributes)
     }
 
-    package subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }
+    public subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }
 }
 
 // MARK: Of objects
 
 extension FileDescriptor {
-    package func extendedAttributes(_ wanted: ExtendedAttributes.Selection) throws(Errno)
+    public func extendedAttributes(_ wanted: ExtendedAttributes.Selection) throws(Errno)
         -> ExtendedAttributes
     {
         try ExtendedAttributes(
@@ -89,7 +89,7 @@ extension FileDescriptor {
     /// Makes these the only attributes of their kinds.
     ///
     /// - Returns: those that the file system does not accept.
-    package func setExtendedAttributes(
+    public func setExtendedAttributes(
         _ attributes: ExtendedAttributes, over present: ExtendedAttributes
     ) throws(Errno) -> ExtendedAttributes {
         try attributes.put(
@@ -100,7 +100,7 @@ extension FileDescriptor {
 
 extension Directory {
     /// The attributes of a name, without following a symlink.
-    package func extendedAttributes(
+    public func extendedAttributes(
         of name: FileName, _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
         if hasNoExtendedAttributes(name) { return ExtendedAttributes() }
@@ -111,7 +111,7 @@ extension Directory {
 extension ObjectHandle {
     /// A path-only descriptor is refused by the calls that take one, so this uses its link under `/proc`, which leads
     /// to the object itself, also for a symlink.
-    package func extendedAttributes(
+    public func extendedAttributes(
         _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
         guard isPathOnly else {
@@ -128,7 +128,7 @@ extension ObjectHandle {
     /// Makes these the only attributes of their kinds.
     ///
     /// - Returns: those that the file system does not accept.
-    package func setExtendedAttributes(
+    public func setExtendedAttributes(
         _ attributes: ExtendedAttributes, over present: ExtendedAttributes
     ) throws(SystemError) -> ExtendedAttributes {
         guard isPathOnly else {

@@ -1,15 +1,15 @@
 import Glibc
 
 /// Tells whether two open files hold the same bytes.
-package enum FileComparison {
+public enum FileComparison {
     /// A file that could not be read.
-    package struct Failure: Error, Sendable {
-        package enum Side: Sendable { case first, second }
+    public struct Failure: Error, Sendable {
+        public enum Side: Sendable { case first, second }
 
-        package let side: Side
-        package let errno: Errno
+        public let side: Side
+        public let errno: Errno
 
-        package init(side: Side, errno: Errno) {
+        public init(side: Side, errno: Errno) {
             (self.side, self.errno) = (side, errno)
         }
     }
@@ -21,7 +21,7 @@ package enum FileComparison {
     /// - Parameters:
     ///   - limit: the number of bytes to compare from the start.
     ///   - isCancelled: asked between reads; true ends the comparison with `cancelled`.
-    package static func haveSameContent(
+    public static func haveSameContent(
         _ first: borrowing FileDescriptor, _ second: borrowing FileDescriptor,
         upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }
     ) throws(Failure) -> Bool {

@@ -4,9 +4,9 @@ import Glibc
 /// reading and writing. Each method keeps holes.
 ///
 /// Methods that the file systems lack are remembered, so one copier serves one pair of trees.
-package struct FileCopier: ~Copyable {
+public struct FileCopier: ~Copyable {
     /// False once a clone has failed.
-    package private(set) var canClone = true
+    public private(set) var canClone = true
     private var canCopyRange = true
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
 
@@ -14,24 +14,24 @@ package struct FileCopier: ~Copyable {
     private static let fileClone: UInt = 0x4004_9409
 
     /// Makes an empty file share all the blocks of another.
-    package static func clone(
+    public static func clone(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor
     ) throws(Errno) {
         _ = try retrying { ioctl(target.rawValue, fileClone, source.rawValue) }
     }
 
     /// The last copy was a clone: the content of the source at one instant.
-    package private(set) var hasCloned = false
+    public private(set) var hasCloned = false
 
     /// Bytes between two checks of `isCancelled`.
     private let stretch: Int
     private let limit: RateLimit?
 
     /// Called with the number of bytes of each piece that was copied.
-    package var advanced: (Int) -> Void = { _ in }
+    public var advanced: (Int) -> Void = { _ in }
 
     /// - Parameter limit: the data rate. Clones do not count.
-    package init(limit: RateLimit? = nil) {
+    public init(limit: RateLimit? = nil) {
         self.limit = limit
         stretch = limit?.stretch ?? 64 << 20
     }
@@ -49,7 +49,7 @@ package struct FileCopier: ~Copyable {
     ///   - keepsHoles: if false, holes are written as zeros.
     ///   - isCancelled: asked between pieces; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy; for a clone the size of the source at that instant.
-    package mutating func copy(
+    public mutating func copy(
         _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
         allocated: Int64, keepsHoles: Bool = true,
         isCancelled: () -> Bool = { false }

@@ -3,8 +3,8 @@ import Glibc
 /// The only owner of an open descriptor: not copyable, closed exactly once.
 ///
 /// Its calls throw the bare error number; the caller adds the path.
-package struct FileDescriptor: ~Copyable, Sendable {
-    package let rawValue: Int32
+public struct FileDescriptor: ~Copyable, Sendable {
+    public let rawValue: Int32
 
     init(owning rawValue: Int32) {
         self.rawValue = rawValue
@@ -15,22 +15,22 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = Glibc.close(rawValue)
     }
 
-    package struct Flags: OptionSet, Sendable {
-        package let rawValue: Int32
-        package init(rawValue: Int32) { self.rawValue = rawValue }
-        package static let read = Flags(rawValue: O_RDONLY)
-        package static let write = Flags(rawValue: O_WRONLY)
-        package static let readWrite = Flags(rawValue: O_RDWR)
-        package static let append = Flags(rawValue: O_APPEND)
-        package static let create = Flags(rawValue: O_CREAT)
-        package static let exclusive = Flags(rawValue: O_EXCL)
-        package static let truncate = Flags(rawValue: O_TRUNC)
-        package static let directory = Flags(rawValue: O_DIRECTORY)
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+        public static let read = Flags(rawValue: O_RDONLY)
+        public static let write = Flags(rawValue: O_WRONLY)
+        public static let readWrite = Flags(rawValue: O_RDWR)
+        public static let append = Flags(rawValue: O_APPEND)
+        public static let create = Flags(rawValue: O_CREAT)
+        public static let exclusive = Flags(rawValue: O_EXCL)
+        public static let truncate = Flags(rawValue: O_TRUNC)
+        public static let directory = Flags(rawValue: O_DIRECTORY)
         /// The call does not wait for a FIFO's writer or for a device.
-        package static let nonBlocking = Flags(rawValue: O_NONBLOCK)
-        package static let noFollow = Flags(rawValue: O_NOFOLLOW)
+        public static let nonBlocking = Flags(rawValue: O_NONBLOCK)
+        public static let noFollow = Flags(rawValue: O_NOFOLLOW)
         /// A reference to the object: needs no permission on it and cannot read its content.
-        package static let pathOnly = Flags(rawValue: O_PATH)
+        public static let pathOnly = Flags(rawValue: O_PATH)
         /// `O_NOATIME`, which glibc declares with `_GNU_SOURCE` only.
         static let ownedOnly = Flags(rawValue: 0o1000000)
     }
@@ -42,28 +42,28 @@ package struct FileDescriptor: ~Copyable, Sendable {
         try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
     }
 
-    package func status() throws(Errno) -> FileStatus {
+    public func status() throws(Errno) -> FileStatus {
         try FileStatus.of(rawValue, "", AT_EMPTY_PATH)
     }
 
     /// Reads at most the buffer's size; 0 at the end.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try retrying { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
     }
 
     /// Reads at most the buffer's size from an offset; 0 at the end.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
 
     /// Whether there is a byte at an offset; the size in the status may be wrong.
-    package func isReadable(at offset: Int64) throws(Errno) -> Bool {
+    public func isReadable(at offset: Int64) throws(Errno) -> Bool {
         var byte: UInt8 = 0
         return try retrying { pread(rawValue, &byte, 1, Int(offset)) } > 0
     }
 
     /// Writes all bytes, in as many calls as needed.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -72,7 +72,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Writes all bytes at an offset.
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
+    public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -84,21 +84,21 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// Writes in a single call, for appends that must not interleave. A short write, because the disk is full or a
     /// signal came, is an error.
-    package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
+    public func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
         let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
             try retrying { Glibc.write(rawValue, buffer.baseAddress, buffer.count) }
         }
         if written < bytes.count { throw .noSpace }
     }
 
-    package func write(_ bytes: [UInt8]) throws(Errno) {
+    public func write(_ bytes: [UInt8]) throws(Errno) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
             try write(UnsafeRawBufferPointer(buffer))
         }
     }
 
     /// All bytes from the present position to the end; more than `limit` is an error.
-    package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
+    public func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content = [UInt8]()
         let expected = Int(clamping: try status().size)
         guard expected <= limit else { throw Errno(rawValue: EFBIG) }
@@ -116,40 +116,40 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// The corresponding C function is `fsync`. An error is final: a second call may report success although data is
     /// lost.
-    package func sync() throws(Errno) {
+    public func sync() throws(Errno) {
         _ = try retrying { fsync(rawValue) }
     }
 
     /// Sets owner and group. This clears setuid and setgid, so set permissions afterwards.
-    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
+    public func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
         _ = try retrying { fchown(rawValue, owner, group) }
     }
 
-    package func setPermissions(_ permissions: UInt16) throws(Errno) {
+    public func setPermissions(_ permissions: UInt16) throws(Errno) {
         _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
     }
 
     /// Sets the modification time; the access time stays.
-    package func setModified(_ time: FileTime) throws(Errno) {
+    public func setModified(_ time: FileTime) throws(Errno) {
         var times = [FileTime.omitted, time.raw]
         _ = try retrying { futimens(rawValue, &times) }
     }
 
     /// Drops the clean cached pages of the file, so that the next read goes to the device. The corresponding C function
     /// is `posix_fadvise` with `POSIX_FADV_DONTNEED`.
-    package func dropCache() throws(Errno) {
+    public func dropCache() throws(Errno) {
         let failure = posix_fadvise(rawValue, 0, 0, POSIX_FADV_DONTNEED)
         if failure != 0 { throw Errno(rawValue: failure) }
     }
 
-    package func truncate(to size: Int64) throws(Errno) {
+    public func truncate(to size: Int64) throws(Errno) {
         _ = try retrying { ftruncate(rawValue, Int(size)) }
     }
 
-    package enum Stretch: Sendable { case data, hole }
+    public enum Stretch: Sendable { case data, hole }
 
     /// The start of the next data or hole, at or after an offset; nil if there is none.
-    package func seek(_ offset: Int64, _ stretch: Stretch) throws(Errno) -> Int64? {
+    public func seek(_ offset: Int64, _ stretch: Stretch) throws(Errno) -> Int64? {
         do throws(Errno) {
             let whence = stretch == .data ? SEEK_DATA : SEEK_HOLE
             return Int64(try retrying { lseek(rawValue, Int(offset), whence) })
@@ -159,19 +159,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Allocates `size` bytes, so that writing them cannot fail for lack of space.
-    package func allocate(_ size: Int64) throws(Errno) {
+    public func allocate(_ size: Int64) throws(Errno) {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
     }
 
     /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It is released with the descriptor.
-    package func lock() throws(Errno) {
+    public func lock() throws(Errno) {
         _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
     }
 }
 
 extension [UInt8] {
     /// An array whose memory `fill` initializes; `fill` returns the number of bytes.
-    package init<Failure: Error>(
+    public init<Failure: Error>(
         upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {
         var failure: Failure?

@@ -17,7 +17,7 @@ extension FileDescriptor {
     /// Bytes on disk that deleting this file certainly frees: 0 if another file shares any of them.
     ///
     /// - Throws: `notSupported` if the file system does not report extents.
-    package func exclusiveBytes() throws(Errno) -> Int64 {
+    public func exclusiveBytes() throws(Errno) -> Int64 {
         let capacity = 128
         let size = 32 + capacity * 56
         let map = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)

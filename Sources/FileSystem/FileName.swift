@@ -3,16 +3,16 @@ import Glibc
 /// The name of one directory entry: bytes, not empty, not `.` or `..`, without `/` and NUL.
 ///
 /// Stored with a trailing NUL, ready for the kernel.
-package struct FileName: Hashable, Sendable {
+public struct FileName: Hashable, Sendable {
     private let terminated: [UInt8]
 
     /// nil if the bytes are no valid name.
-    package init?(_ bytes: some Collection<UInt8>) {
+    public init?(_ bytes: some Collection<UInt8>) {
         self.init(bytes.withContiguousStorageIfAvailable(FileName.terminated) ?? Array(bytes) + [0])
     }
 
     /// The same for a part of a path; a scan calls it for each directory.
-    package init?(_ bytes: ArraySlice<UInt8>) {
+    public init?(_ bytes: ArraySlice<UInt8>) {
         self.init(bytes.withUnsafeBufferPointer(FileName.terminated))
     }
 
@@ -30,17 +30,17 @@ package struct FileName: Hashable, Sendable {
     }
 
     /// A literal that is known to be valid.
-    package init(_ name: StaticString) {
+    public init(_ name: StaticString) {
         terminated = name.withUTF8Buffer(FileName.terminated)
         precondition(FileName.isValid(terminated.span.extracting(droppingLast: 1)))
     }
 
     /// A number's decimal digits.
-    package init(number: Int) {
+    public init(number: Int) {
         terminated = Array(String(number.magnitude).utf8) + [0]
     }
 
-    package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
+    public var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
     private static func isValid(_ bytes: Span<UInt8>) -> Bool {
         let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
@@ -53,7 +53,7 @@ package struct FileName: Hashable, Sendable {
         }
     }
 
-    package func withCString<Result, Failure: Error>(
+    public func withCString<Result, Failure: Error>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try FileSystem.withCString(terminated: terminated, body)
@@ -61,17 +61,17 @@ package struct FileName: Hashable, Sendable {
 }
 
 extension FileName: CustomStringConvertible {
-    package var description: String { String(decoding: bytes, as: UTF8.self) }
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension FileName: Comparable {
-    package static func < (left: FileName, right: FileName) -> Bool {
+    public static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }
 
 /// Passes bytes that end in NUL as a C string.
-package func withCString<Result, Failure: Error>(
+public func withCString<Result, Failure: Error>(
     terminated: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try terminated.withUnsafeBufferPointer { (buffer) throws(Failure) -> Result in

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Works on the files of a `FilePipeline`, on one of its threads.
-package protocol FileWorker: SendableMetatype {
+public protocol FileWorker: SendableMetatype {
     associatedtype Item: Sendable
     associatedtype Value: Sendable
 
@@ -17,7 +17,7 @@ package protocol FileWorker: SendableMetatype {
 /// Each thread takes a piece of neighbouring items, announces all of its files, and works through them: so a disk always
 /// has requests to choose from, in the order of the tree. The thread that adds items takes part while it waits, so a
 /// pipeline also works where the system has no thread left.
-package final class FilePipeline<Worker: FileWorker> {
+public final class FilePipeline<Worker: FileWorker> {
     private let shared: Shared
     private let threads: Int
     private let pieceLimit: Int
@@ -38,7 +38,7 @@ package final class FilePipeline<Worker: FileWorker> {
     ///   - threads: the number that work at a time, the caller's among them.
     ///   - filesPerItem: how many files `announce` opens for an item.
     ///   - makeWorker: called on each thread.
-    package init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
+    public init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
         self.threads = max(min(threads, DescriptorBudget.threads), 1)
         self.makeWorker = makeWorker
         pieceLimit = max(
@@ -49,7 +49,7 @@ package final class FilePipeline<Worker: FileWorker> {
     deinit { close() }
 
     /// Ends the other threads, each after the item that it works on, and waits for them.
-    package func close() {
+    public func close() {
         shared.close()
         for _ in 0..<helpers { shared.ended.wait() }
         helpers = 0
@@ -58,7 +58,7 @@ package final class FilePipeline<Worker: FileWorker> {
     /// Adds an item, and takes the values that are due: those that are further behind than the threads need.
     ///
     /// - Parameter bytes: how much `value` will read.
-    package func add(
+    public func add(
         _ item: Worker.Item, bytes: Int64 = 0, _ take: (Worker.Value) throws -> Void
     ) throws {
         guard collect(item, bytes) else { return }
@@ -66,24 +66,41 @@ package final class FilePipeline<Worker: FileWorker> {
     }
 
     /// Takes all remaining values.
-    package func finish(_ take: (Worker.Value) throws -> Void) throws {
+    public func finish(_ take: (Worker.Value) throws -> Void) throws {
         dispatch()
         while let value = try pop() { try take(value) }
     }
 
     /// Ends the other threads, each after the item that it works on, and takes every value that is there, also those
     /// behind an item that has failed or has none.
-    package func close(_ take: (Worker.Value) throws -> Void) rethrows {
+    public func close(_ take: (Worker.Value) throws -> Void) rethrows {
         close()
         for value in ready.values[readyIndex...] { try take(value) }
         for piece in shared.state.withLock(\.pieces) { try piece.outcome?.values.forEach(take) }
         (ready, readyIndex) = (Outcome(), 0)
     }
 
+    /// The next value; nil after the last.
+    ///
+    /// - Parameter more: the next item and its bytes; nil if there is none.
+    public func next(_ more: () -> (item: Worker.Item, bytes: Int64)?) throws -> Worker.Value? {
+        while !isFull {
+            guard let (item, bytes) = more() else {
+                dispatch()
+                break
+            }
+            _ = collect(item, bytes)
+        }
+        return try pop()
+    }
+
     // MARK: On the caller's thread
 
     /// Enough pieces wait for each thread to find another.
-    private var isFull: Bool { shared.state.withLock(\.pieces.count) > 2 * threads }
+    private var isFull: Bool {
+        // A key path of a generic type is made anew at each use, which takes longer than all else.
+        shared.state.withLock { $0.pieces.count } > 2 * threads
+    }
 
     /// True if the item completes a piece.
     private func collect(_ item: Worker.Item, _ bytes: Int64) -> Bool {

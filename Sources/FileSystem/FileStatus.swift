@@ -1,27 +1,27 @@
 import Glibc
 
 /// The type of an object.
-package enum FileType: UInt8, Sendable, Hashable, CaseIterable {
+public enum FileType: UInt8, Sendable, Hashable, CaseIterable {
     case file, directory, symlink, fifo, characterDevice, blockDevice, socket
 }
 
 /// A point in time as the kernel keeps it: seconds since 1970, negative before, and 0..<1e9 nanoseconds.
-package struct FileTime: Hashable, Comparable, Sendable {
-    package var seconds: Int64
-    package var nanoseconds: Int32
+public struct FileTime: Hashable, Comparable, Sendable {
+    public var seconds: Int64
+    public var nanoseconds: Int32
 
-    package init(seconds: Int64, nanoseconds: Int32) {
+    public init(seconds: Int64, nanoseconds: Int32) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
     }
 
-    package static func < (left: FileTime, right: FileTime) -> Bool {
+    public static func < (left: FileTime, right: FileTime) -> Bool {
         left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
     }
 
     /// The present time of the clock that the kernel stamps files with: a later change never has an earlier time unless
     /// the clock is set back.
-    package static var now: FileTime {
+    public static var now: FileTime {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &now)
         return FileTime(seconds: Int64(now.tv_sec), nanoseconds: Int32(now.tv_nsec))
@@ -34,50 +34,50 @@ package struct FileTime: Hashable, Comparable, Sendable {
 }
 
 /// A device number, as in `mknod` and `stat`.
-package struct DeviceNumber: Hashable, Sendable {
-    package var major: UInt32
-    package var minor: UInt32
+public struct DeviceNumber: Hashable, Sendable {
+    public var major: UInt32
+    public var minor: UInt32
 
-    package init(major: UInt32, minor: UInt32) {
+    public init(major: UInt32, minor: UInt32) {
         self.major = major
         self.minor = minor
     }
 }
 
 /// The `statx` data of one object. A value of fixed size, without allocation.
-package struct FileStatus: Sendable, Hashable {
-    package var type: FileType
+public struct FileStatus: Sendable, Hashable {
+    public var type: FileType
     /// The twelve permission bits, with setuid, setgid and sticky.
-    package var permissions: UInt16 = 0
-    package var owner: UInt32 = 0
-    package var group: UInt32 = 0
-    package var links: UInt32 = 1
-    package var inode: UInt64 = 0
+    public var permissions: UInt16 = 0
+    public var owner: UInt32 = 0
+    public var group: UInt32 = 0
+    public var links: UInt32 = 1
+    public var inode: UInt64 = 0
     /// The file system that holds the object.
-    package var device = DeviceNumber(major: 0, minor: 0)
+    public var device = DeviceNumber(major: 0, minor: 0)
     /// Bytes of content; for a symlink the length of its destination.
-    package var size: Int64 = 0
+    public var size: Int64 = 0
     /// Bytes allocated on disk.
-    package var allocated: Int64 = 0
-    package var modified: FileTime
-    package var changed = FileTime(seconds: 0, nanoseconds: 0)
+    public var allocated: Int64 = 0
+    public var modified: FileTime
+    public var changed = FileTime(seconds: 0, nanoseconds: 0)
     /// Birth time; nil if the file system does not report it or never set it (zero in some images).
-    package var created: FileTime?
+    public var created: FileTime?
     /// The device that a device node stands for.
-    package var represents = DeviceNumber(major: 0, minor: 0)
-    package var isMountRoot = false
-    package var isImmutable = false
-    package var isAppendOnly = false
-    package var isEncrypted = false
+    public var represents = DeviceNumber(major: 0, minor: 0)
+    public var isMountRoot = false
+    public var isImmutable = false
+    public var isAppendOnly = false
+    public var isEncrypted = false
 
-    package init(type: FileType, modified: FileTime) {
+    public init(type: FileType, modified: FileTime) {
         self.type = type
         self.modified = modified
     }
 
     /// The same object, at one moment. The device counts: identity alone cannot tell an object from its copy in a
     /// snapshot.
-    package func isSameObject(as other: FileStatus) -> Bool {
+    public func isSameObject(as other: FileStatus) -> Bool {
         inode == other.inode && device == other.device
     }
 

@@ -2,21 +2,21 @@ import CLinux
 import Glibc
 
 /// What the kernel reports about one mounted file system.
-package struct FileSystemInfo: Sendable, Equatable {
+public struct FileSystemInfo: Sendable, Equatable {
     /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
-    package var name: String
+    public var name: String
     /// The file system's number in hexadecimal: derived from its UUID on ext4 and btrfs, new at each mount on some
     /// others.
-    package var identifier: String
-    package var blockSize: Int64
+    public var identifier: String
+    public var blockSize: Int64
     /// Bytes that this user can still write.
-    package var availableBytes: Int64
+    public var availableBytes: Int64
     /// Bytes to be freed before any can be written, because root has used the reserve of ext4. The kernel does not
     /// report the size of the reserve; the default of mke2fs is assumed, a twentieth.
-    package var missingReserve: Int64 = 0
+    public var missingReserve: Int64 = 0
     /// Objects that can still be made; nil if there is no limit (btrfs).
-    package var availableInodes: Int64?
-    package var isReadOnly: Bool
+    public var availableInodes: Int64?
+    public var isReadOnly: Bool
 
     /// The numbers are those of `statfs(2)`.
     private static let names: [UInt32: String] = [
@@ -28,21 +28,21 @@ package struct FileSystemInfo: Sendable, Equatable {
 
     /// The maximum number of names of a file, if trees reach it in practice (`EXT4_LINK_MAX`). Other limits are far
     /// higher (xfs) or depend on the length of the names (btrfs).
-    package var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
+    public var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
 
     /// Change times come from this kernel's clock.
-    package var sharesClock: Bool { FileSystemInfo.local.contains(name) }
+    public var sharesClock: Bool { FileSystemInfo.local.contains(name) }
     /// Change times and inodes are kept, and reveal an edit that restores size and modification time. Elsewhere the
     /// change time may be the modification time, and inodes may change at a remount (sshfs, exfat-fuse).
-    package var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
+    public var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
 
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
     private static let remote: Set = ["nfs", "ceph"]
 
     /// Whether files may share blocks.
-    package var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
+    public var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
 
-    package init(of directory: Directory) throws(SystemError) {
+    public init(of directory: Directory) throws(SystemError) {
         var raw = statfs()
         try calling("fstatfs", directory.path) { () throws(Errno) in
             try directory.withRawDescriptor { (descriptor) throws(Errno) in

@@ -1,7 +1,7 @@
 extension Directory {
     /// Names this directory's file system: the same after each mount, under any device, and for each subvolume; nil
     /// where the kernel tells nothing that lasts.
-    package func fileSystemUUID() throws(SystemError) -> String? {
+    public func fileSystemUUID() throws(SystemError) -> String? {
         let info = try FileSystemInfo(of: self)
         // Numbers and offsets are those of `linux/btrfs.h` and `xfs_fs.h`.
         let (number, size, offset): (UInt, Int, Int)

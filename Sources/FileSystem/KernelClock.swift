@@ -1,18 +1,18 @@
 import Glibc
 
 /// A moment on the clock that cannot be set: time since boot, suspend included.
-package struct KernelClock: Hashable, Sendable {
+public struct KernelClock: Hashable, Sendable {
     /// The ID of the boot that it counts from.
-    package var boot: String
+    public var boot: String
     /// Milliseconds since boot.
-    package var uptime: Int64
+    public var uptime: Int64
 
-    package init(boot: String, uptime: Int64) {
+    public init(boot: String, uptime: Int64) {
         (self.boot, self.uptime) = (boot, uptime)
     }
 
     /// The corresponding C function is `clock_gettime`, with `CLOCK_BOOTTIME`.
-    package static func now() throws(SystemError) -> KernelClock {
+    public static func now() throws(SystemError) -> KernelClock {
         var now = timespec()
         clock_gettime(CLOCK_BOOTTIME, &now)
         return KernelClock(
@@ -20,7 +20,7 @@ package struct KernelClock: Hashable, Sendable {
     }
 
     /// The ID of the present boot, a UUID.
-    package static func boot() throws(SystemError) -> String {
+    public static func boot() throws(SystemError) -> String {
         String(try setting("boot_id", in: "/proc/sys/kernel/random").prefix(36))
     }
 
@@ -28,7 +28,7 @@ package struct KernelClock: Hashable, Sendable {
     /// takes further stores without any change of time until it is written back.
     ///
     /// From the kernel's settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
-    package static func writebackDelay() throws(SystemError) -> Int64 {
+    public static func writebackDelay() throws(SystemError) -> Int64 {
         var hundredths: Int64 = 0
         for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {
             let text = try setting(name, in: "/proc/sys/vm")

@@ -5,7 +5,7 @@ extension Directory {
     ///
     /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot ID is part of the name. Older
     /// kernels reuse the number of a mount that is gone, so two mounts may have the same name there.
-    package func mount() throws(SystemError) -> String {
+    public func mount() throws(SystemError) -> String {
         let (identifier, uniqueIdentifier): (UInt32, UInt32) = (0x1000, 0x4000)
         var raw = statx()
         try calling("statx", path) { () throws(Errno) in

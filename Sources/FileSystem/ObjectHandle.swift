@@ -1,8 +1,8 @@
 import Glibc
 
 /// A handle of an object. Attributes are read and set through it, so renaming or replacing names cannot redirect them.
-package struct ObjectHandle: ~Copyable, Sendable {
-    package let descriptor: FileDescriptor
+public struct ObjectHandle: ~Copyable, Sendable {
+    public let descriptor: FileDescriptor
     /// The descriptor is path-only, which some calls refuse.
     let isPathOnly: Bool
     private let directory: Directory
@@ -19,17 +19,17 @@ package struct ObjectHandle: ~Copyable, Sendable {
     }
 
     /// Opens a name, without following a symlink.
-    package init(_ name: FileName, in directory: Directory) throws(SystemError) {
+    public init(_ name: FileName, in directory: Directory) throws(SystemError) {
         self.init(try directory.open(name, [.pathOnly, .noFollow]), isPathOnly: true, name, in: directory)
     }
 
     /// A handle of an open directory.
-    package init(of directory: Directory) throws(SystemError) {
+    public init(of directory: Directory) throws(SystemError) {
         self.init(try directory.openPathOnly(), isPathOnly: true, nil, in: directory)
     }
 
     /// A handle of a file that is open for reading or writing.
-    package init(
+    public init(
         opening name: FileName, in directory: Directory, _ flags: FileDescriptor.Flags,
         permissions: UInt16 = 0
     ) throws(SystemError) {
@@ -38,17 +38,17 @@ package struct ObjectHandle: ~Copyable, Sendable {
     }
 
     /// For messages.
-    package var path: [UInt8] {
+    public var path: [UInt8] {
         if let name { directory.path(of: name) } else { directory.path }
     }
 
-    package func status() throws(SystemError) -> FileStatus {
+    public func status() throws(SystemError) -> FileStatus {
         try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }
 
     /// The corresponding C function is `fchownat` with `AT_EMPTY_PATH`. It clears setuid and setgid, so set permissions
     /// afterwards.
-    package func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
+    public func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
         guard isPathOnly else {
             return try calling("fchown", path) { () throws(Errno) in
                 try descriptor.setOwner(owner, group: group)
@@ -63,7 +63,7 @@ package struct ObjectHandle: ~Copyable, Sendable {
     ///
     /// `fchmod` refuses a path-only descriptor, and `fchmodat2` is newer than the oldest supported kernel, so the call
     /// uses the descriptor's link under `/proc`, which leads to the object itself.
-    package func setPermissions(_ permissions: UInt16) throws(SystemError) {
+    public func setPermissions(_ permissions: UInt16) throws(SystemError) {
         guard isPathOnly else {
             return try calling("fchmod", path) { () throws(Errno) in
                 try descriptor.setPermissions(permissions)
@@ -83,7 +83,7 @@ package struct ObjectHandle: ~Copyable, Sendable {
 
     /// Whether the user may set the attributes of this file or directory, as its owner or as root of a user namespace
     /// that has the owner. The kernel asks the same before it opens with `O_NOATIME`.
-    package var isOwned: Bool {
+    public var isOwned: Bool {
         get throws(SystemError) {
             guard [.file, .directory].contains(try status().type) else { return true }
             do throws(SystemError) {
@@ -100,7 +100,7 @@ package struct ObjectHandle: ~Copyable, Sendable {
     }
 
     /// Sets the modification time; the access time stays.
-    package func setModified(_ time: FileTime) throws(SystemError) {
+    public func setModified(_ time: FileTime) throws(SystemError) {
         guard isPathOnly else {
             return try calling("futimens", path) { () throws(Errno) in try descriptor.setModified(time) }
         }

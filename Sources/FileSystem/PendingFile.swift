@@ -1,6 +1,6 @@
 /// A file under a temporary name, which becomes durable and takes its final name in one step, or is removed. All
 /// temporary files are made here.
-package struct PendingFile: ~Copyable {
+public struct PendingFile: ~Copyable {
     private let directory: Directory
     private let temporaryName: FileName
     private let name: FileName
@@ -12,10 +12,10 @@ package struct PendingFile: ~Copyable {
     private static let prefix = ".fsync-lite-pending-"
 
     /// Whether a name is one of a temporary file.
-    package static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
+    public static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
 
     /// Begins a file that will be called `name`.
-    package init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
+    public init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
         // The temporary name does not contain `name`, which may be near the length limit.
         let temporaryName =
             FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
@@ -35,7 +35,7 @@ package struct PendingFile: ~Copyable {
     }
 
     /// Writes to an existing FIFO, device or other object that is not replaced: nothing is pending.
-    package init(through name: FileName, in directory: Directory) throws(SystemError) {
+    public init(through name: FileName, in directory: Directory) throws(SystemError) {
         let opened = try ObjectHandle(opening: name, in: directory, [.write])
         self.directory = directory
         self.name = name
@@ -49,13 +49,13 @@ package struct PendingFile: ~Copyable {
         if isPending { try? directory.unlink(temporaryName) }
     }
 
-    package mutating func write(_ bytes: [UInt8]) throws(SystemError) {
+    public mutating func write(_ bytes: [UInt8]) throws(SystemError) {
         buffer.append(contentsOf: bytes)
         if buffer.count >= PendingFile.bufferSize { try flush() }
     }
 
     /// Copies the content of an open file into this file, which must be empty. Returns the number of bytes.
-    package func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
+    public func copy(_ source: borrowing FileDescriptor) throws(SystemError) -> Int64 {
         try calling("copy_file_range", file.path) { () throws(Errno) in
             let status = try source.status()
             var copier = FileCopier()
@@ -65,16 +65,16 @@ package struct PendingFile: ~Copyable {
     }
 
     /// Sets the permission bits regardless of the umask.
-    package func setPermissions(_ permissions: UInt16) throws(SystemError) {
+    public func setPermissions(_ permissions: UInt16) throws(SystemError) {
         try file.setPermissions(permissions)
     }
 
-    package func setModified(_ time: FileTime) throws(SystemError) {
+    public func setModified(_ time: FileTime) throws(SystemError) {
         try file.setModified(time)
     }
 
     /// Copies owner, extended attributes, permission bits and modification time from another file.
-    package func setAttributes(
+    public func setAttributes(
         like status: FileStatus, extended: ExtendedAttributes = ExtendedAttributes()
     ) throws(SystemError) {
         let wanted = Attributes(status, extended: extended.isEmpty ? nil : extended)
@@ -92,7 +92,7 @@ package struct PendingFile: ~Copyable {
     /// Syncs the content, renames the file, and with `durably` syncs the directory too.
     ///
     /// - Parameter mode: `.noReplace` refuses a name that exists.
-    package consuming func commit(
+    public consuming func commit(
         _ mode: Directory.RenameMode = .replace, durably: Bool = true
     ) throws(SystemError) {
         try flush()

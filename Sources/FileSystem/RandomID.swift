@@ -1,7 +1,7 @@
 /// Unique names.
-package enum RandomID {
+public enum RandomID {
     /// Random bytes of the system's generator as lower-case hexadecimal digits.
-    package static func hexadecimal(bytes count: Int) -> String {
+    public static func hexadecimal(bytes count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         var text = ""
         for _ in 0..<count {

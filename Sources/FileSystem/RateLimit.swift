@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// A token bucket: fills at a rate in bytes per second and holds a tenth of a second's worth.
-package struct TokenBucket: Sendable {
+public struct TokenBucket: Sendable {
     private let rate: Double
     /// The time at which all bytes taken so far are paid for.
     private var due = Duration.zero
@@ -10,7 +10,7 @@ package struct TokenBucket: Sendable {
     private static let depth = Duration.milliseconds(100)
 
     /// - Parameter rate: bytes per second, more than zero.
-    package init(rate: Int64) {
+    public init(rate: Int64) {
         self.rate = Double(rate)
     }
 
@@ -18,21 +18,21 @@ package struct TokenBucket: Sendable {
     ///
     /// - Parameter now: on a monotonic clock.
     /// - Returns: the time to wait before the next call.
-    package mutating func take(_ bytes: Int, at now: Duration) -> Duration {
+    public mutating func take(_ bytes: Int, at now: Duration) -> Duration {
         due = max(due, now - TokenBucket.depth) + .seconds(Double(bytes) / rate)
         return max(.zero, due - now)
     }
 }
 
 /// One bucket for all threads that copy. It blocks the calling thread, which must not belong to Swift's pool.
-package final class RateLimit: Sendable {
+public final class RateLimit: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let start = ContinuousClock.now
     /// The most bytes to copy between two calls of `wait`: a tenth of a second's.
-    package let stretch: Int
+    public let stretch: Int
 
     /// - Parameter bytesPerSecond: more than zero.
-    package init(bytesPerSecond: Int64) {
+    public init(bytesPerSecond: Int64) {
         bucket = Mutex(TokenBucket(rate: bytesPerSecond))
         stretch = Int(max(1, min(bytesPerSecond / 10, 64 << 20)))
     }
@@ -40,7 +40,7 @@ package final class RateLimit: Sendable {
     /// Waits until so many bytes may be copied.
     ///
     /// - Parameter isCancelled: asked ten times a second; true ends the wait.
-    package func wait(for bytes: Int, isCancelled: () -> Bool) {
+    public func wait(for bytes: Int, isCancelled: () -> Bool) {
         let start = start
         var left = bucket.withLock { $0.take(bytes, at: start.duration(to: .now)) }
         while left > .zero, !isCancelled() {

@@ -1,11 +1,11 @@
 import Glibc
 
 /// A counting semaphore. Unlike with a lock, one thread may wait and another signal.
-package final class Semaphore: Sendable {
+public final class Semaphore: Sendable {
     /// Its address is fixed from init to deinit, and `sem_t` calls are safe from any thread.
     private nonisolated(unsafe) let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    package init(_ count: UInt32 = 0) {
+    public init(_ count: UInt32 = 0) {
         let failure = sem_init(raw, 0, count)
         precondition(failure == 0, "a count of \(count) is more than a semaphore holds")
     }
@@ -15,11 +15,11 @@ package final class Semaphore: Sendable {
         raw.deallocate()
     }
 
-    package func signal() {
+    public func signal() {
         sem_post(raw)
     }
 
-    package func wait() {
+    public func wait() {
         // Only a signal can interrupt it (`EINTR`). Any other error is a bug; to continue without having waited would
         // be worse than to end.
         while sem_wait(raw) != 0 {
@@ -28,7 +28,7 @@ package final class Semaphore: Sendable {
     }
 
     /// Waits for at most `pause`; false on timeout.
-    package func wait(atMost pause: Duration) -> Bool {
+    public func wait(atMost pause: Duration) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         let (seconds, attoseconds) = pause.components

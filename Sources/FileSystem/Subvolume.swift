@@ -4,7 +4,7 @@ import Glibc
 /// `linux/btrfs.h`.
 extension Directory {
     /// Whether this is the root of a subvolume (`BTRFS_FIRST_FREE_OBJECTID`).
-    package func isSubvolume() throws(SystemError) -> Bool {
+    public func isSubvolume() throws(SystemError) -> Bool {
         guard try status().inode == 256 else { return false }
         return try FileSystemInfo(of: self).name == "btrfs"
     }
@@ -14,7 +14,7 @@ extension Directory {
     /// owner.
     ///
     /// `BTRFS_IOC_SNAP_CREATE_V2` takes a `struct btrfs_ioctl_vol_args_v2`.
-    package func makeSnapshot(_ name: FileName, in holder: Directory) throws(SystemError) {
+    public func makeSnapshot(_ name: FileName, in holder: Directory) throws(SystemError) {
         try holder.request(0x5000_9417, path: holder.path(of: name), size: 4096) { arguments in
             arguments.storeBytes(of: withRawDescriptor { Int64($0) }, as: Int64.self)
             arguments[56...].copyBytes(from: name.bytes)
@@ -24,19 +24,19 @@ extension Directory {
     /// Removes a subvolume with its content. May need root, or the mount option `user_subvol_rm_allowed`.
     ///
     /// `BTRFS_IOC_SNAP_DESTROY` takes a `struct btrfs_ioctl_vol_args`.
-    package func removeSubvolume(_ name: FileName) throws(SystemError) {
+    public func removeSubvolume(_ name: FileName) throws(SystemError) {
         try request(0x5000_940F, path: path(of: name), size: 4096) { arguments in
             arguments[8...].copyBytes(from: name.bytes)
         }
     }
 
     /// The UUID of a subvolume, never reused.
-    package typealias SubvolumeID = [UInt8]
+    public typealias SubvolumeID = [UInt8]
 
     /// The UUIDs of this subvolume and of the one that it is a snapshot of; all zeros for none.
     ///
     /// `BTRFS_IOC_GET_SUBVOL_INFO` fills a `struct btrfs_ioctl_get_subvol_info_args`.
-    package func subvolumeID() throws(SystemError) -> (own: SubvolumeID, origin: SubvolumeID) {
+    public func subvolumeID() throws(SystemError) -> (own: SubvolumeID, origin: SubvolumeID) {
         let information = try request(0x81F8_943C, path: path, size: 504) { _ in }
         return (Array(information[296..<312]), Array(information[312..<328]))
     }

@@ -4,13 +4,13 @@ import Synchronization
 /// Handles INT and TERM: the first one sets a flag that the run checks where it can stop.
 ///
 /// A second signal has no effect, so it cannot interrupt a commit either.
-package enum TerminationSignal {
+public enum TerminationSignal {
     /// The signal's number; 0 for none.
     private static let received = Atomic<Int32>(0)
 
-    package static let terminate = SIGTERM
+    public static let terminate = SIGTERM
 
-    package static func watch() {
+    public static func watch() {
         // Initializes the static now: its first use takes a lock, which a handler must not.
         _ = signal
         var action = sigaction()
@@ -32,7 +32,7 @@ package enum TerminationSignal {
     }
 
     /// The first signal received; nil for none.
-    package static var signal: Int32? {
+    public static var signal: Int32? {
         let number = received.load(ordering: .sequentiallyConsistent)
         return number == 0 ? nil : number
     }

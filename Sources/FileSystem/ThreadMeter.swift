@@ -1,24 +1,24 @@
 import Glibc
 
 /// What the calling thread has spent its time with so far. Times are in nanoseconds.
-package struct ThreadTimes: Sendable {
+public struct ThreadTimes: Sendable {
     /// By the monotonic clock.
-    package var wall: Int64 = 0
+    public var wall: Int64 = 0
     /// On a processor. The corresponding clock is `CLOCK_THREAD_CPUTIME_ID`.
-    package var processor: Int64 = 0
+    public var processor: Int64 = 0
     /// Ready to run, without a processor: field 2 of `/proc/thread-self/schedstat`; 0 where the kernel does not tell.
-    package var delayed: Int64 = 0
+    public var delayed: Int64 = 0
     /// How often it gave its processor up to wait for something.
-    package var waits = 0
+    public var waits = 0
 
     /// Neither on a processor nor ready to run.
-    package var blocked: Int64 { max(wall - processor - delayed, 0) }
+    public var blocked: Int64 { max(wall - processor - delayed, 0) }
 
-    package init(wall: Int64, processor: Int64, delayed: Int64, waits: Int) {
+    public init(wall: Int64, processor: Int64, delayed: Int64, waits: Int) {
         (self.wall, self.processor, self.delayed, self.waits) = (wall, processor, delayed, waits)
     }
 
-    package static func - (left: ThreadTimes, right: ThreadTimes) -> ThreadTimes {
+    public static func - (left: ThreadTimes, right: ThreadTimes) -> ThreadTimes {
         ThreadTimes(
             wall: left.wall - right.wall, processor: left.processor - right.processor,
             delayed: left.delayed - right.delayed, waits: left.waits - right.waits)
@@ -26,14 +26,14 @@ package struct ThreadTimes: Sendable {
 }
 
 /// Measures one thread, the one that asks first.
-package struct ThreadMeter: ~Copyable {
+public struct ThreadMeter: ~Copyable {
     private var statistics: FileDescriptor?
     private var isOpened = false
 
-    package init() {}
+    public init() {}
 
     /// The times so far. To measure work, the difference of a call before, with `isBefore`, and one after.
-    package mutating func now(isBefore: Bool = false) -> ThreadTimes {
+    public mutating func now(isBefore: Bool = false) -> ThreadTimes {
         if !isOpened {
             let name = "/proc/thread-self/schedstat"
             if let opened = try? FileDescriptor.open(AT_FDCWD, name, .read) {

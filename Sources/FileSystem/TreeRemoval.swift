@@ -1,9 +1,9 @@
 /// Removes a directory tree on one mount. A mount point or a subvolume inside is an error.
-package enum TreeRemoval {
+public enum TreeRemoval {
     /// Removes all that can be removed, and throws the first error.
     ///
     /// - Parameter isRemovable: asked for all but directories; a refused object stays, with the directories above it.
-    package static func remove(
+    public static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {
         guard let status = try parent.status(of: name) else { return }

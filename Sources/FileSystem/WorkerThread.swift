@@ -5,11 +5,11 @@ import Synchronization
 ///
 /// Work runs in the order of submission. The thread starts with the first piece of work. When this object is
 /// deinitialized, the thread finishes the work it has and ends in the background.
-package final class WorkerThread: Sendable {
+public final class WorkerThread: Sendable {
     private let queue = WorkQueue()
     private let hasBegun = Mutex(false)
 
-    package init() {}
+    public init() {}
 
     deinit {
         queue.close()
@@ -18,7 +18,7 @@ package final class WorkerThread: Sendable {
     /// Runs `work` on the thread while the caller is suspended.
     ///
     /// If the system has no threads left, the work runs on the calling thread.
-    package func run<Value: Sendable, Failure: Error>(
+    public func run<Value: Sendable, Failure: Error>(
         _ work: @Sendable @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         guard begin() else { return try work() }
@@ -35,7 +35,7 @@ package final class WorkerThread: Sendable {
     }
 
     /// Runs `work` on the thread without waiting for it.
-    package func start(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
+    public func start(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
         guard begin() else { throw SystemError("pthread_create", [], Errno(rawValue: EAGAIN)) }
         queue.add(work)
     }

@@ -73,7 +73,7 @@ struct NextManifest {
         if options.recordsDigests {
             missing = MissingDigests(
                 source: planned.contents.root, target: target,
-                scanned: planned.scanned.time.fileTime, monitor: monitor)
+                scanned: planned.scanned.time.fileTime, threads: options.copyThreads, monitor: monitor)
         }
         var update = try ManifestUpdate(
             plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph

@@ -19,7 +19,7 @@ struct MergeJoin<Left: EntryStream, Right: EntryStream> {
             side = hasLeft ? .left : .right
             return hasLeft || hasRight
         }
-        let order = left.path.order(comparedTo: right.path)
+        let order = left.order(comparedTo: right)
         side = order < 0 ? .left : order > 0 ? .right : .both
         return true
     }

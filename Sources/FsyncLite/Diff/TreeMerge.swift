@@ -320,7 +320,7 @@ package struct TreeMerge {
         if let recorded = target.recorded {
             return isAsRecorded(source.status, target.status, recorded.base)
         }
-        guard let manifest, manifest.path == source.path else { return false }
+        guard let manifest, manifest.order(comparedTo: source) == 0 else { return false }
         return isAsRecorded(source.status, target.status, manifest.base)
     }
 

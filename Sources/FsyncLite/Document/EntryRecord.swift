@@ -13,6 +13,9 @@ struct EntryRecord {
     var targetChanged: FileTime?
     var marks: EntryMarks = []
     var digest: Digest?
+    /// The dates read last, of modification and of all other times: most entries repeat them.
+    var modifiedDate = RecentDate()
+    var otherDate = RecentDate()
 
     init() {
         status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))

@@ -9,6 +9,8 @@ package protocol EntryStream: AnyObject {
     func advance() throws -> Bool
 
     var path: RelativePath { get }
+    /// Passes the bytes of the path, for which no value needs to be made.
+    func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
     var status: FileStatus { get }
     /// Where a symlink points; meaningless for everything else.
     var destination: [UInt8] { get }
@@ -46,6 +48,15 @@ extension EntryStream {
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }
+
+    package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        path.bytes.withUnsafeBytes(body)
+    }
+
+    /// Orders the present entries by path: negative, zero or positive.
+    func order(comparedTo other: some EntryStream) -> Int {
+        withPathBytes { left in other.withPathBytes { RelativePath.order(left, $0) } }
+    }
 
     package var file: File { file(at: path) }
 

@@ -5,7 +5,8 @@ import FileSystem
 ///
 /// An error can come as late as the last line, so a manifest must not be acted on before `advance` has returned false.
 package final class ManifestReader: EntryStream {
-    private var cursor: ManifestCursor
+    /// One thread uses it, and no access lasts while another begins, which would be checked for each entry.
+    @exclusivity(unchecked) private var cursor: ManifestCursor
     private let readsUncovered: Bool
 
     /// - Parameters:

@@ -40,7 +40,8 @@ struct PlainEntry {
         } else {
             return false
         }
-        guard take(",\"modified\":\""), let modified = time(), take(",\"mode\":\""), let mode = octal(),
+        guard take(",\"modified\":\""), let modified = time(&record.modifiedDate), take(",\"mode\":\""),
+            let mode = octal(),
             take(",\"owner\":"), let owner = number(), take(",\"group\":"), let group = number(),
             owner <= UInt32.max, group <= UInt32.max
         else { return false }
@@ -60,10 +61,10 @@ struct PlainEntry {
         record.status.inode = UInt64(inode)
         record.status.created = nil
         if take(",\"created\":\"") {
-            guard let created = time() else { return false }
+            guard let created = time(&record.otherDate) else { return false }
             record.status.created = created
         }
-        guard take(",\"changed\":\""), let changed = time() else { return false }
+        guard take(",\"changed\":\""), let changed = time(&record.otherDate) else { return false }
         record.status.changed = changed
         record.marks = take(",\"racy\":true") ? .racy : []
         record.targetInode = nil
@@ -72,7 +73,7 @@ struct PlainEntry {
             guard let inode = number() else { return false }
             record.targetInode = UInt64(inode)
             if take(",\"target_changed\":\"") {
-                guard let changed = time() else { return false }
+                guard let changed = time(&record.otherDate) else { return false }
                 record.targetChanged = changed
             }
         }
@@ -177,15 +178,10 @@ struct PlainEntry {
     }
 
     /// A time with a four-digit year, and the closing quote.
-    private mutating func time() -> FileTime? {
-        guard end - next >= 21 else { return nil }
-        let date = DecimalWord(next, between: "0000-00-")
-        let day = DecimalWord(next + 3, between: "0-00-00T")
+    private mutating func time(_ recent: inout RecentDate) -> FileTime? {
+        guard end - next >= 21, recent.read(next) else { return nil }
         let clock = DecimalWord(next + 11, between: "00:00:00")
-        guard date.isDecimal, day.isDecimal, clock.isDecimal else { return nil }
-        let (year, month) = (date.pair(at: 0) &* 100 &+ date.pair(at: 2), date.pair(at: 5))
-        guard 1...12 ~= month, day.pair(at: 5) >= 1, day.pair(at: 5) <= daysInMonth(month, year: year),
-            clock.pair(at: 0) < 24, clock.pair(at: 3) < 60, clock.pair(at: 6) < 60
+        guard clock.isDecimal, clock.pair(at: 0) < 24, clock.pair(at: 3) < 60, clock.pair(at: 6) < 60
         else { return nil }
         var nanoseconds: Int64 = 0
         var length = 19
@@ -199,9 +195,36 @@ struct PlainEntry {
         }
         guard next[length] == UInt8(ascii: "Z"), next[length + 1] == UInt8(ascii: "\"") else { return nil }
         next += length + 2
-        let days = daysSince1970(year: year, month: month, day: day.pair(at: 5))
         let seconds = (clock.pair(at: 0) &* 60 &+ clock.pair(at: 3)) &* 60 &+ clock.pair(at: 6)
         return FileTime(
-            seconds: days &* 86_400 &+ seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
+            seconds: recent.days &* 86_400 &+ seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds))
+    }
+}
+
+/// A date with a four-digit year, as it was read last: the same text need not be parsed again.
+struct RecentDate {
+    /// Bytes 0..<8 and 3..<11 of the text, which ends in `T`; at first, what no text has.
+    private var beginning: UInt64 = 0
+    private var ending: UInt64 = ~0
+    /// Since 1970.
+    private(set) var days: Int64 = 0
+
+    /// Parses the date of a time of at least eleven bytes; false if it is not in the plain form.
+    @inline(__always)
+    mutating func read(_ text: UnsafePointer<UInt8>) -> Bool {
+        let words = (UInt64(eightBytesAt: text), UInt64(eightBytesAt: text + 3))
+        return words == (beginning, ending) || parse(text, words)
+    }
+
+    private mutating func parse(_ text: UnsafePointer<UInt8>, _ words: (UInt64, UInt64)) -> Bool {
+        let date = DecimalWord(text, between: "0000-00-")
+        let day = DecimalWord(text + 3, between: "0-00-00T")
+        guard date.isDecimal, day.isDecimal else { return false }
+        let (year, month) = (date.pair(at: 0) &* 100 &+ date.pair(at: 2), date.pair(at: 5))
+        guard 1...12 ~= month, day.pair(at: 5) >= 1, day.pair(at: 5) <= daysInMonth(month, year: year)
+        else { return false }
+        days = daysSince1970(year: year, month: month, day: day.pair(at: 5))
+        (beginning, ending) = words
+        return true
     }
 }

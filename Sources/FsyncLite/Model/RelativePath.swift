@@ -160,12 +160,22 @@ extension RelativePath: Comparable {
 
     /// Negative, zero or positive, like `memcmp`.
     package func order(comparedTo other: RelativePath) -> Int {
-        order(comparedTo: other, differingAt: firstDifference(from: other))
+        bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { RelativePath.order(left, $0) } }
+    }
+
+    /// The order of the bytes of two paths.
+    static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+        order(left, right, FileSystem.firstDifference(left, right, min(left.count, right.count)))
     }
 
     /// - Parameter index: the offset of the first difference.
     package func order(comparedTo other: RelativePath, differingAt index: Int) -> Int {
-        let (left, right) = (bytes.span, other.bytes.span)
+        bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { RelativePath.order(left, $0, index) } }
+    }
+
+    private static func order(
+        _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ index: Int
+    ) -> Int {
         guard index < min(left.count, right.count) else { return left.count - right.count }
         // No path contains NUL, so the separator is mapped to it, to sort first.
         return RelativePath.order(left[index], right[index])

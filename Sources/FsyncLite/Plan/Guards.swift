@@ -76,6 +76,8 @@ struct GuardFacts {
     var linksFiles = false
     /// Bytes of content to copy, where the statuses of the source do not have them.
     var contentBytes: Int64?
+    /// Files of this device are cloned and share their blocks with the copies; nil for none.
+    var clonedDevice: DeviceNumber?
     /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
@@ -270,7 +272,7 @@ struct GuardFacts {
         var (bytes, count): (Int64, Int64) = (0, 0)
         for file in plan.difference.arriving where !linksFiles || !file.isFile {
             count += 1
-            bytes = bytes &+ min(file.size, max(file.status.allocated, 0))
+            if !isCloned(file) { bytes = bytes &+ min(file.size, max(file.status.allocated, 0)) }
         }
         return (bytes, count)
     }
@@ -285,6 +287,12 @@ struct GuardFacts {
             (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
         return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
+    }
+
+    /// As in `FileCopier.copy`.
+    private func isCloned(_ file: File) -> Bool {
+        guard let clonedDevice, file.isFile, file.status.device == clonedDevice else { return false }
+        return options.attributes.contains(.holes) || file.status.allocated >= file.size
     }
 
     /// An exchange makes every directory anew, one block each.

@@ -2,7 +2,6 @@ import FileSystem
 
 /// Decides whether source and target files have the same content where the metadata does not; several at a time.
 final class ContentComparison {
-    private let own: FileComparer
     private let pipeline: FilePipeline<FileComparer>
     private let monitor: any Monitor
     /// The key of a match in the comparison log; nil where it must be read in any case.
@@ -18,7 +17,6 @@ final class ContentComparison {
         key: @escaping (Match) -> Digest?, monitor: any Monitor
     ) {
         (self.log, self.key, self.monitor) = (log, key, monitor)
-        own = FileComparer(source, target, monitor)
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) { FileComparer(source, target, monitor) }
     }
 
@@ -56,11 +54,25 @@ final class ContentComparison {
         }
     }
 
-    /// The source's file is not as recorded although identity, size and modification time are: it has rotted, or was
-    /// edited and its time put back.
-    func hasRotted(_ match: Match) throws -> Bool {
-        let hasRotted = try own.hasRotted(match)
-        problems += own.takeProblems()
-        return hasRotted
+    /// The files of the source that are to be copied and not as recorded, although identity, size and modification time
+    /// are: they have rotted, or were edited and their times put back. Called after the last comparison.
+    func rotten(among matches: some Sequence<Match>) throws -> [RelativePath] {
+        var paths: [RelativePath] = []
+        var rotten: [RelativePath] = []
+        func take(_ answer: FileComparer.Answer) {
+            problems += answer.problems
+            if !answer.isSame { rotten.append(paths[answer.index]) }
+        }
+        for match in matches where match.replacesContent {
+            let status = match.source.status
+            guard let base = match.base, base.digest != nil, base.status.identity == status.identity,
+                base.status.size == status.size, base.status.modified == status.modified
+            else { continue }
+            let item = FileComparer.Item(index: paths.count, match: match, isOfRecord: true)
+            paths.append(match.source.path)
+            try pipeline.add(item, bytes: status.size) { take($0) }
+        }
+        try pipeline.finish { take($0) }
+        return rotten
     }
 }

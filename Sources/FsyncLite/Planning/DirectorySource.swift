@@ -247,10 +247,7 @@ struct DirectorySource: PlanSource {
         movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
-            rotten = []
-            for match in difference.replacing where try contents.hasRotted(match) {
-                rotten.append(match.source.path)
-            }
+            rotten = try contents.rotten(among: difference.replacing)
         }
         problems += contents.problems
     }

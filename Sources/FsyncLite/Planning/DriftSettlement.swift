@@ -29,21 +29,24 @@ extension Difference {
     /// - Parameter replaced: files that another object replaced.
     /// - Returns: the files left out, and those without a digest.
     mutating func settleReplaced(
-        _ replaced: Set<RelativePath>, _ tree: SnapshotTree, _ contents: DigestReader
+        _ replaced: Set<RelativePath>, _ tree: SnapshotTree, _ contents: FilePipeline<LocatedDigests>
     ) throws -> [Problem] {
         guard !replaced.isEmpty else { return [] }
         var lost: [RelativePath] = []
         var unknown: [RelativePath] = []
-        // Not reported here: the copy reports unreadable files.
-        var unread: [Problem] = []
+        func take(_ present: (file: File, digest: Result<Digest?, SystemError>)) {
+            // The copy reports unreadable files.
+            guard case .success(let digest?) = present.digest else { return }
+            if digest != present.file.digest { lost.append(present.file.path) }
+        }
         for file in arriving where replaced.contains(file.path) {
-            guard let digest = file.digest else {
+            guard file.digest != nil else {
                 unknown.append(file.path)
                 continue
             }
-            let found = try contents.digest(of: tree.location(of: file.path), problems: &unread)
-            if let found, found.digest != digest { lost.append(file.path) }
+            try contents.add((file, tree.location(of: file.path)), bytes: file.size, take)
         }
+        try contents.finish(take)
         omit(lost)
         return lost.map { .lost($0) } + unknown.map { .replaced($0) }
     }

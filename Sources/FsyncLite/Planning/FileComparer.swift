@@ -9,6 +9,8 @@ final class FileComparer: FileWorker {
         var key: Digest?
         /// An earlier run has found them equal.
         var isKnown = false
+        /// The source's file is compared with its record, not with the target's.
+        var isOfRecord = false
     }
 
     struct Answer: Sendable {
@@ -35,24 +37,29 @@ final class FileComparer: FileWorker {
     }
 
     func announce(_ items: [Item]) {
-        let matches = items.lazy.filter { !$0.isKnown }.map(\.match)
         announcedSource.announce(
-            matches.filter { FileComparer.sidesToRead($0).source }.map(\.source.path))
+            items.lazy.filter { FileComparer.sidesToRead($0).source }.map(\.match.source.path))
         announcedTarget.announce(
-            matches.filter { FileComparer.sidesToRead($0).target }.map(\.target.path))
+            items.lazy.filter { FileComparer.sidesToRead($0).target }.map(\.match.target.path))
     }
 
     func value(of item: Item) throws -> Answer {
         try monitor.checkCancellation()
-        let isSame = try item.isKnown || areEqual(item.match)
+        let isSame =
+            try item.isKnown || (item.isOfRecord ? isAsRecorded(item.match) : areEqual(item.match))
         return Answer(
             index: item.index, isSame: isSame, key: item.key, bytes: item.match.source.size,
             problems: takeProblems())
     }
 
-    func takeProblems() -> [Problem] {
+    private func takeProblems() -> [Problem] {
         defer { problems = [] }
         return problems
+    }
+
+    private static func sidesToRead(_ item: Item) -> (source: Bool, target: Bool) {
+        if item.isKnown { return (false, false) }
+        return item.isOfRecord ? (true, false) : sidesToRead(item.match)
     }
 
     /// A side for which the base's digest still stands is not read.
@@ -87,20 +94,18 @@ final class FileComparer: FileWorker {
         }
     }
 
-    /// See `ContentComparison.hasRotted`.
-    func hasRotted(_ match: Match) throws -> Bool {
-        let status = match.source.status
-        guard let base = match.base, let digest = base.digest, base.status.identity == status.identity,
-            base.status.size == status.size, base.status.modified == status.modified,
-            let file = try openSource(match.source.path)
-        else { return false }
+    /// The source's file has the recorded digest; also true where it cannot be read.
+    private func isAsRecorded(_ match: Match) throws -> Bool {
+        guard let digest = match.base?.digest, let file = try openSource(match.source.path) else {
+            return true
+        }
         do throws(FileComparison.Failure) {
-            return try self.digest(of: file.descriptor, .first) != digest
+            return try self.digest(of: file.descriptor, .first) == digest
         } catch {
             try monitor.checkCancellation()
             problems.append(
                 Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
-            return false
+            return true
         }
     }
 

@@ -82,6 +82,9 @@ struct Planner {
             mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.contentBytes = try earlierBytes(plan, source.contents, facts.info)
+        if !source.contents.root.isJoined, try source.contents.root.clonesFiles(to: root.anchor()) {
+            facts.clonedDevice = try source.contents.root.status().device
+        }
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
         }

@@ -207,8 +207,10 @@ struct SnapshotSource: PlanSource {
             let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: contents.root)
+            let (root, monitor) = (contents.root, monitor)
             problems = try difference.settleReplaced(
-                replaced, tree, DigestReader(contents.root, monitor: monitor))
+                replaced, tree,
+                FilePipeline(threads: options.copyThreads) { LocatedDigests(root, monitor: monitor) })
         }
         changesCoverage = difference.changesCoverage(except: kept)
     }

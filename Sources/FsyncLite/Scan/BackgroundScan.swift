@@ -23,12 +23,16 @@ package final class BackgroundScan: EntryStream {
         case failure(any Error)
     }
 
-    package private(set) var path = RelativePath.root
-    package private(set) var status: FileStatus
     /// Complete after the last entry.
     package private(set) var findings = TreeScan.Findings()
-    private var batch = Batch()
-    private var index = -1
+    // The consumer's: one thread uses them, and no access lasts while another begins, which would be checked several
+    // times for each entry.
+    @exclusivity(unchecked) private var batch = Batch()
+    @exclusivity(unchecked) private var index = -1
+    /// Where the path of the present entry begins in the batch.
+    @exclusivity(unchecked) private var pathStart = 0
+    /// The path of the present entry, if it was asked for.
+    @exclusivity(unchecked) private var presentPath: RelativePath?
     private let queue = BoundedQueue<Message>(capacity: 16)
     private let thread = WorkerThread()
 
@@ -37,7 +41,6 @@ package final class BackgroundScan: EntryStream {
 
     /// - Parameter begin: starts the scan; called on its thread.
     init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
-        status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         let queue = queue
         try thread.start {
             do {
@@ -58,7 +61,7 @@ package final class BackgroundScan: EntryStream {
         // The first batch is small, so that the consumer can start at once.
         var size = 16
         while try scan.advance() {
-            batch.paths.append(contentsOf: scan.path.bytes)
+            scan.appendPath(to: &batch.paths)
             if scan.status.type == .symlink { batch.destinations.append(contentsOf: scan.destination) }
             batch.entries.append(
                 Entry(
@@ -76,6 +79,8 @@ package final class BackgroundScan: EntryStream {
     }
 
     package func advance() throws -> Bool {
+        presentPath = nil
+        pathStart = index >= 0 ? batch.entries[index].pathEnd : 0
         index += 1
         while index >= batch.entries.count {
             switch queue.pop() {
@@ -85,14 +90,25 @@ package final class BackgroundScan: EntryStream {
                 return false
             case .failure(let error): throw error
             }
-            index = 0
+            (index, pathStart) = (0, 0)
         }
-        let start = index > 0 ? batch.entries[index - 1].pathEnd : 0
-        path.bytes.removeAll(keepingCapacity: true)
-        path.bytes.append(contentsOf: batch.paths[start..<batch.entries[index].pathEnd])
-        status = batch.entries[index].status
         return true
     }
+
+    package var path: RelativePath {
+        if let presentPath { return presentPath }
+        let path = RelativePath(validated: Array(batch.paths[pathStart..<batch.entries[index].pathEnd]))
+        presentPath = path
+        return path
+    }
+
+    package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        batch.paths.withUnsafeBytes {
+            body(UnsafeRawBufferPointer(rebasing: $0[pathStart..<batch.entries[index].pathEnd]))
+        }
+    }
+
+    package var status: FileStatus { batch.entries[index].status }
 
     package var destination: [UInt8] {
         let start = index > 0 ? batch.entries[index - 1].destinationEnd : 0

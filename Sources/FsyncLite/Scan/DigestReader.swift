@@ -106,3 +106,28 @@ struct EntryDigests: FileWorker {
 
     private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
 }
+
+/// Computes the digests of files that are at other paths than their entries.
+struct LocatedDigests: FileWorker {
+    private let reader: DigestReader
+
+    /// - Parameter bypassesCache: drops the cached pages of each file first.
+    init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
+        reader = DigestReader(root, monitor: monitor, bypassesCache: bypassesCache)
+    }
+
+    func announce(_ files: [(file: File, location: RelativePath)]) {
+        reader.announce(files.lazy.map(\.location))
+    }
+
+    /// - Returns: the digest; nil if there is no such file, or if it was still changing after three attempts.
+    func value(
+        of item: (file: File, location: RelativePath)
+    ) throws -> (file: File, digest: Result<Digest?, SystemError>) {
+        do {
+            return (item.file, .success(try reader.digest(of: item.location)?.digest))
+        } catch let error as SystemError {
+            return (item.file, .failure(error))
+        }
+    }
+}

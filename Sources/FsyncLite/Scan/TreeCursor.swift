@@ -4,7 +4,6 @@ import FileSystem
 /// The state of a scan. A value inside `TreeScan`, because one thread then uses it without an exclusivity check at each
 /// step.
 struct TreeCursor {
-    private(set) var path = RelativePath.root
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []
     private(set) var isListed = true
@@ -33,18 +32,19 @@ struct TreeCursor {
         /// The present part of the entries, and the numbers of the windows after it.
         var window: ListingWindow
         var later: ArraySlice<Int>
-        /// The length of the directory's own part of `path`, in bytes.
-        let pathLength: Int
+        /// The directory's own.
+        let path: RelativePath
+        /// The entry after the present one.
         var index = 0
         /// The next of the window's subdirectories.
         var subdirectory = 0
 
         var filter: ListedDirectory.Scope? { listed.filter }
 
-        init(_ reading: ReadingList.Reading, pathLength: Int) {
+        init(_ reading: ReadingList.Reading, _ path: RelativePath) {
             (listed, listing) = (reading.listed, reading.listed.listing)
             (window, later) = (reading.window, reading.later)
-            self.pathLength = pathLength
+            self.path = path
         }
     }
 
@@ -64,7 +64,7 @@ struct TreeCursor {
         prefetch = try DirectoryPrefetch(root, options, filter: filter)
         var reading = prefetch.root
         try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
-        level = Level(reading, pathLength: 0)
+        level = Level(reading, .root)
         _ = try level.filter?.get()
         progress.entries = level.listing.count
     }
@@ -79,16 +79,32 @@ struct TreeCursor {
         }
     }
 
+    /// The path of the present entry.
+    var path: RelativePath {
+        var bytes: [UInt8] = []
+        appendPath(to: &bytes)
+        return RelativePath(validated: bytes)
+    }
+
+    func appendPath(to bytes: inout [UInt8]) {
+        guard level.index > 0 else { return }
+        if !level.path.isRoot {
+            bytes.append(contentsOf: level.path.bytes)
+            bytes.append(UInt8(ascii: "/"))
+        }
+        level.listing.append(level.index - 1, to: &bytes)
+    }
+
     mutating func advance() throws -> Bool {
-        if let reading = next, let name = path.fileName {
+        if let reading = next, let name = FileName(level.listing.name(at: level.index - 1)) {
             chain.push(reading.directory, name, inode: reading.listed.status.inode)
             _ = try reading.listed.filter?.get()
+            let path = path
             outerLevels.append(level)
-            level = Level(reading, pathLength: path.bytes.count)
+            level = Level(reading, path)
             next = nil
         }
         while true {
-            path.bytes.removeSubrange(level.pathLength...)
             if level.index < level.listing.count {
                 level.index += 1
                 if try take(level.index - 1) { return true }
@@ -122,8 +138,6 @@ struct TreeCursor {
             findings.omittedSockets += 1
             return false
         }
-        if !path.isRoot { path.bytes.append(UInt8(ascii: "/")) }
-        path.bytes.append(contentsOf: level.listing.name(at: index))
         if options.extended != nil {
             extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
         }

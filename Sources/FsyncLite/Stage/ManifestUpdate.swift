@@ -174,21 +174,23 @@ package struct ManifestUpdate: Sendable {
         let changes = ordered
         var next = changes.startIndex
         let uncovered = uncovered
-        func append(_ change: Change) throws {
-            guard let entry = entry(change) else { return }
-            let path = entry.file.path
-            var digest = entry.file.digest
-            if let missing, let location = entry.location, digest == nil, entry.file.isFile {
-                digest = try missing.digest(of: path, at: location, inode: entry.targetInode)
-            }
+        func write(_ entry: Entry) {
             writer.append(
-                path: path, status: recorded(entry.file.status, at: path),
+                path: entry.file.path, status: recorded(entry.file.status, at: entry.file.path),
                 destination: entry.file.destination, extended: entry.file.extended,
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
-                targetChanged: untouched(
-                    entry.targetChanged, entry.file.status.type, entry.location, entry.targetInode),
-                marks: entry.marks.union(entry.file.isGrowing ? .growing : [])
-                    .union(uncovered.contains(path) ? .uncovered : []), digest: digest)
+                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest)
+        }
+        func append(_ entry: Entry) throws {
+            if let missing { try missing.add(entry, write) } else { write(entry) }
+        }
+        func append(_ change: Change) throws {
+            guard var entry = entry(change) else { return }
+            entry.targetChanged = untouched(
+                entry.targetChanged, entry.file.status.type, entry.location, entry.targetInode)
+            entry.marks.formUnion(entry.file.isGrowing ? .growing : [])
+            entry.marks.formUnion(uncovered.contains(entry.file.path) ? .uncovered : [])
+            try append(entry)
         }
         var times = TargetTimes.Cursor(targetTimes)
         var number: UInt32 = 0
@@ -209,18 +211,13 @@ package struct ManifestUpdate: Sendable {
                 if isChanged { continue }
                 let changed = untouched(
                     old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
-                if isUnexamined(old.path) || (missing != nil && isCovered) || changed != old.targetChanged
+                if missing != nil || isUnexamined(old.path) || changed != old.targetChanged
                     || !old.append(to: &writer)
                 {
-                    var digest = old.digest
-                    if let missing, isCovered, digest == nil, old.status.type == .file {
-                        digest = try missing.digest(of: old.path, at: old.path, inode: old.targetInode)
-                    }
-                    writer.append(
-                        path: old.path, status: recorded(old.status, at: old.path),
-                        destination: old.destination, extended: old.extended, omitted: old.omitted,
-                        targetInode: old.targetInode, targetChanged: changed, marks: old.marks,
-                        digest: digest)
+                    try append(
+                        Entry(
+                            file: old.file, targetInode: old.targetInode, targetChanged: changed,
+                            marks: old.marks, location: isCovered ? old.path : nil))
                 }
             }
         }
@@ -228,6 +225,7 @@ package struct ManifestUpdate: Sendable {
             try append(change)
             try writer.drain(to: &sink)
         }
+        try missing?.finish(write)
         writer.end()
         try writer.drain(to: &sink, all: true)
         return writer.summary

@@ -1,42 +1,36 @@
 import FileSystem
 
-/// Computes missing digests of unchanged files, only where source and target agree: otherwise a damaged copy would
-/// become the reference for the other.
+/// Computes missing digests of unchanged files, several at a time, only where source and target agree: otherwise a
+/// damaged copy would become the reference for the other.
 final class MissingDigests {
-    private let source: DigestReader
-    private let target: DigestReader
-    /// When the scan began: changes in the target since then were not compared.
-    private let scanned: FileTime
+    private let pipeline: FilePipeline<Worker>
     private var without: [(path: RelativePath, reason: String)] = []
 
-    init(source: Directory, target: Directory, scanned: FileTime, monitor: any Monitor) {
-        self.source = DigestReader(source, monitor: monitor)
-        self.target = DigestReader(target, monitor: monitor)
-        self.scanned = scanned
+    /// - Parameter scanned: when the scan began: changes in the target since then were not compared.
+    init(source: Directory, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor) {
+        pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
+            Worker(
+                source: DigestReader(source, monitor: monitor),
+                target: DigestReader(target, monitor: monitor),
+                scanned: scanned)
+        }
     }
 
-    /// - Parameters:
-    ///   - path: the entry's new path.
-    ///   - location: the present path of its object.
-    ///   - inode: the object that the entry describes.
-    func digest(of path: RelativePath, at location: RelativePath, inode: UInt64) throws -> Digest? {
-        do {
-            guard let (digest, status) = try target.digest(of: location), status.inode == inode,
-                status.changed < scanned
-            else {
-                without.append((path, "it is being changed in the target"))
-                return nil
-            }
-            // A file only in the target, when nothing is deleted, has no counterpart to disagree with.
-            if let own = try source.digest(of: path), own.digest != digest {
-                without.append((path, "it differs from the source's; --checksum finds and repairs that"))
-                return nil
-            }
-            return digest
-        } catch let error as SystemError {
-            without.append((path, "\(error.errno)"))
-            return nil
+    /// Adds an entry of the new manifest, and writes those before it whose digests are there, in order.
+    func add(_ entry: ManifestUpdate.Entry, _ write: (ManifestUpdate.Entry) -> Void) throws {
+        try pipeline.add(entry, bytes: Worker.location(entry) == nil ? 0 : entry.file.size) {
+            take($0, write)
         }
+    }
+
+    /// Writes all remaining entries.
+    func finish(_ write: (ManifestUpdate.Entry) -> Void) throws {
+        try pipeline.finish { take($0, write) }
+    }
+
+    private func take(_ value: Worker.Value, _ write: (ManifestUpdate.Entry) -> Void) {
+        if let reason = value.reason { without.append((value.entry.file.path, reason)) }
+        write(value.entry)
     }
 
     /// A note about the files that stay without a digest; nil if there are none.
@@ -44,5 +38,41 @@ final class MissingDigests {
         guard let (path, reason) = without.first else { return nil }
         let others = without.count > 1 ? ", and of \(without.count - 1) more" : ""
         return "no digest is recorded of \(path): \(reason)\(others)"
+    }
+
+    private struct Worker: FileWorker {
+        let source: DigestReader
+        let target: DigestReader
+        let scanned: FileTime
+
+        /// Where the object of an entry without its digest is.
+        static func location(_ entry: ManifestUpdate.Entry) -> RelativePath? {
+            entry.file.isFile && entry.file.digest == nil ? entry.location : nil
+        }
+
+        func announce(_ entries: [ManifestUpdate.Entry]) {
+            target.announce(entries.lazy.compactMap(Worker.location))
+            source.announce(entries.lazy.filter { Worker.location($0) != nil }.map(\.file.path))
+        }
+
+        /// - Returns: the entry, with its digest, or why it has none.
+        func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
+            guard let location = Worker.location(entry) else { return (entry, nil) }
+            do {
+                guard let (digest, status) = try target.digest(of: location),
+                    status.inode == entry.targetInode,
+                    status.changed < scanned
+                else { return (entry, "it is being changed in the target") }
+                // A file only in the target, when nothing is deleted, has no counterpart to disagree with.
+                if let own = try source.digest(of: entry.file.path), own.digest != digest {
+                    return (entry, "it differs from the source's; --checksum finds and repairs that")
+                }
+                var entry = entry
+                entry.file.digest = digest
+                return (entry, nil)
+            } catch let error as SystemError {
+                return (entry, "\(error.errno)")
+            }
+        }
     }
 }

@@ -11,34 +11,21 @@ extension Stage {
     func reread() throws {
         let (directory, monitor) = (directory, monitor)
         let copies = FilePipeline(threads: options.copyThreads) {
-            Rereading(DigestReader(directory, monitor: monitor, bypassesCache: true))
+            LocatedDigests(directory, monitor: monitor, bypassesCache: true)
         }
         defer { copies.close() }
-        for (index, outcome) in outcomes.enumerated() {
-            guard case .staged(let file, _)? = outcome, file.digest != nil else { continue }
-            try copies.add((file, locations[index]), bytes: file.size) {}
-        }
-        try copies.finish {}
-    }
-
-    private struct Rereading: FileWorker {
-        private let copies: DigestReader
-
-        init(_ copies: DigestReader) {
-            self.copies = copies
-        }
-
-        func announce(_ files: [(file: File, location: RelativePath)]) {
-            copies.announce(files.lazy.map(\.location))
-        }
-
-        func value(of item: (file: File, location: RelativePath)) throws {
-            guard try copies.digest(of: item.location)?.digest == item.file.digest else {
+        func check(_ copy: (file: File, digest: Result<Digest?, SystemError>)) throws {
+            guard try copy.digest.get() == copy.file.digest else {
                 throw SyncError(
-                    .failed, path: item.file.path.bytes,
+                    .failed, path: copy.file.path.bytes,
                     "its copy reads back otherwise than it was written: check memory and disk")
             }
         }
+        for (index, outcome) in outcomes.enumerated() {
+            guard case .staged(let file, _)? = outcome, file.digest != nil else { continue }
+            try copies.add((file, locations[index]), bytes: file.size, check)
+        }
+        try copies.finish(check)
     }
 
     /// Checks that the staged content is what the plan saw in the source.

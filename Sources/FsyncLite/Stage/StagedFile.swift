@@ -30,11 +30,34 @@ package struct StagedFile: Sendable, Equatable {
 /// A line of the log: the paths in base 64, then numbers.
 extension StagedFile {
     package var line: String {
-        func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
-        return [
-            Data(path.bytes).base64EncodedString(), Data(location.bytes).base64EncodedString(), "\(inode)",
-            text(created), text(changed), text(modified), "\(size)", "\(stagedInode)",
-        ].joined(separator: " ")
+        var line: [UInt8] = []
+        func append(_ number: Int64) {
+            if number < 0 { line.append(UInt8(ascii: "-")) }
+            line.appendDecimal(number.magnitude)
+        }
+        func append(_ time: FileTime?) {
+            if let time {
+                append(time.seconds)
+                line.append(UInt8(ascii: "."))
+                append(Int64(time.nanoseconds))
+            } else {
+                line.append(UInt8(ascii: "-"))
+            }
+            line.append(UInt8(ascii: " "))
+        }
+        for path in [path, location] {
+            line.append(contentsOf: Data(path.bytes).base64EncodedString().utf8)
+            line.append(UInt8(ascii: " "))
+        }
+        line.appendDecimal(inode)
+        line.append(UInt8(ascii: " "))
+        append(created)
+        append(changed)
+        append(modified)
+        append(size)
+        line.append(UInt8(ascii: " "))
+        line.appendDecimal(stagedInode)
+        return String(decoding: line, as: UTF8.self)
     }
 
     /// nil for an invalid line.

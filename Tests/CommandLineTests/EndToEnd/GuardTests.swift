@@ -219,6 +219,28 @@ struct GuardTests {
         }
     }
 
+    @Test(.needs(.mounts), arguments: [TestDisk.btrfs, .xfs])
+    func aCloneNeedsNoRoom(_ disk: TestDisk) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try scene.build([:], at: "disk")
+        try disk.mounted(at: scene.path("disk")) {
+            try scene.build([:], at: "disk/source")
+            let free = try FileManager.default.attributesOfFileSystem(forPath: scene.path("disk"))[
+                .systemFreeSize]
+            let size = try #require(free as? Int) * 3 / 5
+            try Data(count: size).write(to: URL(fileURLWithPath: scene.path("disk/source/large")))
+            let run = try scene.run("apply", "disk/source", "disk/target")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(scene.exists("disk/target/large"))
+            // What is copied, from another mount of it, needs room.
+            try scene.build([:], at: "view")
+            try TestDisk.bind(scene.path("disk")).mounted(at: scene.path("view")) {
+                let refused = try scene.run("plan", "view/source", "disk/other")
+                #expect(refused.code == 4 && refused.errors.contains(" are needed and "), "\(refused.errors)")
+            }
+        }
+    }
+
     @Test func allRefusalsAreNamedAtOnce() throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.build(numbered(0..<30), at: "target")
