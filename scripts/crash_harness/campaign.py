@@ -44,7 +44,7 @@ Variant = tuple[str, bool | str]
 
 
 def succeeds(options: argparse.Namespace) -> bool:
-    classes = chosen_classes(options)
+    classes = [name for name in chosen_classes(options) if name not in options.without]
     chosen = seed(options)
     results, table = Results(), []
     if options.short:
