@@ -44,7 +44,7 @@ Variant = tuple[str, bool | str]
 
 
 def succeeds(options: argparse.Namespace) -> bool:
-    classes = chosen_classes(options)
+    classes = [name for name in chosen_classes(options) if name not in options.without]
     chosen = seed(options)
     results, table = Results(), []
     if options.short:
@@ -54,9 +54,9 @@ def succeeds(options: argparse.Namespace) -> bool:
         named = [name for name in classes if name in CLASSES]
         tool = built() if named else ""
         for name in named:
-            for variant in variants(name, options):
+            for variant in variants(name, options, chosen):
                 run(name, variant, tool, folder, chosen, options.short, results)
-        results.demand_fired([name for name in named if variants(name, options)])
+        results.demand_fired([name for name in named if variants(name, options, chosen)])
         if "order" in named and not options.workloads:
             demand_proofs(results)
         if "ablation" in classes:
@@ -75,11 +75,13 @@ def chosen_classes(options: argparse.Namespace) -> list[str]:
     return [*CLASSES] + ["ablation"] * (not options.short)
 
 
-def variants(name: str, options: argparse.Namespace) -> list[Variant]:
+def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """What a class goes over: of two classes one workload is exchanged as well."""
     names = options.workloads or [*workloads.DEFAULT, *sorted(options.compare)]
     if name == "history":
         names = [workload for workload in names if workload in HISTORY_WORKLOADS]
+        if options.short and names:
+            names = [random.Random(seed).choice(names)]
     exchanges = SUBVOLUME if options.subvolume else options.exchange
     found: list[Variant] = [(workload, exchanges) for workload in names]
     if name in ("kill", "power") and not exchanges and "mixed changes" in names:

@@ -121,7 +121,7 @@ private struct Course {
         return log
     }
 
-    private func expect(_ left: [String], _ right: [String], _ what: String) throws {
+    private func expect<Line: Equatable>(_ left: [Line], _ right: [Line], _ what: String) throws {
         guard left == right else { throw Broken(description: "\(what)\n\(contrast(left, right))") }
     }
 
@@ -148,7 +148,7 @@ private struct Course {
         try checkUnchanged()
     }
 
-    private func content(_ tree: ModelTree) -> [String] {
+    private func content(_ tree: ModelTree) -> [ModelTree.Line] {
         // What stays of the old may be one more name.
         let isWhole = [.everything, .movesOnly, .adoption].contains(kind)
         return tree.content(withOwners: mirror.comparesOwner, withLinks: isWhole)
@@ -187,13 +187,23 @@ private struct Course {
 
     /// The manifest laid over with the changes is what a new one would be.
     private func checkManifest() throws {
-        func lines(_ entries: [RecordList.Entry]) -> [String] {
+        struct Line: Equatable {
+            let path: RelativePath
+            let kind: FileKind
+            let identity: FileIdentity
+            let times: [FileTime]
+            let permissions: UInt16
+            let owners: [UInt32]
+            let targetInode: UInt64
+        }
+        func lines(_ entries: [RecordList.Entry]) -> [Line] {
             entries.map {
                 let status = $0.file.status
-                let owners = mirror.comparesOwner ? "\(status.owner):\(status.group)" : ""
-                return
-                    "\($0.file.path) \($0.file.kind) \($0.file.identity) \(status.changed) \(status.modified) "
-                    + "\(status.permissions) \(owners) \($0.targetInode)"
+                return Line(
+                    path: $0.file.path, kind: $0.file.kind, identity: $0.file.identity,
+                    times: [status.changed, status.modified], permissions: status.permissions,
+                    owners: mirror.comparesOwner ? [status.owner, status.group] : [],
+                    targetInode: $0.targetInode)
             }
         }
         let whole = mirror.source.files().map {
@@ -276,7 +286,7 @@ private struct Course {
         mirror.unreadable = Set(directories.filter { _ in random.oneIn(4) }.map(\.path))
         let unreadable = mirror.unreadable
         func isBelow(_ path: RelativePath) -> Bool { unreadable.contains { path.isBelow($0) } }
-        func lines(_ tree: ModelTree, _ isWanted: (RelativePath) -> Bool) -> [String] {
+        func lines(_ tree: ModelTree, _ isWanted: (RelativePath) -> Bool) -> [ModelTree.Line] {
             zip(tree.entries(), content(tree).dropFirst()).filter { isWanted($0.0.path) }.map(\.1)
         }
         do {

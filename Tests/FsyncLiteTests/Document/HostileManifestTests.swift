@@ -269,7 +269,7 @@ struct HostileManifestTests {
         let bytes = try ManifestRoundTripTests.text(ManifestRoundTripTests.header, Array(entries.prefix(5)))
         _ = try scratch.files(bytes)
         for index in bytes.indices {
-            for bit in [0, 1, 5, 7] {
+            for bit in index.isMultiple(of: 2) ? [0, 5] : [1, 7] {
                 var damaged = bytes
                 damaged[index] ^= 1 << bit
                 expectRefusal(damaged, "bit \(bit) of byte \(index)")
