@@ -19,7 +19,7 @@ let package = Package(
         .executableTarget(name: "fsync-lite", dependencies: ["FsyncLite", "FileStorage"]),
         .target(
             name: "TestSupport", dependencies: ["FsyncLite", "FileStorage", "FileSystem"],
-            path: "Tests/TestSupport"),
+            path: "Tests/TestSupport", cSettings: gnuSource),
         .executableTarget(
             name: "fuzz", dependencies: ["FsyncLite", "FileStorage", "FileSystem", "TestSupport"],
             path: "Tests/Fuzz"),

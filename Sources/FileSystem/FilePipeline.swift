@@ -71,14 +71,13 @@ package final class FilePipeline<Worker: FileWorker> {
         while let value = try pop() { try take(value) }
     }
 
-    /// Takes the values that are there, without waiting for more: what was done before an interruption.
-    package func takeFinished(_ take: (Worker.Value) throws -> Void) rethrows {
-        while true {
-            for value in ready.values[readyIndex...] { try take(value) }
-            readyIndex = ready.values.count
-            guard ready.failure == nil, let next = shared.takeFinished() else { return }
-            (ready, readyIndex) = (next, 0)
-        }
+    /// Ends the other threads, each after the item that it works on, and takes every value that is there, also those
+    /// behind an item that has failed or has none.
+    package func close(_ take: (Worker.Value) throws -> Void) rethrows {
+        close()
+        for value in ready.values[readyIndex...] { try take(value) }
+        for piece in shared.state.withLock(\.pieces) { try piece.outcome?.values.forEach(take) }
+        (ready, readyIndex) = (Outcome(), 0)
     }
 
     // MARK: On the caller's thread
@@ -220,8 +219,6 @@ package final class FilePipeline<Worker: FileWorker> {
             }
             for _ in 0..<idle { work.signal() }
         }
-
-        func takeFinished() -> Outcome? { state.withLock { $0.takeFinished() } }
 
         func help(_ makeWorker: () -> Worker) {
             var worker = makeWorker()

@@ -14,6 +14,12 @@ extension Target {
     /// The same without what takes a look at their data: the bytes that they hold, and the rules that keep them.
     package func names() throws -> [Snapshot] { try history().snapshots() }
 
+    /// The snapshot to which an undo returns: the one before the newest step that changed something. Nil where no step
+    /// is kept.
+    package func beforeNewestChange() throws -> String? {
+        try history().newestChange().map { "latest~\($0 + 1)" }
+    }
+
     /// The rules that keep snapshots.
     public func retention(_ options: RetentionOptions = RetentionOptions()) throws -> RetentionRules {
         try rules(options, open().1)

@@ -40,7 +40,7 @@ package struct CommandRun: Sendable {
 
 /// The built command while it runs.
 package final class RunningCommand {
-    private let process = Process()
+    private let process: SpawnedProcess
     private let files: TemporaryDirectory
 
     /// Output goes to files, so that no pipe can fill up and hold the command.
@@ -55,35 +55,26 @@ package final class RunningCommand {
         errors: Terminal? = nil
     ) throws {
         files = try TemporaryDirectory()
-        var executable = try BuiltCommand.path()
-        var words = arguments
+        var words = [try BuiltCommand.path()] + arguments
         if case .ordinary = identity, geteuid() == 0 {
             // The build directory may be closed to others.
             let copy = "\(files.path)/fsync-lite"
             // By another process: a child of this one, begun meanwhile, would hold it open for writing, and the kernel
             // runs no such file.
-            try HostCommand.run("install", "-m", "755", executable, copy)
+            try HostCommand.run("install", "-m", "755", words[0], copy)
             words = OrdinaryUser.prefix + [copy] + arguments
-            executable = "/usr/bin/env"
         }
-        if !tracer.isEmpty {
-            words = tracer + [executable] + words
-            executable = "/usr/bin/env"
-        }
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = words
-        // Settings of the user who runs the tests, and the machine's time zone, must not matter.
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["XDG_CONFIG_HOME": files.path, "TZ": "UTC"]) { $1 }.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        let files = [
+        let handles = [
             try RunningCommand.handle("\(files.path)/output"),
             try RunningCommand.handle("\(files.path)/errors"),
         ]
-        process.standardOutput = output?.device ?? files[0]
-        process.standardError = errors?.device ?? files[1]
-        process.currentDirectoryURL = URL(fileURLWithPath: directory ?? self.files.path)
-        try process.run()
+        process = try SpawnedProcess(
+            tracer + words, in: directory ?? files.path,
+            // Settings of the user who runs the tests, and the machine's time zone, must not matter.
+            environment: ProcessInfo.processInfo.environment
+                .merging(["XDG_CONFIG_HOME": files.path, "TZ": "UTC"]) { $1 }.merging(environment) { $1 },
+            output: (output?.device ?? handles[0]).fileDescriptor,
+            errors: (errors?.device ?? handles[1]).fileDescriptor)
     }
 
     package var isRunning: Bool { process.isRunning }
@@ -95,15 +86,13 @@ package final class RunningCommand {
 
     /// Sends it a signal, if it still runs.
     package func send(_ signal: Int32) {
-        if process.isRunning { _ = Glibc.kill(process.processIdentifier, signal) }
+        process.send(signal)
     }
 
     /// Waits for its end.
     package func finish() throws -> CommandRun {
-        process.waitUntilExit(seconds: 600)
-        let code = process.terminationStatus
-        return CommandRun(
-            code: process.terminationReason == .uncaughtSignal ? -code : code,
+        CommandRun(
+            code: process.wait(),
             output: String(
                 decoding: try Data(contentsOf: URL(fileURLWithPath: "\(files.path)/output")), as: UTF8.self),
             errors: String(

@@ -9,41 +9,38 @@ package enum HostCommand {
 
     /// Runs it, and it has to end well.
     package static func run(_ words: String...) throws {
-        let code = code(words)
-        guard code == 0 else {
-            throw Failure(description: "\(words.joined(separator: " ")): exit \(code)")
-        }
+        let code = try SpawnedProcess(words).wait()
+        guard code == 0 else { throw failure(words, code) }
     }
 
     package static func works(_ words: String...) -> Bool { works(words) }
 
-    package static func works(_ words: [String]) -> Bool { code(words) == 0 }
+    package static func works(_ words: [String]) -> Bool { (try? SpawnedProcess(words).wait()) == 0 }
 
     /// What it prints.
     package static func output(_ words: String...) throws -> String { try output(words) }
 
     package static func output(_ words: [String]) throws -> String {
+        let result = try HostCommand.result(words)
+        guard result.code == 0 else { throw failure(words, result.code) }
+        return String(decoding: result.output, as: UTF8.self)
+    }
+
+    /// How it ends, and what it prints.
+    package static func result(
+        _ words: [String], input: String = "/dev/null"
+    ) throws -> (code: Int32, output: Data) {
         // A file: a pipe that nobody reads fills up.
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/output"
         try Data().write(to: URL(fileURLWithPath: path))
-        let code = code(words, output: try FileHandle(forWritingTo: URL(fileURLWithPath: path)))
-        guard code == 0 else {
-            throw Failure(description: "\(words.joined(separator: " ")): exit \(code)")
-        }
-        return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let code = try SpawnedProcess(words, input: input, output: file.fileDescriptor).wait()
+        return (code, try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    private static func code(_ words: [String], output: Any = FileHandle.nullDevice) -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit(seconds: 600)
-        return process.terminationStatus
+    private static func failure(_ words: [String], _ code: Int32) -> Failure {
+        Failure(description: "\(words.joined(separator: " ")): exit \(code)")
     }
 
     /// Whether the machine has it.
@@ -116,16 +113,5 @@ package enum TestDisk: Sendable {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             truncate(path, megabytes << 20) == 0
         else { throw TreeError("truncate", Array(path.utf8)) }
-    }
-}
-
-extension Process {
-    /// Waits for its end, and kills it where that takes too long: a test fails then instead of hanging.
-    func waitUntilExit(seconds: Double) {
-        let identifier = processIdentifier
-        let isLate = DispatchWorkItem { kill(identifier, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: isLate)
-        waitUntilExit()
-        isLate.cancel()
     }
 }

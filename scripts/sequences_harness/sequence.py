@@ -426,7 +426,26 @@ class Sequence:
     def undo(self, rng, kill=None):
         if len(self.ids) < 2:
             return
-        self.go_back("undo", self.ids[1], ["undo", "--json", self.target], kill=kill)
+        # The first in which something changed; where none did, the last one.
+        steps = range(len(self.ids) - 1) if not self.old else []
+        step = next((step for step in steps if not self.is_empty(step)), 0)
+        self.go_back("undo", self.ids[step + 1], ["undo", "--json", self.target], kill=kill)
+
+    def is_empty(self, step):
+        """Whether a step has changed no entry and nothing of what is mirrored."""
+
+        def record(step, name):
+            with open(os.path.join(self.state(), "history", self.ids[step], name), "rb") as file:
+                return json.load(file)
+
+        header = record(step, "header.json")
+        if "previous" not in header or record(step, header.get("actions", "actions.json"))["actions"]:
+            return False
+        newer = record(step - 1, "header.json") if step else self.manifest_if_there().header
+        keys = ("previous_filters", "previous_without") if step else ("filters", "without")
+        return [header.get("previous_filters", []), header.get("previous_without", [])] == [
+            newer.get(key, []) for key in keys
+        ]
 
     def in_place(self, rng, kill=None):
         snapshot = rng.choice(self.ids[1:] or self.ids)

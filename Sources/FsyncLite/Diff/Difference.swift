@@ -203,9 +203,13 @@ package struct Difference: Sendable {
     }
 
     /// The manifest gains, loses or changes entries, although there may be no action.
-    var changesCoverage: Bool {
-        !forgotten.isEmpty || !uncovered.isEmpty
-            || matches.contains { $0.changesManifest || isUncovering($0) }
+    ///
+    /// - Parameter kept: entries that are left as they are in the target.
+    func changesCoverage(except kept: Set<RelativePath> = []) -> Bool {
+        !uncovered.isEmpty || forgotten.contains { !kept.contains($0) }
+            || matches.contains {
+                ($0.changesManifest && !kept.contains($0.source.path)) || isUncovering($0)
+            }
     }
 
     /// The entry is uncovered in the earlier tree and covered now.

@@ -80,11 +80,15 @@ struct History {
 
     /// The delta from the present tree to a snapshot.
     func changes(to index: Int) throws -> ReverseDelta {
-        try changes(from: 0, to: index, isTree: true)
+        try changesAndDrift(from: 0, to: index, isTree: true).changes
     }
 
     /// - Parameter isTree: no still older tree is computed from the result.
-    func changes(from newest: Int, to index: Int, isTree: Bool = false) throws -> ReverseDelta {
+    /// - Returns: the delta, and what was changed in the target between the apply that made the earlier tree and the
+    ///   one that found it.
+    func changesAndDrift(
+        from newest: Int, to index: Int, isTree: Bool = false
+    ) throws -> (changes: ReverseDelta, drift: [UndoEntry]) {
         var changes = ReverseDelta()
         var drift: [UndoEntry] = []
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
@@ -98,7 +102,28 @@ struct History {
                 covers: { filters?.excludes($0.path, $0.status.type) == false })
             drift = record.drift
         }
-        return changes
+        return (changes, drift)
+    }
+
+    /// The newest step that changed an entry, its coverage, or what is mirrored; the newest of all where none did, and
+    /// nil without any.
+    func newestChange() throws -> Int? {
+        guard !steps.isEmpty, let present = try state.manifest()?.header else { return nil }
+        var (filters, without) = (present.filters.lines, present.attributes.missingNames)
+        for (index, step) in steps.enumerated() {
+            let header = step.header
+            if try header.summary.actions > 0
+                || header.previous != nil
+                    && (header.previousFilters ?? filters, header.previousWithout ?? without) != (
+                        filters, without
+                    )
+                || !actions(step).actions.isEmpty
+            {
+                return index
+            }
+            (filters, without) = (header.previousFilters ?? filters, header.previousWithout ?? without)
+        }
+        return 0
     }
 
     /// The inodes of clones that replace files with names in the history.

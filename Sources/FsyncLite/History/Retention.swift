@@ -112,11 +112,11 @@ struct Retention {
         _ history: History, _ range: Range<Int>, older: ArraySlice<History.Step>
     ) throws -> HistoryRecord.Header {
         let step = history.steps[range.lowerBound]
-        let changes = try history.changes(from: range.lowerBound, to: range.upperBound)
-            .keeping(slotsOf: Set(older.flatMap(\.directories)))
+        let (changes, drift) = try history.changesAndDrift(from: range.lowerBound, to: range.upperBound)
         let oldest = history.steps[range.upperBound - 1]
         let record = HistoryRecord(
-            step.header, oldest: oldest.header, changes, drift: try history.actions(oldest).drift)
+            step.header, oldest: oldest.header,
+            changes.keeping(slotsOf: Set(older.flatMap(\.directories))), drift: drift)
         try record.write(to: history.directory(step), durably: true)
         return record.header
     }

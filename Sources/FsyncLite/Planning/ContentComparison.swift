@@ -39,19 +39,21 @@ final class ContentComparison {
             if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }
             answers.append((answer.index, answer.isSame))
         }
-        if monitor.isCancelled {
-            // The next run need not compare these again.
-            pipeline.takeFinished { take($0) }
+        do {
             try monitor.checkCancellation()
-        }
-        guard let (index, match) = request else {
-            try pipeline.finish { take($0) }
+            guard let (index, match) = request else {
+                try pipeline.finish { take($0) }
+                return answers
+            }
+            var item = FileComparer.Item(index: index, match: match, key: key(match))
+            if let key = item.key, log.contains(key) { (item.key, item.isKnown) = (nil, true) }
+            try pipeline.add(item, bytes: item.isKnown ? 0 : match.source.size) { take($0) }
             return answers
+        } catch {
+            // The next run need not compare these again.
+            pipeline.close { take($0) }
+            throw error
         }
-        var item = FileComparer.Item(index: index, match: match, key: key(match))
-        if let key = item.key, log.contains(key) { (item.key, item.isKnown) = (nil, true) }
-        try pipeline.add(item, bytes: item.isKnown ? 0 : match.source.size) { take($0) }
-        return answers
     }
 
     /// The source's file is not as recorded although identity, size and modification time are: it has rotted, or was

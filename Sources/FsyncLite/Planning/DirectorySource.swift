@@ -277,7 +277,7 @@ struct DirectorySource: PlanSource {
     private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
         // The new manifest records filters and attributes; with an old one every run would look everything up again.
         isStep =
-            difference.changesCoverage
+            difference.changesCoverage()
             || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }
                 ?? true
         isRecordOutdated =

@@ -10,7 +10,7 @@ extension Difference {
     ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
     mutating func settleDrift(
         _ merge: TreeMerge, _ tree: SnapshotTree, filters: Filters?, isKept: Bool
-    ) -> (problems: [Problem], notes: [String]) {
+    ) -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
         var settlement = DriftSettlement(self, merge, tree, isKept: isKept)
         settlement.forgetUncovered(in: &self)
         settlement.leaveEdited(in: &self)
@@ -21,7 +21,7 @@ extension Difference {
         problems += settlement.listed.map {
             Problem(path: $0, code: .drift, message: "it was changed in the target since; it stays")
         }
-        return (problems, settlement.notes(on: self))
+        return (problems, settlement.notes(on: self), settlement.kept.union(settlement.listed))
     }
 
     /// Leaves out files that were replaced by an object with another digest.
@@ -141,6 +141,8 @@ private struct DriftSettlement {
     private var resting: Set<RelativePath> = []
     /// Changed entries that stay, to be listed.
     private(set) var listed: Set<RelativePath> = []
+    /// Changed objects that stay, by their path in the earlier tree.
+    private(set) var kept: Set<RelativePath> = []
 
     init(_ difference: Difference, _ merge: TreeMerge, _ tree: SnapshotTree, isKept: Bool) {
         (self.tree, self.isKept, uncovering) = (tree, isKept, difference.policy.uncovering)
@@ -252,6 +254,7 @@ private struct DriftSettlement {
                 problems.append(.lost(match.source.path))
             }
             difference.matches[index].keepTarget()
+            kept.insert(match.source.path)
         }
         return problems
     }

@@ -25,6 +25,9 @@ struct SnapshotSource: PlanSource {
     private var problems: [Problem] = []
     private var notes: [String] = []
     private var changesCoverage = false
+    /// What changed in the target since the last apply, and stays.
+    private var kept: Set<RelativePath> = []
+    private var leavesStrangers = false
 
     private var isInPlace: Bool { restoration.destination == nil }
     /// Objects in the history are copied and not moved: until an exchange by links has swapped the trees, the old one
@@ -49,8 +52,10 @@ struct SnapshotSource: PlanSource {
         earlier = (step?.filtersBefore ?? header.filters, step?.attributesBefore ?? header.attributes)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
+        let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
+        if !restoration.keepsDrift { notes = SnapshotSource.note(of: drift, within: restoration.paths) }
         let tree = try SnapshotTree(
-            history.changes(to: index),
+            changes,
             present: state.manifest(of: restoration.target, withUncovered: true),
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
@@ -187,7 +192,7 @@ struct SnapshotSource: PlanSource {
             problems = try difference.settleReplaced(
                 replaced, tree, DigestReader(contents.root, monitor: monitor))
         }
-        changesCoverage = difference.changesCoverage
+        changesCoverage = difference.changesCoverage(except: kept)
     }
 
     private mutating func settleInPlace(_ difference: inout Difference, _ merge: TreeMerge) throws {
@@ -200,10 +205,29 @@ struct SnapshotSource: PlanSource {
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             haveSameContent: { _ in true })
         let lost = difference.settleRecovered(tree)
-        (problems, notes) = difference.settleDrift(
+        let staying: [String]
+        (problems, staying, kept) = difference.settleDrift(
             merge, tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
             isKept: restoration.keepsDrift)
+        notes += staying
+        leavesStrangers = !staying.isEmpty
         problems += lost
+    }
+
+    /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
+    /// that found it, which recorded it as it was found.
+    private static func note(of drift: [UndoEntry], within paths: [RelativePath]) -> [String] {
+        let changed = drift.lazy.filter {
+            !$0.wasUncovered && !($0.verb == .attributes && $0.file.isDirectory)
+        }.map(\.file.path).filter { path in
+            paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
+        }
+        guard let first = changed.min() else { return [] }
+        let others = changed.count > 1 ? " and \(changed.count - 1) more" : ""
+        return [
+            "changed in the target after this snapshot was made, and restored as the next run found it: "
+                + "\(first)\(others)"
+        ]
     }
 
     func mayCopy(_ match: Match) -> Bool { false }
@@ -231,7 +255,7 @@ struct SnapshotSource: PlanSource {
             plan, from: contents, identity, attributes: options.attributes, scanned: scanned)
         planned.isOfSource = false
         planned.copy = copy
-        planned.leavesStrangers = !notes.isEmpty
+        planned.leavesStrangers = leavesStrangers
         guard isInPlace else { return planned }
         planned.header = header
         planned.earlier = isWhole ? earlier : nil

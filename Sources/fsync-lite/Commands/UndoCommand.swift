@@ -17,10 +17,10 @@ enum UndoCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.argument(.target)
-        guard try Target(path: target).names().count > 1 else {
+        guard let snapshot = try Target(path: target).beforeNewestChange() else {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
-        var restoration = Restoration(target: target, snapshot: "latest~1")
+        var restoration = Restoration(target: target, snapshot: snapshot)
         restoration.keepsDrift = true
         try restoration.readExchange(invocation.options)
         return try SnapshotRestoreCommand.run(restoration, invocation, &console)

@@ -11,22 +11,30 @@ struct ActivityTests {
         return try MirrorScene(["d": .directory(files, mode: 0o755, modified: nil)], inMemory: true)
     }
 
-    /// An apply that takes more than ten seconds, when it has told what it is doing.
+    /// An apply that takes two minutes, when it has told what it is doing.
     private func running(_ scene: MirrorScene) throws -> RunningCommand {
         let command = try RunningCommand(
-            ["apply", "--bandwidth", "500K", "source", "target"], in: scene.directory.path)
-        let start = ContinuousClock.now
-        while command.isRunning, !scene.exists("target/.fsync-lite/activity"),
-            start.duration(to: .now) < .seconds(60)
-        { usleep(10_000) }
+            ["apply", "--bandwidth", "50K", "source", "target"], in: scene.directory.path)
+        while command.isRunning, !scene.exists("target/.fsync-lite/activity") { usleep(10_000) }
         return command
+    }
+
+    /// The status once more than these bytes are staged.
+    private func status(
+        of scene: MirrorScene, _ command: RunningCommand, beyond bytes: Int
+    ) throws -> JSONObject {
+        while true {
+            let status = try scene.run("status", "--json", "target").json()
+            if status.number("running_bytes") ?? 0 > bytes || !command.isRunning { return status }
+            usleep(50_000)
+        }
     }
 
     @Test func phaseAndProgressAreTold() throws {
         let scene = try scene()
         let command = try running(scene)
         defer { command.kill() }
-        let status = try scene.run("status", "--json", "target").json()
+        let status = try status(of: scene, command, beyond: 0)
         #expect(status.text("state") == "empty" && status.text("running_phase") == "staging")
         #expect(status.number("running_entries_total") == 101)
         #expect(status.number("running_bytes_total") == 100 << 16)
@@ -40,12 +48,8 @@ struct ActivityTests {
             line.contains(/^running    since 20[-0-9]+ [0-9:]+: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s$/),
             "\(line)")
         // It is kept current.
-        let start = ContinuousClock.now
-        var now = done
-        while now <= done, start.duration(to: .now) < .seconds(30) {
-            now = try scene.run("status", "--json", "target").json().number("running_bytes") ?? now
-        }
-        #expect(now > done)
+        let now = try self.status(of: scene, command, beyond: done).number("running_bytes")
+        #expect(now ?? 0 > done)
     }
 
     @Test func killedRunIsNotToldOf() throws {

@@ -205,4 +205,66 @@ struct DriftHistoryTests {
             try scene.text("target/.fsync-lite/manifest.json").contains("\"destination\":\"\(destination)\""))
         try scene.mirror()
     }
+
+    /// Where an undo has nothing to do but to keep edits, it is no step: the apply can still be undone.
+    @Test func anUndoThatKeepsEveryEditIsNoStep() throws {
+        let scene = try MirrorScene(["f": "1", "g": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/f")
+        try scene.mirror()
+        try HostCommand.run("cp", "-p", scene.path("target/f"), scene.path("kept"))
+        try scene.append(" edited", to: "target/f")
+        let snapshots = try scene.run("snapshot", "list", "--json", "target").output
+        for _ in 0..<2 {
+            let undo = try scene.run("undo", "target")
+            #expect(undo.code == 3)
+            #expect(undo.errors.contains("f: it was changed in the target since; it stays (drift)"))
+        }
+        #expect(try scene.run("snapshot", "list", "--json", "target").output == snapshots)
+        #expect(try scene.text("target/f") == "12 edited")
+        try HostCommand.run("cp", "-p", scene.path("kept"), scene.path("target/f"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/f") == "1")
+    }
+
+    /// An apply can leave a step in which nothing changed: what source and target both lost leaves the record.
+    @Test func anUndoPassesStepsInWhichNothingChanged() throws {
+        let scene = try MirrorScene(["f": "1", "g": "1"])
+        let time = TreeTime(1_600_000_000, 0)
+        func mirror() throws {
+            for root in ["source", "target"] where scene.exists(root) { try time.set(on: scene.path(root)) }
+            try scene.mirror()
+        }
+        try mirror()
+        try scene.append("2", to: "source/f")
+        try mirror()
+        try scene.remove("source/g")
+        try scene.remove("target/g")
+        try mirror()
+        #expect(try scene.run("undo", "target").code == 3)
+        #expect(try scene.text("target/f") == "1")
+    }
+
+    /// The snapshot before an apply is the tree that it found, with what was edited in it by hand.
+    @Test func aRestoreNamesWhatWasEditedByHand() throws {
+        let scene = try MirrorScene(["f": "1", "g": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/g")
+        try scene.mirror()
+        try scene.append(" edited", to: "target/f")
+        try scene.mirror()
+        for (paths, isNamed) in [(["f"], true), (["g"], false), ([], true)] {
+            let run = try scene.run(
+                ["snapshot", "restore", "target", "latest~1"] + paths + ["--to", "copy"])
+            #expect(run.code == 0)
+            #expect(
+                run.errors.contains(
+                    "changed in the target after this snapshot was made, and restored as the next run found it: f\n"
+                )
+                    == isNamed, "\(run.errors)")
+            try scene.remove("copy")
+        }
+        let before = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(before.code == 3 && !before.errors.contains("as the next run found it"))
+    }
 }

@@ -36,7 +36,8 @@ struct KillTests {
         var random = SplitMix64(seed: 2)
         var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)
-        for round in 0..<36 {
+        // As many more rounds as it takes to hit each moment.
+        for round in 0..<300 where round < 36 || min(pending, old, new) == 0 {
             // Every kind of change: edits, a moved directory, new and deleted ones, a swap of a file and a directory.
             for index in (0..<100).shuffled(using: &random).prefix(60) {
                 try scene.append(" \(round)", to: "source/edited/file \(index)")

@@ -13,16 +13,8 @@ struct ManifestCommandTests {
 
     /// Runs a tool of the system.
     private func tool(_ words: [String]) throws -> (code: Int32, output: String) {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+        let (code, output) = try HostCommand.result(words)
+        return (code, String(decoding: output, as: UTF8.self))
     }
 
     @Test func createWritesToStandardOutputAndNothingElse() throws {

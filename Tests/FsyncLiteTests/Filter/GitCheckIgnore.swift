@@ -69,19 +69,8 @@ struct GitCheckIgnore {
 
     /// Exit code 1 is no failure: it means that nothing is ignored.
     private static func git(_ arguments: [String], input: String = "/dev/null") throws -> Data {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git"] + arguments
-        process.standardInput = FileHandle(forReadingAtPath: input)
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus <= 1 else {
-            throw Failure(description: "git \(arguments): \(process.terminationStatus)")
-        }
+        let (code, output) = try HostCommand.result(["git"] + arguments, input: input)
+        guard (0...1).contains(code) else { throw Failure(description: "git \(arguments): \(code)") }
         return output
     }
 }
