@@ -173,7 +173,7 @@ struct GeneratedTextTests {
                 shell == .bash
                 ? ["bash", "--norc", "-c", script, "-"] : ["fish", "--no-config", "-c", script]
             let output = try HostCommand.output(
-                environment + options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
+                ["env"] + environment + options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
             words = Set(output.split(separator: "\n").map(String.init))
         }
         return words

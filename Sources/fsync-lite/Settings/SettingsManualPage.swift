@@ -69,8 +69,8 @@ struct SettingsManualPage: Sendable {
     ]
 
     private static let hooks = """
-        Commands of a job, each a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the PATH and run \
-        without a shell. A line for a shell is ["sh", "-c", "LINE"].
+        Commands of a job, each a word or a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the \
+        PATH and run without a shell. A line for a shell is ["sh", "-c", "LINE"].
         """
 
     private static let hookKeys = [
@@ -88,8 +88,10 @@ struct SettingsManualPage: Sendable {
         ),
     ]
 
-    private static let options =
-        "In \"defaults\" and in jobs, each option of apply is a key, with _ for -. In a target's own settings, too."
+    private static let options = """
+        In "defaults" and in jobs, each option of apply is a key, with _ for -. In a target's own settings, too. A value \
+        in capitals is a text; max_delete takes a text, too, such as "20%".
+        """
 
     private static let example = """
         {
