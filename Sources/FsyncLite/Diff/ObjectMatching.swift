@@ -105,7 +105,8 @@ struct ObjectMatching {
                 }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
-                let index = departure(at: old.appending(name)), candidates.contains(where: { $0.index == index }),
+                let index = departure(at: old.appending(name)),
+                candidates.contains(where: { $0.index == index }),
                 ObjectMatching.isSameObject(arrival, merge.departures[index].file)
             {
                 carried[arrival.path] = index

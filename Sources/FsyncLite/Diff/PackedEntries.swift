@@ -195,7 +195,9 @@ extension BaseEntry {
     /// The status that most bases have: the source's identity and times, everything else as the target holds it.
     fileprivate static func expected(_ source: FileStatus, _ target: FileStatus) -> FileStatus {
         var status = source
-        (status.size, status.modified, status.permissions) = (target.size, target.modified, target.permissions)
+        (status.size, status.modified, status.permissions) = (
+            target.size, target.modified, target.permissions
+        )
         (status.owner, status.group) = (target.owner, target.group)
         // A manifest has none of these.
         (status.allocated, status.device) = (0, DeviceNumber(major: 0, minor: 0))

@@ -132,7 +132,9 @@ package struct HistoryRecord: Sendable {
         func hold(_ file: File) { if file.isFile { bytesHeld &+= file.size } }
         for (file, _) in difference.deleted { hold(file) }
         let matches = difference.matches
-        for index in matches.indices where matches.head(at: index).replacesContent { hold(matches[index].target) }
+        for index in matches.indices where matches.head(at: index).replacesContent {
+            hold(matches[index].target)
+        }
         let summary = plan.summary
         header = Header(
             id: id, created: created.description, previous: previous?.id,

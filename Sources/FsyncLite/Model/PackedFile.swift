@@ -41,7 +41,8 @@ private struct PackedTimes {
 
     /// nil where one has no packed form.
     init?(_ status: FileStatus) {
-        guard let modified = PackedStatus.pack(status.modified), let changed = PackedStatus.pack(status.changed)
+        guard let modified = PackedStatus.pack(status.modified),
+            let changed = PackedStatus.pack(status.changed)
         else { return nil }
         (self.modified, self.changed) = (modified, changed)
         guard let time = status.created else { return }

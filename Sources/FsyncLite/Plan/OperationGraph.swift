@@ -382,7 +382,8 @@ package struct OperationGraph: Sendable {
             } else if let match = directories[path].map({ matches[$0] }) {
                 changes.append(
                     AttributeChange(
-                        object: object, old: Attributes(match.target.status), new: Attributes(match.held.status)),
+                        object: object, old: Attributes(match.target.status),
+                        new: Attributes(match.held.status)),
                     at: match.source.path)
             } else {
                 changes.append(AttributeChange(object: object, old: nil, new: nil), at: path)

@@ -82,7 +82,9 @@ public struct SavedPlan: Hashable, Sendable {
         for match in plan.difference.matches where !match.isUnchanged { matches[match.source.path] = match }
         if let root = plan.root { matches[.root] = root }
         let (created, deleted) = (plan.difference.created, plan.difference.deleted)
-        func file(_ path: RelativePath, in list: EntryList) -> File? { list.index(of: path).map { list[$0].file } }
+        func file(_ path: RelativePath, in list: EntryList) -> File? {
+            list.index(of: path).map { list[$0].file }
+        }
         return plan.actions.map { action in
             let (source, target): (File?, File?) =
                 if action.verb == .delete {

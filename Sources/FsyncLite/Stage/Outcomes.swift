@@ -135,7 +135,9 @@ extension ManifestUpdate {
         let kept = Dictionary(uniqueKeysWithValues: matches.indices.map { (matches.targetPath(at: $0), $0) })
         for file in difference.arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
-            let match = kept[target.path].map { matches[$0] } ?? Match(source: file.recorded(as: target), target: target)
+            let match =
+                kept[target.path].map { matches[$0] }
+                ?? Match(source: file.recorded(as: target), target: target)
             set(
                 match.held.moved(to: file.path), targetInode: target.status.inode,
                 marks: difference.policy.marks(of: match.source.status, base: match.base?.known),

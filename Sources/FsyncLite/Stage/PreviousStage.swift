@@ -8,7 +8,8 @@ final class PreviousStage {
 
     /// Finds files that serve these entries, and removes all others, since they may take the space that the new stage
     /// needs. nil if nothing is usable. Files that are in no log are not usable.
-    init?(_ state: StateDirectory, for entries: some Sequence<File>, _ attributes: MirroredAttributes) throws {
+    init?(_ state: StateDirectory, for entries: some Sequence<File>, _ attributes: MirroredAttributes) throws
+    {
         guard let stages = try state.stage() else { return nil }
         self.stages = stages
         let found = try DirectoryListing.names(in: stages).sorted()

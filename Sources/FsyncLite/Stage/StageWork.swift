@@ -10,8 +10,8 @@ final class StageWork: Sendable {
 
     /// - Parameter locations: of all staged entries, below the stage.
     init(
-        _ stagedEntries: OperationGraph.StagedList, _ locations: StagedLocations, _ monitor: any Monitor)
-    {
+        _ stagedEntries: OperationGraph.StagedList, _ locations: StagedLocations, _ monitor: any Monitor
+    ) {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor

@@ -56,7 +56,8 @@ extension Journal {
             }
             items.append(
                 Item(
-                    object: UInt32(step.object), old: number(step.old), new: number(step.new), oldModified: old,
+                    object: UInt32(step.object), old: number(step.old), new: number(step.new),
+                    oldModified: old,
                     newModified: new))
         }
 

@@ -29,7 +29,9 @@ struct PackedListTests {
         list.removeElements(at: { index, list in list.path(at: index).bytes.count.isMultiple(of: 2) })
         #expect(
             list.elementsEqual(
-                values.sorted { $0.source < $1.source }.filter { !$0.source.path.bytes.count.isMultiple(of: 2) }))
+                values.sorted { $0.source < $1.source }.filter {
+                    !$0.source.path.bytes.count.isMultiple(of: 2)
+                }))
         #expect(copy.elementsEqual(values))
     }
 
