@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A tool of the machine that a test needs.
+/// A tool of the machine that a test needs. Variables may stand before it, as for `env`.
 package enum HostCommand {
     private struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -9,13 +9,15 @@ package enum HostCommand {
 
     /// Runs it, and it has to end well.
     package static func run(_ words: String...) throws {
-        let code = try SpawnedProcess(words).wait()
+        let code = try SpawnedProcess(["env"] + words).wait()
         guard code == 0 else { throw failure(words, code) }
     }
 
     package static func works(_ words: String...) -> Bool { works(words) }
 
-    package static func works(_ words: [String]) -> Bool { (try? SpawnedProcess(words).wait()) == 0 }
+    package static func works(_ words: [String]) -> Bool {
+        (try? SpawnedProcess(["env"] + words).wait()) == 0
+    }
 
     /// What it prints.
     package static func output(_ words: String...) throws -> String { try output(words) }
@@ -35,7 +37,7 @@ package enum HostCommand {
         let path = "\(directory.path)/output"
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        let code = try SpawnedProcess(words, input: input, output: file.fileDescriptor).wait()
+        let code = try SpawnedProcess(["env"] + words, input: input, output: file.fileDescriptor).wait()
         return (code, try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 

@@ -71,8 +71,10 @@ package final class PausedCommand {
     package func kill() {
         guard running.isRunning else { return }
         if let process { Glibc.kill(process, SIGKILL) } else { running.kill() }
-        // strace ends after it, and the log with strace.
+        // The log ends with strace, and the lock with the process.
         while nextLine() != nil {}
+        guard let process else { return }
+        for _ in 0..<10_000 where Glibc.kill(process, 0) == 0 { usleep(1000) }
     }
 
     /// Waits until it stops at a point, or ends.
