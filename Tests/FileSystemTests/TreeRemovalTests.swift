@@ -92,6 +92,9 @@ struct TreeRemovalTests {
         try HostCommand.run("chattr", "+i", "\(files.path)/1/d/e/g")
         defer { _ = HostCommand.works("chattr", "-i", "\(files.path)/1/d/e/g") }
         #expect(throws: SystemError.self) { try TreeRemoval.remove(tree, in: directory) }
-        #expect(try FileManager.default.subpathsOfDirectory(atPath: "\(files.path)/1").sorted() == ["d", "d/e", "d/e/g"])
+        #expect(
+            try FileManager.default.subpathsOfDirectory(atPath: "\(files.path)/1").sorted() == [
+                "d", "d/e", "d/e/g",
+            ])
     }
 }
