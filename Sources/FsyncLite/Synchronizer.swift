@@ -169,7 +169,10 @@ public struct Synchronizer: Sendable {
     ///
     /// - Returns: a note about it.
     private func endCopy(_ root: inout TargetRoot, wasPending: Bool) throws -> String? {
-        guard let copy = try root.state?.copy(), try !isSameCopy(copy) else { return nil }
+        // The same restore may be tried again, so another one leaves what has no journal.
+        guard wasPending || isMirror, let copy = try root.state?.copy(), try !isSameCopy(copy) else {
+            return nil
+        }
         try root.removeState()
         root = try TargetRoot(target)
         try root.lock()

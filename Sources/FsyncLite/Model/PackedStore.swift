@@ -79,8 +79,11 @@ package struct PackedStore: Sendable {
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
     ) -> Record {
         if chunks.isEmpty || room < PackedStore.leastRoom { beginChunk() }
+        let before = anchors
         make(at: path, other, pack)
         if record.count > room, chunks[chunks.count - 1].count > 0 {
+            // Its paths are nowhere yet.
+            anchors = before
             beginChunk()
             make(at: path, other, pack)
         }
@@ -104,7 +107,6 @@ package struct PackedStore: Sendable {
     ) {
         let last = chunks.count - 1
         start = last * PackedStore.chunkSize + chunks[last].count
-        for index in anchors.indices where anchors[index].position >= start { anchors[index] = Anchor() }
         record.removeAll(keepingCapacity: true)
         put(path, .own)
         put(byte: other == nil ? 0 : 1)

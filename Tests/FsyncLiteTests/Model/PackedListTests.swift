@@ -64,6 +64,25 @@ struct PackedListTests {
         #expect(list.indices.map { list.path(at: $0) } == paths)
     }
 
+    /// Records of all lengths end chunks at all places.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func pathsOfAllLengthsComeBack(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let values = try (0..<300).map { number in
+            let name = [UInt8](repeating: UInt8(ascii: "n"), count: Int.random(in: 1...255, using: &random))
+            let depth = Int.random(in: 0...40, using: &random)
+            let bytes = Array([[UInt8]](repeating: name, count: depth).joined(separator: [UInt8(ascii: "/")]))
+            let path = try #require(RelativePath(bytes + Array((depth == 0 ? "\(number)" : "/\(number)").utf8)))
+            var match = randomMatch(&random)
+            match.source = match.source.moved(to: path)
+            if random.oneIn(2) { match.target = match.target.moved(to: path) }
+            return match
+        }
+        let list = MatchList(values)
+        #expect(list.elementsEqual(values))
+        #expect(list.indices.allSatisfy { list.targetPath(at: $0) == values[$0].target.path })
+    }
+
     private func randomPath(_ random: inout SplitMix64) -> RelativePath {
         let names = ["a", "ab", "abc", "b-", "z0", "dir"]
         let count = Int.random(in: 1...5, using: &random)
