@@ -71,8 +71,8 @@ struct PackedListTests {
         let values = try (0..<300).map { number in
             let name = [UInt8](repeating: UInt8(ascii: "n"), count: Int.random(in: 1...255, using: &random))
             let depth = Int.random(in: 0...40, using: &random)
-            let bytes = Array([[UInt8]](repeating: name, count: depth).joined(separator: [UInt8(ascii: "/")]))
-            let path = try #require(RelativePath(bytes + Array((depth == 0 ? "\(number)" : "/\(number)").utf8)))
+            let names = [[UInt8]](repeating: name, count: depth) + [Array("\(number)".utf8)]
+            let path = try #require(RelativePath(Array(names.joined(separator: [UInt8(ascii: "/")]))))
             var match = randomMatch(&random)
             match.source = match.source.moved(to: path)
             if random.oneIn(2) { match.target = match.target.moved(to: path) }
