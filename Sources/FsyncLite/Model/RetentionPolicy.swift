@@ -104,5 +104,9 @@ extension RetentionPolicy: Codable {
         (keepWithinDaily, keepWithinWeekly) = try (age(.keepWithinDaily), age(.keepWithinWeekly))
         (keepWithinMonthly, keepWithinYearly) = try (age(.keepWithinMonthly), age(.keepWithinYearly))
         keepLabel = try values.decodeIfPresent([String].self, forKey: .keepLabel)
+        if keepLabel?.contains("") ?? false {
+            throw DecodingError.dataCorruptedError(
+                forKey: .keepLabel, in: values, debugDescription: "A label is not empty.")
+        }
     }
 }

@@ -29,7 +29,7 @@ extension RetentionPolicy {
         OptionField(option: label) { given, policy in
             guard given.has(label) else { return }
             policy.keepLabel = try given.values(label).map { value in
-                guard let text = String(validating: value, as: UTF8.self) else {
+                guard let text = String(validating: value, as: UTF8.self), !text.isEmpty else {
                     throw UsageError("\(quoted(value)) is no label", hint: "give \(label.name) plain text")
                 }
                 return text

@@ -299,6 +299,8 @@ struct RetentionTests {
             try scene.mirror()
         }
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        // As a shell gives an unset variable.
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-label", "").code == 64)
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
         #expect(try scene.text("copy/a") == "1")
         #expect(try scene.run("snapshot", "prune", "target", "--keep-label", "other").code == 0)
