@@ -80,8 +80,8 @@ package struct SnapshotTree: Sendable {
         })
         var uncovered = Set(found.values.filter { !$0.isCovered }.map(\.file.path))
         if !withUncovered {
-            // One that is named is wanted nevertheless, with all below it, and needs its directories.
-            let named = uncovered.intersection(paths)
+            // A displaced one that is named is wanted nevertheless, with all below it, and needs its directories.
+            let named = uncovered.intersection(paths).filter { found[$0]?.location.isInState ?? false }
             let wanted = named.union(named.lazy.flatMap(\.ancestors))
             for path in uncovered where !wanted.contains(path) && !path.isBelow(anyOf: named) {
                 found[path] = nil
