@@ -429,6 +429,9 @@ class Sequence:
         # The first in which something changed; where none did, the last one.
         steps = range(len(self.ids) - 1) if not self.old else []
         step = next((step for step in steps if not self.is_empty(step)), 0)
+        if step:
+            # What it takes back is not the last apply.
+            self.last = None
         self.go_back("undo", self.ids[step + 1], ["undo", "--json", self.target], kill=kill)
 
     def is_empty(self, step):
