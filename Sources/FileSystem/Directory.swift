@@ -254,25 +254,13 @@ public final class Directory: Sendable {
     }
 
     /// The flags of `XFS_IOC_FSGEOMETRY_V1`; 0 where this is no xfs.
-    private var xfsFeatures: UInt32 {
+    var xfsFeatures: UInt32 {
         // `struct xfs_fsop_geom_v1`, of 112 bytes with `flags` at 92.
         withUnsafeTemporaryAllocation(byteCount: 112, alignment: 8) { geometry in
             guard let base = geometry.baseAddress, ioctl(descriptor.rawValue, 0x8070_5864 as UInt, base) == 0
             else { return 0 }
             return geometry.load(fromByteOffset: 92, as: UInt32.self)
         }
-    }
-
-    /// Whether files of this directory's device are cloned when they are copied to another directory: both are of one
-    /// mount, and its file system lets files share blocks (`XFS_FSOP_GEOM_FLAGS_REFLINK`). Found without writing.
-    public func clonesFiles(to other: Directory) throws(SystemError) -> Bool {
-        switch try FileSystemInfo(of: other).name {
-        case "btrfs", "bcachefs": break
-        case "xfs" where other.xfsFeatures & (1 << 20) != 0: break
-        default: return false
-        }
-        guard let own = try fileSystemUUID(), try own == other.fileSystemUUID() else { return false }
-        return try mount() == other.mount()
     }
 
     // MARK: Durability and locking

@@ -80,20 +80,6 @@ public final class FilePipeline<Worker: FileWorker> {
         (ready, readyIndex) = (Outcome(), 0)
     }
 
-    /// The next value; nil after the last.
-    ///
-    /// - Parameter more: the next item and its bytes; nil if there is none.
-    public func next(_ more: () -> (item: Worker.Item, bytes: Int64)?) throws -> Worker.Value? {
-        while !isFull {
-            guard let (item, bytes) = more() else {
-                dispatch()
-                break
-            }
-            _ = collect(item, bytes)
-        }
-        return try pop()
-    }
-
     // MARK: On the caller's thread
 
     /// Enough pieces wait for each thread to find another.

@@ -65,3 +65,17 @@ public struct FileSystemInfo: Sendable, Equatable {
         isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0
     }
 }
+
+extension Directory {
+    /// Whether files of this directory's device are cloned when they are copied to another directory: both are of one
+    /// mount, and its file system lets files share blocks (`XFS_FSOP_GEOM_FLAGS_REFLINK`). Found without writing.
+    public func clonesFiles(to other: Directory) throws(SystemError) -> Bool {
+        switch try FileSystemInfo(of: other).name {
+        case "btrfs", "bcachefs": break
+        case "xfs" where other.xfsFeatures & (1 << 20) != 0: break
+        default: return false
+        }
+        guard let own = try fileSystemUUID(), try own == other.fileSystemUUID() else { return false }
+        return try mount() == other.mount()
+    }
+}

@@ -34,12 +34,6 @@ extension PackedList<EntryCoding> {
     func isSocket(at index: Int) -> Bool { read(at: index) { $0.byte() & 8 != 0 } }
     /// It has other names, or had too many.
     func hasOtherNames(at index: Int) -> Bool { read(at: index) { $0.byte() & 4 != 0 } }
-
-    /// The index of the entry of a path, in a list that is in order.
-    func index(of path: RelativePath) -> Int? {
-        let index = indices.partitionPoint(where: { order($0, comparedTo: path) < 0 })
-        return index < count && order(index, comparedTo: path) == 0 ? index : nil
-    }
 }
 
 enum ArrivalCoding: PackedCoding {
@@ -48,18 +42,14 @@ enum ArrivalCoding: PackedCoding {
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: (element.isListed ? 1 : 0) | (element.base == nil ? 0 : 2))
-        store.put(element.file)
-        if let base = element.base { store.put(base, of: element.file.status, element.file.status) }
+        store.put(element.file, element.base, flag: element.isListed)
     }
 
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let flags = cursor.byte()
-        let file = store.file(&cursor, at: path)
-        let base = flags & 2 == 0 ? nil : store.base(&cursor, of: file.status, file.status)
-        return (file, base, flags & 1 != 0)
+        let (file, base, isListed) = store.fileAndBase(&cursor, at: path)
+        return (file, base, isListed)
     }
 }
 
@@ -69,17 +59,14 @@ enum DepartureCoding: PackedCoding {
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: element.base == nil ? 0 : 1)
-        store.put(element.file)
-        if let base = element.base { store.put(base, of: element.file.status, element.file.status) }
+        store.put(element.file, element.base)
     }
 
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let hasBase = cursor.byte() != 0
-        let file = store.file(&cursor, at: path)
-        return (file, hasBase ? store.base(&cursor, of: file.status, file.status) : nil)
+        let (file, base, _) = store.fileAndBase(&cursor, at: path)
+        return (file, base)
     }
 }
 
@@ -147,6 +134,20 @@ private struct BaseParts: OptionSet {
 }
 
 extension PackedStore {
+    fileprivate mutating func put(_ file: File, _ base: BaseEntry?, flag: Bool = false) {
+        put(byte: (flag ? 1 : 0) | (base == nil ? 0 : 2))
+        put(file)
+        if let base { put(base, of: file.status, file.status) }
+    }
+
+    fileprivate func fileAndBase(
+        _ cursor: inout Cursor, at path: RelativePath
+    ) -> (File, BaseEntry?, flag: Bool) {
+        let flags = cursor.byte()
+        let file = file(&cursor, at: path)
+        return (file, flags & 2 == 0 ? nil : base(&cursor, of: file.status, file.status), flags & 1 != 0)
+    }
+
     fileprivate mutating func put(_ base: BaseEntry, of source: FileStatus, _ target: FileStatus) {
         let known = base.known
         var parts: BaseParts = []

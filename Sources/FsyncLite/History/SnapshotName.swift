@@ -71,11 +71,10 @@ public enum SnapshotName {
                 let snapshot = snapshots[index]
                 return "\(snapshot.shortID) (\(snapshot.created?.localText ?? escapedText(snapshot.id.utf8)))"
             }
-            let more = matches.count > found.count ? " and \(matches.count - found.count) more" : ""
             throw SyncError(
                 .usage,
                 "\(escapedText(name.utf8)) is the beginning of several ids; give more of one of them: "
-                    + found.joined(separator: ", ") + more)
+                    + Amount.list(found, of: matches.count))
         }
         return match
     }

@@ -48,7 +48,7 @@ package struct SnapshotTree: Sendable {
         var withoutRest: Bool
 
         func contains(_ path: RelativePath) -> Bool {
-            paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
+            paths.isEmpty || path.isWithin(paths)
         }
     }
 
@@ -229,19 +229,14 @@ package struct SnapshotTree: Sendable {
 
     /// The location of an entry's content, below the target's root.
     package func location(of path: RelativePath) -> RelativePath {
-        index(of: path).map { changed.location(at: $0) } ?? path
+        changed.index(of: path).map { changed.location(at: $0) } ?? path
     }
 
     /// Whether the entry differs from the manifest's.
-    func isChanged(_ path: RelativePath) -> Bool { index(of: path) != nil }
+    func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
 
     /// The entry of a path, if it differs from the manifest's.
-    func entry(_ path: RelativePath) -> ReverseDelta.Entry? { index(of: path).map { changed[$0] } }
-
-    private func index(of path: RelativePath) -> Int? {
-        let index = changed.indices.partitionPoint(where: { changed.order($0, comparedTo: path) < 0 })
-        return index < changed.count && changed.order(index, comparedTo: path) == 0 ? index : nil
-    }
+    func entry(_ path: RelativePath) -> ReverseDelta.Entry? { changed.index(of: path).map { changed[$0] } }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other
     /// content.

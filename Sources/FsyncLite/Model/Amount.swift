@@ -7,6 +7,11 @@ package enum Amount {
 
     package static func entries(_ count: Int) -> String { of(count, "entry", "entries") }
 
+    /// The first of so many names: `a, b and 3 more`.
+    package static func list(_ first: [String], of count: Int) -> String {
+        first.joined(separator: ", ") + (count > first.count ? " and \(count - first.count) more" : "")
+    }
+
     /// In decimal units, as disks are sold: `999 B`, `4.2 MB`.
     package static func bytes(_ bytes: Int64) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }

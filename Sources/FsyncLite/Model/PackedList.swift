@@ -42,6 +42,12 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         store.order(records[index], comparedTo: path)
     }
 
+    /// The index of the element of a path, in a list that is in order.
+    func index(of path: RelativePath) -> Int? {
+        let index = indices.partitionPoint(where: { order($0, comparedTo: path) < 0 })
+        return index < count && order(index, comparedTo: path) == 0 ? index : nil
+    }
+
     /// Sorts by path.
     package mutating func sort() {
         let isSorted = records.indices.dropFirst().allSatisfy { order($0 - 1, comparedTo: $0) <= 0 }

@@ -132,12 +132,19 @@ package struct PackedStore: Sendable {
         return true
     }
 
-    /// Calls `body` with what a record has besides its paths, and its length in bytes.
-    private func read<Value>(_ record: Record, _ body: (inout Cursor, Int) -> Value) -> Value {
+    /// Calls `body` with the beginning of a record.
+    private func withCursor<Value>(at record: Record, _ body: (inout Cursor) -> Value) -> Value {
         let position = Int(record) * PackedStore.alignment
         return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
             let offset = position % PackedStore.chunkSize
             var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+            return body(&cursor)
+        }
+    }
+
+    /// Calls `body` with what a record has besides its paths, and its length in bytes.
+    private func read<Value>(_ record: Record, _ body: (inout Cursor, Int) -> Value) -> Value {
+        withCursor(at: record) { cursor in
             skipPath(&cursor)
             if cursor.byte() != 0 { skipPath(&cursor) }
             let low = Int(cursor.byte())
@@ -151,21 +158,11 @@ package struct PackedStore: Sendable {
         read(record) { cursor, _ in body(&cursor) }
     }
 
-    func path(_ record: Record) -> RelativePath {
-        let position = Int(record) * PackedStore.alignment
-        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
-            let offset = position % PackedStore.chunkSize
-            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
-            return path(&cursor)
-        }
-    }
+    func path(_ record: Record) -> RelativePath { withCursor(at: record) { path(&$0) } }
 
     /// Where else the object of a record is.
     func otherPath(_ record: Record) -> RelativePath? {
-        let position = Int(record) * PackedStore.alignment
-        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
-            let offset = position % PackedStore.chunkSize
-            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+        withCursor(at: record) { cursor in
             skipPath(&cursor)
             return cursor.byte() == 0 ? nil : path(&cursor)
         }
@@ -269,10 +266,8 @@ package struct PackedStore: Sendable {
     }
 
     private func withPath<Value>(_ record: Record, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-        let position = Int(record) * PackedStore.alignment
-        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
-            let offset = position % PackedStore.chunkSize
-            var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
+        withCursor(at: record) { cursor in
+            let position = cursor.base + cursor.offset
             let back = cursor.integer()
             guard back > 0 else { return body(cursor.bytes(cursor.integer())) }
             let (shared, count) = (cursor.integer(), cursor.integer())

@@ -136,6 +136,9 @@ public struct RelativePath: Hashable, Sendable {
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
         ancestors.contains { directories.contains($0) }
     }
+
+    /// It is one of these paths, or below one.
+    func isWithin(_ paths: [RelativePath]) -> Bool { paths.contains { self == $0 || isBelow($0) } }
 }
 
 private let separator = UInt8(ascii: "/")

@@ -83,7 +83,7 @@ extension Plan {
     var adopted: String? {
         func named(_ verb: Action.Verb, _ count: Int) -> String {
             let paths = actions.lazy.filter { $0.verb == verb }.prefix(3).map(\.path.description)
-            return "(\(paths.joined(separator: ", "))\(count > 3 ? " and \(count - 3) more" : ""))"
+            return "(\(Amount.list(Array(paths), of: count)))"
         }
         let (deleted, replaced) = (summary.delete, summary.update)
         let parts = [

@@ -286,7 +286,7 @@ private struct DriftSettlement {
         let moves = MoveMap(difference)
         let staying = foreign.subtracting(difference.deleted.map(\.file.path)).map(moves.carriedPath(of:))
         guard let first = staying.min() else { return [] }
-        let others = staying.count > 1 ? " and \(staying.count - 1) more" : ""
-        return ["what filters left out, or no apply brought here, stays: \(first)\(others)"]
+        let names = Amount.list([first.description], of: staying.count)
+        return ["what filters left out, or no apply brought here, stays: \(names)"]
     }
 }

@@ -35,11 +35,11 @@ struct PathCopy {
                 return try PathCopy.haveSameContent($0, source, target)
             })
         for index in difference.matches.indices where difference.matches[index].target.isDirectory {
-            if !overwrites || !isWanted(difference.matches[index].target.path) {
+            if !overwrites || !difference.matches[index].target.path.isWithin(paths) {
                 difference.matches[index].keepTarget()
             }
         }
-        for (file, _) in difference.deleted where file.isDirectory || !isWanted(file.path) {
+        for (file, _) in difference.deleted where file.isDirectory || !file.path.isWithin(paths) {
             refusals.append(
                 Refusal(
                     "\(file.path) is a \(file.status.type.documentName) there, and another kind of entry in the "
@@ -71,13 +71,8 @@ struct PathCopy {
             (difference.matches.filter { $0.replacesContent && !$0.target.isDirectory }.map(\.target.path)
             + difference.deleted.map(\.file.path)).sorted()
         guard !paths.isEmpty, refusals.isEmpty else { return }
-        let more = paths.count > PathCopy.named ? " and \(paths.count - PathCopy.named) more" : ""
-        let names = paths.prefix(PathCopy.named).map { "\($0)" }.joined(separator: ", ")
-        notes.append("with --overwrite, the snapshot's content replaces that of \(names)\(more)")
-    }
-
-    private func isWanted(_ path: RelativePath) -> Bool {
-        paths.contains { path == $0 || path.isBelow($0) }
+        let names = Amount.list(paths.prefix(PathCopy.named).map(\.description), of: paths.count)
+        notes.append("with --overwrite, the snapshot's content replaces that of \(names)")
     }
 
     /// False where either cannot be read: then it is replaced, or refused.

@@ -247,13 +247,12 @@ struct SnapshotSource: PlanSource {
             default: !$0.wasUncovered
             }
         }.map(\.file.path).filter { path in
-            paths.isEmpty || paths.contains { path == $0 || path.isBelow($0) }
+            paths.isEmpty || path.isWithin(paths)
         }
         guard let first = changed.min() else { return [] }
-        let others = changed.count > 1 ? " and \(changed.count - 1) more" : ""
         return [
             "changed in the target after this snapshot was made, and restored as the next run found it: "
-                + "\(first)\(others)"
+                + Amount.list([first.description], of: changed.count)
         ]
     }
 
@@ -306,9 +305,7 @@ extension TreeMerge {
         }
         order.sort()
         func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
-            let index = order.indices.partitionPoint(where: { order.order($0, comparedTo: location) < 0 })
-            guard index < order.count, order.order(index, comparedTo: location) == 0 else { return nil }
-            return tree.entry(order[index].path)
+            order.index(of: location).flatMap { tree.entry(order[$0].path) }
         }
         let resolver = PathResolver(root)
         var top: RelativePath?

@@ -146,9 +146,8 @@ struct SyncRun {
 
     /// What was removed from the history, for people; nil if nothing was.
     static func note(_ text: String, _ names: [String]) -> String? {
-        let first = names.prefix(10).map(SnapshotName.short(part:)).joined(separator: ", ")
-        let more = names.count > 10 ? " and \(names.count - 10) more" : ""
-        return names.isEmpty ? nil : "\(text): \(first)\(more)"
+        let first = names.prefix(10).map(SnapshotName.short(part:))
+        return names.isEmpty ? nil : "\(text): \(Amount.list(first, of: names.count))"
     }
 
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
