@@ -64,9 +64,12 @@ extension DocumentKind {
         if random.oneIn(4) { file.extended = random.extended() }
         let mayMove = verb == .move || (random.oneIn(2) && (verb == .update || verb == .attributes))
         let mayHold = (verb == .create || verb == .update) && random.oneIn(2)
-        return UndoEntry(
+        var entry = UndoEntry(
             verb, file, from: mayMove ? RelativePath(random.name()) : nil,
             slot: mayHold ? RelativePath("\(Desk.transaction)/0/\(random.number(0...9999))") : nil,
-            causes: random.oneIn(2) ? [.size, .drift] : [])
+            causes: random.oneIn(2) ? [.size, .drift] : [],
+            wasUncovered: verb != .delete && verb != .uncover && random.oneIn(4))
+        entry.isAssumed = entry.wasUncovered && random.oneIn(2)
+        return entry
     }
 }

@@ -18,6 +18,8 @@ package enum UndoEntryCoding: PackedCoding {
         static let slot = Parts(rawValue: 2)
         static let wasUncovered = Parts(rawValue: 4)
         static let causes = Parts(rawValue: 8)
+        /// Above the verb.
+        static let isAssumed = Parts(rawValue: 128)
     }
 
     package static func pack(_ entry: UndoEntry, into store: inout PackedStore) {
@@ -26,6 +28,7 @@ package enum UndoEntryCoding: PackedCoding {
         if entry.slot != nil { parts.insert(.slot) }
         if entry.wasUncovered { parts.insert(.wasUncovered) }
         if !entry.causes.isEmpty { parts.insert(.causes) }
+        if entry.isAssumed { parts.insert(.isAssumed) }
         store.put(byte: parts.rawValue | entry.verb.code << 4)
         if parts.contains(.slot), let from = entry.from { store.put(from.bytes) }
         if parts.contains(.causes) { store.put(UInt64(entry.causes.rawValue)) }
@@ -36,7 +39,7 @@ package enum UndoEntryCoding: PackedCoding {
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> UndoEntry {
         let head = cursor.byte()
-        let parts = Parts(rawValue: head & 15)
+        let parts = Parts(rawValue: head & 0x8F)
         let slot = parts.contains(.slot) ? other : nil
         var from = slot == nil ? other : nil
         if slot != nil, parts.contains(.from) {
@@ -45,9 +48,11 @@ package enum UndoEntryCoding: PackedCoding {
         let causes =
             parts.contains(.causes) ? Causes(rawValue: UInt16(truncatingIfNeeded: cursor.number())) : []
         let file = store.file(&cursor, at: path)
-        return UndoEntry(
-            UndoEntry.Verb(code: head >> 4), file, from: from, slot: slot, causes: causes,
+        var entry = UndoEntry(
+            UndoEntry.Verb(code: head >> 4 & 7), file, from: from, slot: slot, causes: causes,
             wasUncovered: parts.contains(.wasUncovered))
+        entry.isAssumed = parts.contains(.isAssumed)
+        return entry
     }
 }
 
@@ -65,16 +70,17 @@ package enum DeltaEntryCoding: PackedCoding {
     }
 
     package static func pack(_ entry: Element, into store: inout PackedStore) {
-        store.put(byte: entry.isCovered ? 1 : 0)
+        store.put(byte: (entry.isCovered ? 1 : 0) | (entry.isAssumed ? 2 : 0))
         store.put(entry.file)
     }
 
     package static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let isCovered = cursor.byte() != 0
+        let parts = cursor.byte()
         return ReverseDelta.Entry(
-            file: store.file(&cursor, at: path), location: other ?? path, isCovered: isCovered)
+            file: store.file(&cursor, at: path), location: other ?? path, isCovered: parts & 1 != 0,
+            isAssumed: parts & 2 != 0)
     }
 }
 

@@ -12,6 +12,8 @@ package struct ReverseDelta: Sendable {
         package var location: RelativePath
         /// The earlier tree's manifest covers it.
         package var isCovered = true
+        /// No record of that tree names it: it was uncovered in a later one, and nothing says that it came in between.
+        package var isAssumed = false
     }
 
     /// By path in the earlier tree. Entries missing here are unchanged, at the location that their directory gives
@@ -20,6 +22,8 @@ package struct ReverseDelta: Sendable {
     /// By present location, also in a displaced directory: what the earlier tree lacks.
     package private(set) var gone = PackedMap<FileCoding>()
     private var pathsBefore = PackedMap<PathCoding>()
+    /// Some entries are assumed.
+    private var assumes = false
     /// By the inode of a clone, the inode of its original.
     private(set) var originals: [UInt64: UInt64] = [:]
 
@@ -42,15 +46,13 @@ package struct ReverseDelta: Sendable {
             case .create, .update:
                 let location =
                     action.slot.map { RelativePath.history.appending($0) } ?? locationByParent(of: path)
-                set(Entry(file: action.file, location: location, isCovered: !action.wasUncovered))
+                set(Entry(action, at: location))
                 if action.verb == .update {
                     let present = action.from ?? path
                     gone[present] = action.file.moved(to: present)
                 }
             case .move, .attributes, .cover, .uncover:
-                set(
-                    Entry(
-                        file: action.file, location: action.from ?? path, isCovered: !action.wasUncovered))
+                set(Entry(action, at: action.from ?? path))
             }
         }
     }
@@ -71,6 +73,7 @@ package struct ReverseDelta: Sendable {
     private mutating func set(_ entry: Entry) {
         entries[entry.file.path] = entry
         pathsBefore[entry.location] = (entry.location, entry.file.path)
+        assumes = assumes || entry.isAssumed
     }
 
     // MARK: Locations
@@ -123,14 +126,15 @@ package struct ReverseDelta: Sendable {
     package func followed(
         by older: ReverseDelta, covers: (File) -> Bool = { _ in false }
     ) -> ReverseDelta {
-        if isEmpty, originals.isEmpty { return older }
+        if isEmpty, originals.isEmpty, !older.assumes { return older }
         var result = ReverseDelta()
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
+        var unnamed: [RelativePath: Entry] = [:]
         func leave(_ path: RelativePath, _ file: File) {
             let location = location(of: path)
-            // An entry inside a displaced directory comes back with that directory, and needs no line.
-            guard !location.isInState || location == locationByParent(of: path) else { return }
+            // A displaced object stays in its slot; one in a displaced directory may come back with that.
+            guard !location.isInState || location.isInSlot else { return }
             result.gone[location] = file.moved(to: location)
         }
         for file in older.gone.values { leave(file.path, file) }
@@ -142,15 +146,16 @@ package struct ReverseDelta: Sendable {
                 // The content was not vouched for when the object was last seen.
                 if known.digest != file.digest { file.digest = nil }
             }
-            result.set(Entry(file: file, location: location(of: entry.location), isCovered: entry.isCovered))
+            var known = entry
+            (known.file, known.location) = (file, location(of: entry.location))
+            if known.isAssumed { unnamed[file.path] = known } else { result.set(known) }
         }
-        var unnamed: [RelativePath: Entry] = [:]
         // Uncovered entries that the wanted tree lacks, with everything below them.
         var absent: Set<RelativePath> = []
         for entry in entries.values {
             let path = entry.file.path
             let before = older.pathBefore(of: path)
-            let known = before.flatMap { result.entries[$0] }
+            let known = before.flatMap { result.entries[$0] ?? unnamed[$0] }
             guard let before, known == nil else {
                 // There is no record of an uncovered entry that came to the path of another entry, or that came along
                 // with a directory and may have left it since.
@@ -160,9 +165,10 @@ package struct ReverseDelta: Sendable {
                 }
                 continue
             }
-            let entry = Entry(
-                file: entry.file.moved(to: before), location: entry.location, isCovered: entry.isCovered)
-            if entry.isCovered || before.isInState { result.set(entry) } else { unnamed[before] = entry }
+            var entry = entry
+            entry.file = entry.file.moved(to: before)
+            entry.isAssumed = !entry.isCovered && !before.isInState
+            if entry.isAssumed { unnamed[before] = entry } else { result.set(entry) }
         }
         absent.formUnion(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
         for (path, entry) in unnamed {
@@ -205,15 +211,10 @@ package struct ReverseDelta: Sendable {
                 let isUpdate = gone.contains(path)
                 if isUpdate { updated.insert(path) }
                 actions.append(
-                    UndoEntry(
-                        isUpdate ? .update : .create, entry.file, slot: isImplied ? nil : slot,
-                        wasUncovered: !entry.isCovered))
+                    UndoEntry(isUpdate ? .update : .create, entry, slot: isImplied ? nil : slot))
             } else {
                 let from = entry.location == path ? nil : entry.location
-                actions.append(
-                    UndoEntry(
-                        isImplied || from == nil ? .attributes : .move, entry.file, from: from,
-                        wasUncovered: !entry.isCovered))
+                actions.append(UndoEntry(isImplied || from == nil ? .attributes : .move, entry, from: from))
             }
         }
         for file in gone.values where !updated.contains(file.path) {
@@ -221,6 +222,22 @@ package struct ReverseDelta: Sendable {
         }
         actions.sort(thenBy: { $0.verb < $1.verb })
         return actions
+    }
+}
+
+extension ReverseDelta.Entry {
+    fileprivate init(_ action: UndoEntry, at location: RelativePath) {
+        self.init(
+            file: action.file, location: location, isCovered: !action.wasUncovered, isAssumed: action.isAssumed)
+    }
+}
+
+extension UndoEntry {
+    fileprivate init(
+        _ verb: Verb, _ entry: ReverseDelta.Entry, from: RelativePath? = nil, slot: RelativePath? = nil
+    ) {
+        self.init(verb, entry.file, from: from, slot: slot, wasUncovered: !entry.isCovered)
+        isAssumed = entry.isAssumed
     }
 }
 

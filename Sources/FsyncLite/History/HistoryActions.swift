@@ -110,6 +110,7 @@ extension UndoEntry {
         Field(
             "uncovered", .flag, get: { $0.wasUncovered && $0.verb != .cover ? true : nil },
             set: { $0.wasUncovered = $1 }),
+        Field("assumed", .flag, get: { $0.isAssumed ? true : nil }, set: { $0.isAssumed = $1 }),
     ]
 
     private static let blank = File(path: .root, status: EntryRecord().status, destination: [])
@@ -127,7 +128,8 @@ extension UndoEntry {
         let file = File(
             path: path, status: record.status, destination: record.destination, extended: record.extended,
             omitted: record.omitted, digest: record.digest)
-        self.init(verb, file, from: from, slot: slot, causes: causes, wasUncovered: wasUncovered)
+        self.file = file
+        wasUncovered = wasUncovered || verb == .cover
         if let fault { throw reader.error(fault) }
     }
 }

@@ -24,4 +24,7 @@ extension RelativePath {
         var components = bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1).makeIterator()
         return components.next()?.elementsEqual(FileName.state.bytes) ?? false
     }
+
+    /// The path is in a displaced directory, and not that directory.
+    var isInSlot: Bool { relative(to: .history).map { $0.components.count > 3 } ?? false }
 }

@@ -35,13 +35,8 @@ struct SnapshotTreeLawTests {
 
     /// A snapshot had a directory with one entry less; then the directory was displaced, and an undo brought it back.
     @Test func whatADisplacedDirectoryTookAlongStaysNew() throws {
-        func entry(_ text: String, _ type: FileType, _ inode: UInt64) throws -> File {
-            var status = FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
-            status.inode = inode
-            return File(path: try #require(RelativePath(text)), status: status, destination: [])
-        }
-        let (directory, old) = (try entry("d", .directory, 1), try entry("d/old", .file, 2))
-        let new = try entry("d/new", .file, 3)
+        let (directory, old) = (try Self.entry("d", .directory, 1), try Self.entry("d/old", .file, 2))
+        let new = try Self.entry("d/new", .file, 3)
         let slot = try #require(RelativePath("20261121T090000.000001Z-0000/0/0"))
         // It is new, or came from a slot that nobody asks for any more.
         let origin = try #require(RelativePath(".fsync-lite/history/20261121T090000.000000Z-0000/0/0"))
@@ -61,6 +56,57 @@ struct SnapshotTreeLawTests {
             let found = try tree.files(over: FileList([directory, new, old]))
             #expect(found.map(\.path) == [directory.path, old.path])
         }
+    }
+
+    /// A file came new, left into another directory, and a restore brought both back from two displaced directories.
+    @Test func whatLeftADisplacedDirectoryStaysNew() throws {
+        func slot(_ transaction: Int, _ rest: String) throws -> RelativePath {
+            try #require(
+                RelativePath(".fsync-lite/history/20261121T090000.00000\(transaction)Z-0000/0/\(rest)"))
+        }
+        let old = try Self.entry("old", .directory, 1)
+        let (new, file) = (try Self.entry("new", .directory, 2), try Self.entry("new/file", .file, 3))
+        let arrival = ReverseDelta([UndoEntry(.delete, new), UndoEntry(.delete, file)])
+        let moved = file.moved(to: try #require(RelativePath("old/file")))
+        let rename = ReverseDelta([UndoEntry(.move, file, from: moved.path)])
+        let displacement = ReverseDelta([
+            UndoEntry(.create, old, slot: try slot(2, "0").relative(to: .history)),
+            UndoEntry(.create, new, slot: try slot(2, "1").relative(to: .history)),
+            UndoEntry(.create, moved),
+        ])
+        let restore = ReverseDelta([
+            UndoEntry(.move, old.moved(to: try slot(2, "0")), from: old.path),
+            UndoEntry(.move, new.moved(to: try slot(2, "1")), from: new.path),
+            UndoEntry(.move, moved.moved(to: try slot(2, "0/file")), from: file.path),
+        ])
+        let older = displacement.followed(by: rename).followed(by: arrival).keeping(slotsOf: [])
+        let tree = try SnapshotTree(
+            restore.followed(by: ReverseDelta(older.actions)), present: FileList([new, file, old].sorted()))
+        #expect(try tree.files(over: FileList([new, file, old].sorted())).map(\.path) == [old.path])
+    }
+
+    /// What no record names was uncovered in a tree between. A tree whose filters cover it lacked it, also when its
+    /// record is joined; one before it may have had it.
+    @Test func whatIsAssumedIsNotInATreeThatCoversIt() throws {
+        let file = try Self.entry("left-out", .file, 1)
+        let slot = try #require(RelativePath("20261121T090000.000001Z-0000/0/0"))
+        let other = try Self.entry("other", .file, 2)
+        let displacement = ReverseDelta([UndoEntry(.create, file, slot: slot, wasUncovered: true)])
+        let arrival = ReverseDelta([UndoEntry(.delete, other)])
+        let joined = ReverseDelta(displacement.followed(by: arrival).keeping(slotsOf: []).actions)
+        func tree(_ changes: ReverseDelta) throws -> [RelativePath] {
+            try SnapshotTree(changes, present: FileList([other]), withUncovered: true)
+                .files(over: FileList([other])).map(\.path)
+        }
+        #expect(try tree(ReverseDelta().followed(by: joined) { _ in true }) == [])
+        #expect(try tree(ReverseDelta().followed(by: joined)) == [file.path])
+        #expect(try tree(ReverseDelta().followed(by: displacement) { _ in true }) == [file.path, other.path])
+    }
+
+    private static func entry(_ text: String, _ type: FileType, _ inode: UInt64) throws -> File {
+        var status = FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
+        status.inode = inode
+        return File(path: try #require(RelativePath(text)), status: status, destination: [])
     }
 
     @Test func nothingChangedIsThePresentTree() throws {
