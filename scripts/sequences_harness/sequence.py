@@ -464,6 +464,11 @@ class Sequence:
         ]
         self.go_back("restore in place", snapshot, words, kill=kill)
 
+    def brought_by_hand(self, after, filters):
+        """What is left out no longer, and no apply brought."""
+        recorded = self.manifest_if_there()
+        return set(filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
+
     def moved_drift(self, before, after):
         """Where the objects stand now that were edited by hand."""
         objects = {before[path].inode for path in self.drift if path in before and path != b"."}
@@ -508,9 +513,7 @@ class Sequence:
         excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.drift |= self.moved_drift(before, after)
-        recorded = self.manifest_if_there()
-        # What is left out no longer and no apply brought counts as brought by hand.
-        self.drift |= set(kept.filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
+        self.drift |= self.brought_by_hand(after, kept.filters)
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
@@ -665,6 +668,8 @@ class Sequence:
             elif kept and not self.old:
                 self.filters = kept.filters
             uncovered = self.manifest_if_there().uncovered
+            if kept:
+                self.drift |= self.brought_by_hand(after, self.filters)
             self.remember(after, self.filters, [], uncovered | (set(after) if self.drift else set()))
             self.drift = set() if words is not None else self.drift
         elif words is not None and new and self.old:
