@@ -228,7 +228,8 @@ package struct ReverseDelta: Sendable {
 extension ReverseDelta.Entry {
     fileprivate init(_ action: UndoEntry, at location: RelativePath) {
         self.init(
-            file: action.file, location: location, isCovered: !action.wasUncovered, isAssumed: action.isAssumed)
+            file: action.file, location: location, isCovered: !action.wasUncovered,
+            isAssumed: action.isAssumed)
     }
 }
 

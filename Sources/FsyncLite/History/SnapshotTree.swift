@@ -361,7 +361,7 @@ package struct SnapshotTree: Sendable {
 
 extension FileStatus {
     /// The same by everything that all names of a file share.
-    fileprivate func isFile(like other: FileStatus) -> Bool {
+    func isFile(like other: FileStatus) -> Bool {
         type == other.type && size == other.size && modified == other.modified
     }
 

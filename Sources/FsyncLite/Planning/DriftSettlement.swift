@@ -8,20 +8,30 @@ extension Difference {
     /// - Parameters:
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
     ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
+    ///   - look: the status of an entry of the target; nil if there is none.
     mutating func settleDrift(
-        _ tree: SnapshotTree, filters: Filters?, isKept: Bool
-    ) -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
+        _ tree: SnapshotTree, filters: Filters?, isKept: Bool,
+        look: (RelativePath) throws -> FileStatus?
+    ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
         var settlement = DriftSettlement(self, tree, isKept: isKept)
         settlement.forgetUncovered(in: &self)
         settlement.leaveEdited(in: &self)
         settlement.keepStaying(in: &self, filters)
         var problems = settlement.settleMatches(in: &self)
-        if isKept { settlement.leaveMissing(in: &self) }
+        if isKept { problems += settlement.leaveMissing(in: &self) }
+        problems += try settlement.leaveLost(in: &self, look)
         joinLinks()
+        let displaced = settlement.displaced(in: self)
         problems += settlement.listed.map {
-            Problem(path: $0, code: .drift, message: "it was changed in the target since; it stays")
+            Problem(
+                path: $0, code: .drift,
+                message: "it was changed in the target since; it "
+                    + (displaced.contains($0) ? "goes to the history" : "stays"))
         }
-        return (problems, settlement.notes(on: self), settlement.kept.union(settlement.listed))
+        return (
+            problems, settlement.notes(on: self),
+            settlement.kept.union(settlement.listed.subtracting(displaced))
+        )
     }
 
     /// Leaves out files that were replaced by an object with another digest.
@@ -143,7 +153,9 @@ private struct DriftSettlement {
     private var foreign: Set<RelativePath> = []
     /// Entries that become uncovered: directories that would be deleted, and edited entries.
     private var resting: Set<RelativePath> = []
-    /// Changed entries that stay, to be listed.
+    /// Changed entries that would be deleted, and the paths to which their directories carry them.
+    private var edited: [RelativePath: RelativePath] = [:]
+    /// Changed entries, to be listed, by the path that they have afterwards.
     private(set) var listed: Set<RelativePath> = []
     /// Changed objects that stay, by their path in the earlier tree.
     private(set) var kept: Set<RelativePath> = []
@@ -156,20 +168,30 @@ private struct DriftSettlement {
         for match in difference.matches where match.isRenamed {
             needed.formUnion(match.source.path.ancestors)
         }
-        for index in difference.deleted.indices { sort(index, difference) }
+        let moves = MoveMap(difference)
+        for index in difference.deleted.indices { sort(index, difference, moves) }
     }
 
     /// Sorts an entry that would be deleted.
-    private mutating func sort(_ index: Int, _ difference: Difference) {
+    private mutating func sort(_ index: Int, _ difference: Difference, _ moves: MoveMap) {
         let path = difference.deleted.path(at: index)
         guard !difference.foreign.contains(path) else {
             foreign.insert(path)
             return
         }
-        if difference.deleted.isDirectory(at: index) {
+        let carried = moves.carriedPath(of: path)
+        let isDirectory = difference.deleted.isDirectory(at: index)
+        // A directory with other times is as it was, one in the place of a file is not.
+        let isEdited =
+            difference.edited.contains(path)
+            && (!isDirectory
+                || difference.created.index(of: carried).map { !difference.created.isDirectory(at: $0) }
+                    ?? false)
+        if isKept, isEdited {
+            edited[path] = carried
+            listed.insert(carried)
+        } else if isDirectory {
             resting.insert(path)
-        } else if isKept, difference.edited.contains(path), !needed.contains(path) {
-            listed.insert(path)
         }
     }
 
@@ -197,7 +219,7 @@ private struct DriftSettlement {
 
     /// Keeps entries that no apply brought and edited ones, with the directories above them.
     mutating func keepStaying(in difference: inout Difference, _ filters: Filters?) {
-        var staying = foreign.union(listed)
+        var staying = foreign.union(edited.keys)
         staying.formUnion(difference.withAllAbove(staying.compactMap(\.parent)))
         guard !staying.isEmpty else { return }
         reuseCarriedDirectories(in: &difference)
@@ -225,15 +247,15 @@ private struct DriftSettlement {
 
     /// Edited entries stay in the manifest with their directories, unless they are uncovered afterwards.
     private mutating func restUncovered(in difference: inout Difference, _ filters: Filters?) {
-        let (listed, uncovering) = (listed, uncovering)
+        let (edited, uncovering) = (edited, uncovering)
         let uncovered = Set(
             difference.matches.lazy.filter { match in
                 let path = match.source.path
-                return listed.contains(match.target.path)
+                return edited[match.target.path] != nil
                     && (path.isBelow(anyOf: uncovering)
                         || filters?.excludes(path, match.target.status.type) ?? false)
             }.map(\.target.path))
-        resting.subtract(listed.subtracting(uncovered).lazy.flatMap { $0.ancestors })
+        resting.subtract(edited.keys.lazy.filter { !uncovered.contains($0) }.flatMap { $0.ancestors })
         resting.formUnion(uncovered)
         for match in difference.matches where resting.contains(match.target.path) {
             difference.staying.insert(match.source.path)
@@ -270,15 +292,51 @@ private struct DriftSettlement {
     }
 
     /// Leaves out unchanged entries that are missing in the target, unless something returns into them.
-    mutating func leaveMissing(in difference: inout Difference) {
+    ///
+    /// - Returns: these entries.
+    mutating func leaveMissing(in difference: inout Difference) -> [Problem] {
         let (tree, needed) = (tree, needed)
-        var missing: Set<RelativePath> = []
+        var missing: [RelativePath] = []
         difference.created.removeAll { file, isDrift in
             guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
-            missing.insert(file.path)
+            missing.append(file.path)
             return true
         }
-        listed.formUnion(missing)
+        kept.formUnion(missing)
+        return missing.map {
+            Problem(
+                path: $0, code: .drift,
+                message: "it was removed from the target since, and is not brought back")
+        }
+    }
+
+    /// Leaves out files whose content was in the target and is not there any more.
+    ///
+    /// - Returns: these files.
+    mutating func leaveLost(
+        in difference: inout Difference, _ look: (RelativePath) throws -> FileStatus?
+    ) rethrows -> [Problem] {
+        var lost: Set<RelativePath> = []
+        for (file, _) in difference.created where file.isFile {
+            let location = tree.location(of: file.path)
+            switch difference.links[file.path] {
+            case .kept: continue
+            case .staged(let first) where !lost.contains(first): continue
+            case .staged, nil: break
+            }
+            guard !location.isInState, try look(location)?.isFile(like: file.status) != true else { continue }
+            lost.insert(file.path)
+        }
+        guard !lost.isEmpty else { return [] }
+        difference.created.removeAll { file, _ in lost.contains(file.path) }
+        difference.sourceCount -= lost.count
+        kept.formUnion(lost)
+        return lost.sorted().map { .lost($0) }
+    }
+
+    /// Changed entries that cannot stay: another entry needs their path.
+    func displaced(in difference: Difference) -> Set<RelativePath> {
+        Set(edited.lazy.filter { difference.deleted.index(of: $0.key) != nil }.map(\.value))
     }
 
     /// Names the first entry that no apply brought and that stays.

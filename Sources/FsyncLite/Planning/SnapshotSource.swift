@@ -226,9 +226,9 @@ struct SnapshotSource: PlanSource {
             haveSameContent: { _ in true })
         let lost = difference.settleRecovered(tree)
         let staying: [String]
-        (problems, staying, kept) = difference.settleDrift(
+        (problems, staying, kept) = try difference.settleDrift(
             tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
-            isKept: restoration.keepsDrift)
+            isKept: restoration.keepsDrift, look: { try present.status(of: $0) })
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost

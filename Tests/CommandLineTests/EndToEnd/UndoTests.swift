@@ -71,6 +71,66 @@ struct UndoTests {
         #expect(try scene.text("target/d/b/c") == "c")
     }
 
+    /// A change by hand in a directory whose rename is undone.
+    enum HandChange: CaseIterable {
+        case append, replacement, otherType, directory, mode
+
+        func make(in scene: MirrorScene) throws {
+            let path = "target/new/a"
+            switch self {
+            case .append: return try scene.append(" by hand", to: path)
+            case .mode: return try scene.setMode(0o600, of: path)
+            case .replacement, .otherType, .directory: try scene.remove(path)
+            }
+            let edit: TreeLiteral =
+                switch self {
+                case .otherType: .symlink("by hand")
+                case .directory: ["mine": "by hand"]
+                default: "by hand"
+                }
+            try scene.build(["a": edit], at: "target/new")
+        }
+    }
+
+    @Test(arguments: HandChange.allCases)
+    func aChangeMovesAlongWithItsDirectory(_ change: HandChange) throws {
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
+        try scene.mirror()
+        try scene.move("source/old", to: "source/new")
+        try scene.mirror()
+        try change.make(in: scene)
+        // The undo sets the directory's time.
+        let time = TreeTime(1_600_000_000)
+        try time.set(on: scene.path("target/new"))
+        let changed = try TreeSnapshot(scene.path("target/new"))
+        let dryRun = try scene.run("undo", "--dry-run", "target")
+        let undo = try scene.run("undo", "target")
+        for run in [dryRun, undo] {
+            #expect(run.code == 3)
+            #expect(run.errors.contains("old/a: it was changed in the target since; it stays (drift)"))
+        }
+        try time.set(on: scene.path("target/old"))
+        #expect(try TreeSnapshot(scene.path("target/old")).differences(from: changed) == [])
+        #expect(!scene.exists("target/new"))
+        try scene.mirror()
+    }
+
+    /// What an undo cannot bring back, as it was removed by hand, its dry run says too.
+    @Test func whatWasRemovedFromARenamedDirectoryIsNamed() throws {
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
+        try scene.mirror()
+        try scene.move("source/old", to: "source/new")
+        try scene.mirror()
+        try scene.remove("target/new/a")
+        let dryRun = try scene.run("undo", "--dry-run", "target")
+        let undo = try scene.run("undo", "target")
+        #expect(dryRun.errors == undo.errors)
+        #expect(
+            undo.errors.contains("old/a: what it held is lost: it was changed in the target since (drift)"))
+        #expect(try scene.text("target/old/b") == "b")
+        try scene.mirror()
+    }
+
     /// What came back is not what the source has, although no time and no size tells.
     @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "b"]])
