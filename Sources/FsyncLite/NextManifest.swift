@@ -103,9 +103,10 @@ struct NextManifest {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
             if let earlier = planned.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
+                header.sources = earlier.sources
             }
             // Then the manifest must not count as complete.
-            if planned.leavesStrangers { header.scanned = nil }
+            if planned.leavesStrangers || planned.header?.sources != header.sources { header.scanned = nil }
             return header
         }
         var header = ManifestHeader(

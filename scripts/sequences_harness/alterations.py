@@ -259,7 +259,7 @@ class Alterations:
         above = os.path.join(os.path.dirname(outer), "above~")
         os.rename(self.path(inner), self.path(above))
         goal = os.path.join(above, os.path.basename(outer))
-        if os.path.lexists(self.path(goal)):
+        while os.path.lexists(self.path(goal)):
             goal += "~"
         os.rename(self.path(outer), self.path(goal))
         self.tell(f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}")

@@ -53,6 +53,11 @@ package struct ComparisonPolicy: Sendable {
 
     package init() {}
 
+    /// A file of the target that was changed there is still the one that was recorded, and moves back in an earlier tree.
+    func followsEdited(_ path: RelativePath) -> Bool {
+        identityTellsContent && recovered.map { !$0.contains(path) } ?? true
+    }
+
     /// Whether an entry of the target that the manifest lacks may have been uncovered when that was written.
     func mayHaveBeenExcluded(_ path: RelativePath, _ type: FileType) -> Bool {
         guard mayWiden, let earlierFilters else { return mayWiden }

@@ -19,7 +19,7 @@ struct ObjectMatching {
         byInode.reserveCapacity(merge.policy.followsIdentity ? merge.departures.count : 0)
         for (index, departure) in merge.departures.enumerated() {
             guard merge.policy.followsIdentity, let base = departure.base, base.status.created != nil,
-                departure.file.isDirectory || merge.policy.identityTellsContent
+                departure.file.isDirectory || merge.policy.followsEdited(departure.file.path)
                     || !base.differs(from: departure.file.status)
             else { continue }
             byInode.append((base.status.inode, UInt32(index)))

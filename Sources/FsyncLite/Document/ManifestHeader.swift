@@ -119,6 +119,14 @@ extension ManifestHeader {
             .requiring("one source, or several with names") { $0.sources.allSatisfy { $0.name != nil } }
         ] + mirrorFields
 
+    /// One source without a name, or several in the order of their names.
+    static func isValid(_ sources: [Source]) -> Bool {
+        if sources.count == 1, sources[0].name == nil { return true }
+        let names = sources.map { Array(($0.name ?? "").utf8) }
+        return !names.isEmpty && names.allSatisfy { FileName($0) != nil }
+            && zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) }
+    }
+
     /// A mirror has a source; only a mirror has the fields that follow it.
     var isWhole: Bool {
         var bare = ManifestHeader(id: id, root: root, created: created)

@@ -1,5 +1,6 @@
 import FileStorage
 import FileSystem
+import FoundationEssentials
 
 /// What an apply displaced and how to revert it: two documents in `history/TX`, committed with the tree.
 ///
@@ -26,6 +27,8 @@ package struct HistoryRecord: Sendable {
         /// The filters of the previous snapshot, and the attributes that it did not mirror; nil if not recorded.
         package var previousFilters: [String]?
         package var previousWithout: [String]?
+        /// The sources of the previous snapshot; nil if not recorded.
+        package var previousSources: [Source]?
         /// The user's name for the snapshot.
         package var label: String?
         package var create: Int
@@ -43,6 +46,17 @@ package struct HistoryRecord: Sendable {
         package var clones: [Clone]?
         /// Snapshots were pruned, and what only they needed may not all be removed yet.
         package var isUnswept: Bool?
+
+        /// As in a manifest's header.
+        package struct Source: Codable, Hashable, Sendable {
+            package var name: String?
+            package var path: String?
+            /// A path that is not UTF-8.
+            package var pathBase64: Data?
+            package var inode: UInt64
+            package var created: String?
+            package var fileSystem: String
+        }
 
         package struct Clone: Codable, Hashable, Sendable {
             package var inode: UInt64
@@ -64,12 +78,16 @@ package struct HistoryRecord: Sendable {
             if format != Header.formatName { return "this is no \(Header.formatName) document" }
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
             if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
-            for time in [created, previousCreated].compactMap(\.self)
+            let sources = previousSources ?? []
+            for time in ([created, previousCreated] + sources.map(\.created)).compactMap(\.self)
             where Timestamp(iso8601: time) == nil {
                 return "this is no time: \(escapedText(time.utf8))"
             }
             if (previousWithout ?? []).contains(where: { MirroredAttributes.named($0) == nil }) {
                 return "this is no attribute: \(escapedText((previousWithout ?? []).joined().utf8))"
+            }
+            if previousSources != nil, !ManifestHeader.isValid(sources.map(ManifestHeader.Source.init)) {
+                return "these are no sources of a mirror"
             }
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
                 return "this is no file of actions"
@@ -103,6 +121,7 @@ package struct HistoryRecord: Sendable {
         var filtersBefore: FilterSummary? {
             (previous == nil ? [] : previousFilters).map(FilterSummary.init(lines:))
         }
+        var sourcesBefore: [ManifestHeader.Source]? { previousSources?.map(ManifestHeader.Source.init) }
         var attributesBefore: MirroredAttributes? {
             previousWithout.map { names in
                 MirroredAttributes.all.subtracting(
@@ -140,6 +159,7 @@ package struct HistoryRecord: Sendable {
             id: id, created: created.description, previous: previous?.id,
             previousCreated: previous?.created?.description, previousLabel: previous?.label,
             previousFilters: manifest?.filters.lines, previousWithout: manifest?.attributes.missingNames,
+            previousSources: manifest?.sources.nonEmpty?.map(Header.Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: bytesHeld)
@@ -159,8 +179,8 @@ package struct HistoryRecord: Sendable {
         (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
             oldest.previous, oldest.previousCreated, oldest.previousLabel
         )
-        (self.header.previousFilters, self.header.previousWithout) = (
-            oldest.previousFilters, oldest.previousWithout
+        (self.header.previousFilters, self.header.previousWithout, self.header.previousSources) = (
+            oldest.previousFilters, oldest.previousWithout, oldest.previousSources
         )
         self.header.actions = "actions-\(RandomID.hexadecimal(bytes: 8)).json"
         let holders = Set(entries.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
@@ -212,5 +232,25 @@ package struct HistoryRecord: Sendable {
         try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)
         try file.commit(durably: durably)
         try header.write(to: directory)
+    }
+}
+
+extension HistoryRecord.Header.Source {
+    fileprivate init(_ source: ManifestHeader.Source) {
+        let path = String(validating: source.path, as: UTF8.self)
+        self.init(
+            name: source.name, path: path, pathBase64: path == nil ? Data(source.path) : nil,
+            inode: source.identity.inode, created: source.identity.created?.description,
+            fileSystem: source.fileSystem)
+    }
+}
+
+extension ManifestHeader.Source {
+    fileprivate init(_ recorded: HistoryRecord.Header.Source) {
+        self.init(
+            name: recorded.name, path: recorded.pathBase64.map(Array.init) ?? Array((recorded.path ?? "").utf8),
+            identity: FileIdentity(
+                inode: recorded.inode, created: recorded.created.flatMap(Timestamp.init(iso8601:))),
+            fileSystem: recorded.fileSystem)
     }
 }

@@ -22,8 +22,8 @@ struct PlannedSync {
     var exchanges: Bool { plan.exchanges }
     /// The source was scanned; false when the target returns to an earlier tree.
     var isOfSource = true
-    /// The filters and attributes of the earlier tree to which the whole target returns.
-    var earlier: (filters: FilterSummary, attributes: MirroredAttributes)?
+    /// What the earlier tree mirrored to which the whole target returns.
+    var earlier: EarlierMirror?
     /// The earlier tree of which the target becomes a copy, as an ordinary directory afterwards.
     var copy: [UInt8]?
     /// See `TargetDomains`.

@@ -15,8 +15,7 @@ struct SnapshotSource: PlanSource {
     /// The present manifest's.
     private let header: ManifestHeader
     private let tree: SnapshotTree
-    /// The filters and attributes of the earlier tree.
-    private let earlier: (filters: FilterSummary, attributes: MirroredAttributes)
+    private let earlier: EarlierMirror
     private let copy: [UInt8]?
 
     /// Where paths go beside other entries.
@@ -48,7 +47,10 @@ struct SnapshotSource: PlanSource {
         let snapshots = try history.snapshots()
         let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
         let step = index > 0 ? history.steps[index - 1].header : nil
-        earlier = (step?.filtersBefore ?? header.filters, step?.attributesBefore ?? header.attributes)
+        earlier = EarlierMirror(
+            filters: step?.filtersBefore ?? header.filters,
+            attributes: step?.attributesBefore ?? header.attributes,
+            sources: step?.sourcesBefore ?? header.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
         let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
@@ -155,7 +157,7 @@ struct SnapshotSource: PlanSource {
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         // Of several file systems, inodes may be equal by chance.
-        if header.sources.count > 1 {
+        if max(header.sources.count, earlier.sources.count) > 1 {
             policy.mayBeSame = { [tree] in $0 == $1 || tree.location(of: $0) == $1 }
         }
         return policy

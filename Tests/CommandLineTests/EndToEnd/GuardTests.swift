@@ -173,6 +173,30 @@ struct GuardTests {
         #expect(try scene.run("apply", "second", "target").code == 0)
     }
 
+    /// The sources belong to the tree that an undo brings back: that one's is no other one, and the other one is.
+    @Test func anUndoBringsTheSourceBack() throws {
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
+        try scene.mirror("--keep-last", "9")
+        try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
+        #expect(try scene.run("apply", "second", "target", "--change-source").code == 0)
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.mirror()
+        try expectRefused(
+            scene, ["second", "target"], hint: "--change-source",
+            saying: "the source is another directory than last time (\(scene.source))")
+        // Also where the record between is joined to others.
+        for text in ["3", "4"] {
+            try scene.append(text, to: "second/a")
+            #expect(try scene.run("apply", "second", "target", "--change-source").code == 0)
+        }
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "1").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
+        #expect(try scene.run("apply", "second", "target").code == 0)
+        try scene.move("second/d", to: "second/e")
+        let renamed = try scene.run("apply", "second", "target", "-v")
+        #expect(renamed.output.contains("> d -> e"), "\(renamed.output)")
+    }
+
     @Test func sourceThatWasRenamedOrMadeAnewIsTheSame() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         try scene.mirror()
