@@ -248,7 +248,8 @@ extension HistoryRecord.Header.Source {
 extension ManifestHeader.Source {
     fileprivate init(_ recorded: HistoryRecord.Header.Source) {
         self.init(
-            name: recorded.name, path: recorded.pathBase64.map(Array.init) ?? Array((recorded.path ?? "").utf8),
+            name: recorded.name,
+            path: recorded.pathBase64.map(Array.init) ?? Array((recorded.path ?? "").utf8),
             identity: FileIdentity(
                 inode: recorded.inode, created: recorded.created.flatMap(Timestamp.init(iso8601:))),
             fileSystem: recorded.fileSystem)
