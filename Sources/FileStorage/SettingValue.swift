@@ -14,14 +14,15 @@ public enum SettingValue: Hashable, Sendable, Codable {
             self = .number(number)
         } else if let text = try? container.decode(String.self) {
             self = .text(text)
-        } else if let list = try? container.decode([SettingValue].self) {
+        } else if let list = try container.several([SettingValue].self) {
             self = .list(list)
-        } else if let object = try? container.decode(SettingValues.self) {
+        } else if let object = try container.several(SettingValues.self) {
             self = .object(object)
         } else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "There is no option with such a value; a number has to be whole.")
+                debugDescription:
+                    "There is no option with such a value: not with null, nor with a number that is not whole.")
         }
     }
 
@@ -39,3 +40,16 @@ public enum SettingValue: Hashable, Sendable, Codable {
 
 /// Settings by key. The program checks the keys.
 public typealias SettingValues = [String: SettingValue]
+
+extension SingleValueDecodingContainer {
+    /// nil for a value of another type. What is wrong inside is thrown, with its place.
+    fileprivate func several<Values: Decodable>(_ type: Values.Type) throws -> Values? {
+        do {
+            return try decode(type)
+        } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count == codingPath.count {
+            return nil
+        } catch DecodingError.valueNotFound(_, let context) where context.codingPath.count == codingPath.count {
+            return nil
+        }
+    }
+}

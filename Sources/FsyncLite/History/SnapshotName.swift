@@ -1,7 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// The names that stand for a snapshot: its id, its short id, `latest`, `latest~2`, the beginning of an id, or a time.
+/// The names that stand for a snapshot: its id, its short id, `latest`, `latest~2`, a label, the beginning of an id, or
+/// a time.
 ///
 /// An id begins with a time, so those of one day look alike. A short id is the beginning of the id's SHA-256, and
 /// begins with a letter, so that none looks like an age: `g` to `p` stand for 0 to 9.
@@ -36,7 +37,8 @@ public enum SnapshotName {
         for index in snapshots.indices { snapshots[index].shortID = short(snapshots[index].id, length) }
     }
 
-    /// The index of the named snapshot; for a time, of the newest that is not later.
+    /// The index of the named snapshot; for a label, of the newest that has it; for a time, of the newest that is not
+    /// later.
     ///
     /// - Parameter snapshots: newest first.
     /// - Throws: `SyncError`: `inputMissing` if there is none, `usage` for the beginning of several ids.
@@ -53,6 +55,7 @@ public enum SnapshotName {
         if let exact = matches.first(where: { snapshots[$0].id.utf8.elementsEqual(name.utf8) }) {
             return exact
         }
+        if let labelled = snapshots.firstIndex(where: { $0.label == name }) { return labelled }
         if name.utf8.count < shortest || matches.isEmpty, let time = TimeSpan(name) {
             let index = snapshots.firstIndex {
                 $0.created.map { $0 < time.end || $0 == time.start } ?? false
@@ -63,7 +66,7 @@ public enum SnapshotName {
         guard let match = matches.first else {
             throw SyncError(
                 .inputMissing,
-                "there is no snapshot \(escapedText(name.utf8)); give an id of snapshot list, latest, latest~2, or "
+                "there is no snapshot \(escapedText(name.utf8)); give an id or a label of snapshot list, latest, latest~2, or "
                     + TimeSpan.forms)
         }
         guard matches.count == 1 else {

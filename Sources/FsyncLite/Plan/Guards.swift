@@ -162,7 +162,7 @@ struct GuardFacts {
             let loss = Loss(
                 deleted: plan.summary.delete, of: plan.difference.targetCount,
                 emptied: plan.difference.sourceCount == 0 && entries > 0
-                    ? "the source is empty and the target holds \(Amount.entries(entries))" : nil)
+                    ? "\(emptiness(of: "the source")) and the target holds \(Amount.entries(entries))" : nil)
             return refusals(of: [loss])
         }
         var deletions: [RelativePath: Int] = [:]
@@ -181,13 +181,18 @@ struct GuardFacts {
                 deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: held,
                 source: " of \(source.title)",
                 emptied: isEmptied
-                    ? "\(source.title) is empty and the target holds \(Amount.entries(held - 1)) of it" : nil)
+                    ? "\(emptiness(of: source.title)) and the target holds \(Amount.entries(held - 1)) of it" : nil)
         }
         // One that is gone is guarded below.
         for case let top? in recorded.map(\.top) where options.deleteLimit == .half { deletions[top] = nil }
         losses.append(
             Loss(deleted: deletions.values.reduce(0, +), of: plan.difference.targetCount))
         return refusals(of: losses)
+    }
+
+    private func emptiness(of source: String) -> String {
+        options.filters.summary.lines.isEmpty
+            ? "\(source) is empty" : "\(source) is empty, or the filters leave out all of it,"
     }
 
     /// What a run would delete of one source.

@@ -14,9 +14,13 @@ enum SnapshotCreateCommand: Command {
                 "a snapshot is there already; what is missing is its name", hint: "give --label L")
         }
         let path = try invocation.argument(.target)
-        let snapshot = try Target(path: path).label(
-            label, RetentionOptions(settingsFor: path, invocation.options))
+        let target = Target(path: path)
+        let previous = try target.names().first?.label
+        let snapshot = try target.label(label, RetentionOptions(settingsFor: path, invocation.options))
         try console.line(SnapshotText.line(snapshot))
+        if let previous, previous != label {
+            Console.complain("note: it had the label \(quoted(previous.utf8)) before")
+        }
         return .done
     }
 }

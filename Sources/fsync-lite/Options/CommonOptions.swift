@@ -7,7 +7,7 @@ extension ArgumentDescription {
         "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
     static let snapshot = ArgumentDescription(
         "ID",
-        "a snapshot: its id or the beginning, latest, latest~1, or a time, for the newest that is not later: "
+        "a snapshot: its id or the beginning, its label, latest, latest~1, or a time, for the newest that is not later: "
             + TimeSpan.forms)
     static let second = ArgumentDescription("B", "another")
 }

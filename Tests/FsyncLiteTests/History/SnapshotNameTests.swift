@@ -23,6 +23,18 @@ struct SnapshotNameTests {
         #expect(try SnapshotName.index(of: name, in: snapshots) == index)
     }
 
+    /// A label is an exact name, before the beginning of an id and before a time; the newest has it.
+    @Test func aLabelIsAName() throws {
+        var snapshots = snapshots
+        for (index, label) in [(1, "2026-11-18"), (2, "latest"), (2, "2026")] {
+            snapshots[index].label = label
+            let found = try SnapshotName.index(of: label, in: snapshots)
+            #expect(found == (label == "latest" ? 0 : index))
+        }
+        (snapshots[1].label, snapshots[2].label) = ("same", "same")
+        #expect(try SnapshotName.index(of: "same", in: snapshots) == 1)
+    }
+
     private static let wrongNames: [(name: String, code: SyncError.Code)] = [
         ("latest~4", .inputMissing), ("2026-11-17", .inputMissing), ("2027", .inputMissing),
         ("latest~", .inputMissing), ("latest~-1", .inputMissing), ("", .inputMissing),
