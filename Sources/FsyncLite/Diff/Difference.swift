@@ -93,7 +93,7 @@ package struct Difference: Sendable {
         var unmatched: [UInt32] = []
         for (index, arrival) in arrivals.enumerated() {
             if let departure = try objects.moved(arrival) {
-                add(arrival.file, departure, [.renamed])
+                add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
             } else {
                 unmatched.append(UInt32(index))
             }

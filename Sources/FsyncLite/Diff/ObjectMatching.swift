@@ -11,14 +11,21 @@ struct ObjectMatching {
         merge.departures.order(Int($0), comparedTo: Int($1)) < 0
     }
     private var carried: [RelativePath: Int] = [:]
+    /// The bases of objects that were moved by hand, by the departure that they are now.
+    private let movedBases: [Int: BaseEntry]
     private var isTaken: [Bool]
 
     init(_ merge: TreeMerge, _ arrivals: PackedList<ArrivalCoding>) {
         self.merge = merge
         isTaken = [Bool](repeating: false, count: merge.departures.count)
+        let strays = ObjectMatching.strays(merge)
+        movedBases = ObjectMatching.movedBases(merge, strays)
         byInode.reserveCapacity(merge.policy.followsIdentity ? merge.departures.count : 0)
         for (index, departure) in merge.departures.enumerated() {
             guard merge.policy.followsIdentity, let base = departure.base, base.status.created != nil,
+                // It was replaced, and is elsewhere.
+                departure.file.status.inode == base.known.targetInode
+                    || strays[base.known.targetInode] == nil,
                 departure.file.isDirectory || merge.policy.followsEdited(departure.file.path)
                     || !base.differs(from: departure.file.status)
             else { continue }
@@ -39,6 +46,12 @@ struct ObjectMatching {
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
         if !carried.isEmpty, let index = carried[arrival.file.path] { return merge.departures[index] }
+        if !movedBases.isEmpty, let index = departure(at: arrival.file.path), !isTaken[index],
+            let base = movedBases[index], base.status.identity == arrival.file.identity
+        {
+            isTaken[index] = true
+            return (merge.departures[index].file, base)
+        }
         let candidates = departures(of: arrival.file).filter { index, departure in
             !isTaken[index] && ObjectMatching.isSameObject(arrival.file, departure.file)
         }
@@ -63,6 +76,33 @@ struct ObjectMatching {
         guard departure.file.status.type == file.status.type else { return nil }
         isTaken[index] = true
         return departure
+    }
+
+    /// Where the source is an earlier tree: departures that are not the recorded object, by their inode.
+    private static func strays(_ merge: TreeMerge) -> [UInt64: Int] {
+        guard merge.policy.identityTellsContent else { return [:] }
+        var strays: [UInt64: Int] = [:]
+        for (index, (file, base)) in merge.departures.enumerated()
+        where file.status.inode != base?.known.targetInode && !file.path.isInState {
+            strays[file.status.inode] = index
+        }
+        return strays
+    }
+
+    /// The bases of those that are the recorded object of another path, unchanged.
+    private static func movedBases(_ merge: TreeMerge, _ strays: [UInt64: Int]) -> [Int: BaseEntry] {
+        guard !strays.isEmpty else { return [:] }
+        var bases: [Int: BaseEntry] = [:]
+        for base in merge.missing + merge.departures.compactMap(\.base) {
+            guard let index = strays[base.known.targetInode] else { continue }
+            let status = merge.departures[index].file.status
+            if status.type == FileType.directory
+                ? base.status.type == .directory : base.known.isIntact(in: status)
+            {
+                bases[index] = base
+            }
+        }
+        return bases
     }
 
     /// Symlinks and devices cannot be edited in place: another payload is another object.

@@ -18,6 +18,8 @@ package struct TreeMerge {
     package typealias Departure = (file: File, base: BaseEntry?)
     /// Paths that the manifest has and the target lacks.
     package private(set) var forgotten: [RelativePath] = []
+    /// What the target has no entry for any more; noted only where the source is an earlier tree.
+    private(set) var missing: [BaseEntry] = []
     /// Entries of the manifest that are uncovered from now on, as the target has them.
     package private(set) var uncovered: [Uncovered] = []
     /// - isSeen: the status is that of the target's object; otherwise the manifest's, as the target was not looked at.
@@ -167,6 +169,7 @@ package struct TreeMerge {
     ) -> (BaseEntry?, isResting: Bool) {
         let base = BaseEntry(manifest)
         guard let target else {
+            if policy.identityTellsContent { missing.append(base) }
             noteDrift(of: base, manifest, target)
             return (base, false)
         }
@@ -276,7 +279,9 @@ package struct TreeMerge {
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
             policy.followsIdentity && policy.mayBeSame?(source.path, source.path) ?? true
-            && base.map { $0.status.identity != source.status.identity } ?? isResting
+            && base.map { $0.status.identity != source.status.identity }
+                // An earlier tree has no object that no apply brought.
+                ?? (isResting || policy.identityTellsContent)
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             arrivals.append((file, base, source.isListed))
@@ -352,6 +357,7 @@ package struct TreeMerge {
     /// An entry of the manifest that neither tree has.
     private mutating func leave(_ manifest: some EntryStream) {
         guard let directory = excludedDirectory, manifest.path.isBelow(directory) else {
+            if policy.identityTellsContent { missing.append(BaseEntry(manifest)) }
             noteDrift(of: nil, manifest, nil as FileList?)
             return forget(manifest.path)
         }

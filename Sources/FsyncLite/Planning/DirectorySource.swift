@@ -200,8 +200,8 @@ struct DirectorySource: PlanSource {
         noteRecord(difference, merge.policy)
     }
 
-    /// Copies a directory instead of moving it where it would carry excluded entries to a path that is not excluded:
-    /// that would be no mirror. The excluded entries stay.
+    /// Copies a directory instead of moving it where it would carry excluded entries to a path that is not excluded, which
+    /// would be no mirror, or that the source has an entry for. The excluded entries stay.
     private func leaveExcluded(
         _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference
     ) throws {
@@ -210,7 +210,11 @@ struct DirectorySource: PlanSource {
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let goal = moves.carriedPath(of: path)
-            guard goal != path, try !decide(goal, status.type, status.size).isExcluded else { continue }
+            let isTaken =
+                difference.created.index(of: goal) != nil || difference.matches.index(of: goal) != nil
+            guard goal != path, try isTaken || !decide(goal, status.type, status.size).isExcluded else {
+                continue
+            }
             staying.formUnion(moves.moving(above: path))
         }
         if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }

@@ -273,14 +273,38 @@ private struct DriftSettlement {
                 match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
             else { continue }
             if isKept {
-                guard !match.source.isDirectory || !tree.isChanged(match.source.path) else { continue }
-                if !match.source.isDirectory { listed.insert(match.source.path) }
+                let isListed = !match.source.isDirectory || match.hasOtherAccess
+                guard isListed || !tree.isChanged(match.source.path) else { continue }
+                if isListed { listed.insert(match.source.path) }
             } else {
                 guard isLost(match) else { continue }
                 problems.append(.lost(match.source.path))
             }
             difference.matches[index].keepTarget()
             kept.insert(match.source.path)
+        }
+        return problems + keepNames(in: &difference)
+    }
+
+    /// Leaves the other names as they are of files that stay as they are, also those that come back.
+    private mutating func keepNames(in difference: inout Difference) -> [Problem] {
+        guard !kept.isEmpty else { return [] }
+        let kept = kept
+        let inodes = Set(
+            difference.matches.lazy.filter { kept.contains($0.source.path) && $0.target.isMultiplyLinked }
+                .map(\.target.status.inode))
+        var problems: [Problem] = []
+        for index in difference.matches.indices
+        where !inodes.isEmpty && difference.matches.head(at: index).hasOtherNames {
+            let match = difference.matches[index]
+            guard match.target.isMultiplyLinked, inodes.contains(match.target.status.inode),
+                self.kept.insert(match.source.path).inserted
+            else { continue }
+            difference.matches[index].keepTarget()
+            problems.append(
+                Problem(
+                    path: match.source.path, code: .drift,
+                    message: "it is another name of a file that was changed in the target since"))
         }
         return problems
     }
@@ -321,15 +345,24 @@ private struct DriftSettlement {
             let location = tree.location(of: file.path)
             switch difference.links[file.path] {
             case .kept: continue
-            case .staged(let first) where !lost.contains(first): continue
+            case .staged(let first) where !lost.contains(first) && difference.created.index(of: first) != nil:
+                continue
             case .staged, nil: break
             }
             guard !location.isInState, try look(location)?.isFile(like: file.status) != true else { continue }
             lost.insert(file.path)
         }
+        for index in difference.matches.indices where difference.matches.head(at: index).replacesContent {
+            let match = difference.matches[index]
+            let location = tree.location(of: match.source.path)
+            guard match.source.isFile, location != match.target.path || location.isInState,
+                try look(location)?.isFile(like: match.source.status) != true
+            else { continue }
+            lost.insert(match.source.path)
+        }
         guard !lost.isEmpty else { return [] }
-        difference.created.removeAll { file, _ in lost.contains(file.path) }
-        difference.sourceCount -= lost.count
+        difference.matches.removeAll { lost.contains($0.source.path) && $0.target.path.isInState }
+        difference.omit(Array(lost))
         kept.formUnion(lost)
         return lost.sorted().map { .lost($0) }
     }
@@ -342,9 +375,25 @@ private struct DriftSettlement {
     /// Names the first entry that no apply brought and that stays.
     func notes(on difference: Difference) -> [String] {
         let moves = MoveMap(difference)
-        let staying = foreign.subtracting(difference.deleted.map(\.file.path)).map(moves.carriedPath(of:))
-        guard let first = staying.min() else { return [] }
-        let names = Amount.list([first.description], of: staying.count)
-        return ["what filters left out, or no apply brought here, stays: \(names)"]
+        let going =
+            difference.deleted.lazy.map(\.file.path).filter(foreign.contains)
+            + difference.matches.lazy.filter {
+                $0.replacesContent && $0.base == nil && !$0.target.path.isInState && !$0.target.isDirectory
+            }.map(\.target.path)
+        let staying = foreign.subtracting(going).map(moves.carriedPath(of:))
+        let what = "what filters left out, or no apply brought here,"
+        return [(staying, "stays"), (Array(going), "goes to the history")].compactMap { paths, verb in
+            paths.min().map { "\(what) \(verb): \(Amount.list([$0.description], of: paths.count))" }
+        }
+    }
+}
+
+extension Match {
+    /// The target's entry has another owner, group or mode than was recorded.
+    fileprivate var hasOtherAccess: Bool {
+        guard let recorded = base?.status else { return false }
+        let found = target.status
+        return (recorded.permissions, recorded.owner, recorded.group)
+            != (found.permissions, found.owner, found.group)
     }
 }

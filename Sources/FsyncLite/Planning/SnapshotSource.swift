@@ -339,6 +339,8 @@ extension TreeMerge {
         if let entry, entry.status.type == status.type {
             // The identity is the entry's, by whichever identity the source is known.
             (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
+            // It may have been written to by another name.
+            (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
         let file = File(
             path: location, status: status, destination: entry?.destination ?? destination,

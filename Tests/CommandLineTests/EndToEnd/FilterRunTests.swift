@@ -335,4 +335,19 @@ struct FilterRunTests {
             }
         }
     }
+
+    /// A pattern for directories leaves out what took a file's place by hand. The directory above is renamed in the
+    /// source: what is left out stays, and is not carried to the file's path.
+    @Test func whatIsLeftOutIsNotCarriedToAnEntrysPath() throws {
+        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]])
+        try scene.mirror("--exclude", "h/")
+        try scene.move("source/old", to: "source/new")
+        try scene.remove("target/old/h")
+        try scene.build(["h": ["mine": "mine"]], at: "target/old")
+        let run = try scene.apply("--exclude", "h/")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/new/h") == "1")
+        #expect(try scene.text("target/old/h/mine") == "mine")
+        #expect(try scene.apply("--exclude", "h/").output.contains("nothing to do"))
+    }
 }

@@ -131,6 +131,139 @@ struct UndoTests {
         try scene.mirror()
     }
 
+    // MARK: Changes by hand that meet renames and hard links
+
+    private func undo(_ scene: MirrorScene, _ code: Int32, sourceLocation: SourceLocation = #_sourceLocation)
+        throws -> CommandRun
+    {
+        let dryRun = try scene.run("undo", "--dry-run", "target")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == code, "\(undo.errors)", sourceLocation: sourceLocation)
+        // The dry run has said it.
+        #expect(dryRun.code == code && dryRun.errors == undo.errors, sourceLocation: sourceLocation)
+        return undo
+    }
+
+    /// What was left out returns with its directory to a path that an entry made by hand has.
+    @Test func whatReturnsDisplacesWhatWasMadeByHand() throws {
+        let scene = try MirrorScene(["a": ["b": "1"]])
+        try scene.mirror()
+        try scene.move("source/a", to: "source/c")
+        try scene.build([:], at: "source/a")
+        #expect(try scene.apply("--exclude", "b").code == 0)
+        try scene.build(["b": "by hand"], at: "target/a")
+        let present = try TreeSnapshot(scene.target)
+        #expect(
+            try undo(scene, 0).errors.contains(
+                "what filters left out, or no apply brought here, goes to the history: a/b"))
+        #expect(try scene.text("target/a/b") == "1")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: present) == [])
+    }
+
+    /// A removed name of a file comes back: the file keeps what was changed by hand, and the record tells of both names.
+    @Test(arguments: [true, false])
+    func aNameThatComesBackDoesNotTakeBackAnEdit(ofContent: Bool) throws {
+        let scene = try MirrorScene(["b": "abc"])
+        try scene.link("source/c", to: "source/b")
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("source/c")
+        try scene.mirror()
+        if ofContent {
+            try scene.append("", to: "target/b")
+            try Data("xyz".utf8).write(to: URL(fileURLWithPath: scene.path("target/b")), options: [])
+        } else {
+            try scene.setMode(0o600, of: "target/b")
+        }
+        let edited = try TreeSnapshot(scene.target).entries[Array("b".utf8)]
+        let undo = try undo(scene, 3)
+        #expect(undo.errors.contains("b: it was changed in the target since; it stays (drift)"))
+        #expect(undo.errors.contains("c: it is another name of a file that was changed in the target since"))
+        let after = try TreeSnapshot(scene.target).entries
+        #expect(
+            after[Array("b".utf8)]?.mode == edited?.mode && after[Array("b".utf8)]?.content == edited?.content
+        )
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(run.code == (ofContent ? 3 : 0))
+        for name in ["b", "c"] {
+            #expect(run.errors.contains("\(name): what it held is lost") == ofContent)
+            #expect(scene.exists("copy/\(name)") == !ofContent)
+        }
+        try scene.mirror()
+    }
+
+    /// Renames that were taken back by hand are found; what is where the earlier tree has it stays there.
+    @Test func renamesTakenBackByHandAreDone() throws {
+        let scene = try MirrorScene(["log1": "1", "log2": "2", "log3": "3", "d": ["x": "4"], "e": ["x": "5"]])
+        try scene.mirror()
+        for (name, other) in [("log3", "log4"), ("log2", "log3"), ("log1", "log2")] {
+            try scene.move("source/\(name)", to: "source/\(other)")
+        }
+        try scene.build(["log1": "new"], at: "source")
+        try scene.swap("source/d", "source/e")
+        let names = try TreeSnapshot(scene.target)
+        try scene.mirror()
+        for (name, other) in [("log2", "log1"), ("log3", "log2"), ("log4", "log3")] {
+            try? scene.remove("target/\(other)")
+            try scene.move("target/\(name)", to: "target/\(other)")
+        }
+        try scene.swap("target/d", "target/e")
+        _ = try undo(scene, 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: names) == [])
+        try scene.mirror()
+    }
+
+    /// Directories are swapped back; a file made by hand travels along, and does not stay in the way.
+    @Test func whatWasMadeByHandTravelsAlong() throws {
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]])
+        try scene.mirror()
+        try scene.swap("source/a", "source/b")
+        try scene.mirror()
+        try scene.build(["k": "by hand"], at: "target/a")
+        #expect(try undo(scene, 0).errors.contains("or no apply brought here, stays: b/k"))
+        #expect(try scene.text("target/a/k") == "ka")
+        #expect(try scene.text("target/b/k") == "by hand")
+        try scene.mirror()
+    }
+
+    /// Where its content went by hand, a file cannot come back: it keeps what took its place.
+    @Test func whatWasRemovedUnderItsNewNameIsLost() throws {
+        let scene = try MirrorScene(["x": "1"])
+        try scene.mirror()
+        try scene.move("source/x", to: "source/y")
+        try scene.build(["x": "2"], at: "source")
+        try scene.mirror()
+        try scene.remove("target/y")
+        #expect(try undo(scene, 3).errors.contains("x: what it held is lost"))
+        #expect(try scene.text("target/x") == "2")
+        try scene.mirror()
+    }
+
+    @Test func theModeOfARenamedDirectoryStays() throws {
+        let scene = try MirrorScene(["old": ["a": "a"]])
+        try scene.mirror()
+        try scene.move("source/old", to: "source/new")
+        try scene.mirror()
+        try scene.setMode(0o700, of: "target/new")
+        #expect(
+            try undo(scene, 3).errors.contains("old: it was changed in the target since; it stays (drift)"))
+        #expect(try TreeSnapshot(scene.target).entries[Array("old".utf8)]?.mode == 0o700)
+        try scene.mirror()
+    }
+
+    /// A restore in place says what of others it puts into the history.
+    @Test func aRestoreNamesWhatItDisplaces() throws {
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"])
+        try scene.mirror()
+        try scene.remove("source/a/k")
+        try scene.mirror()
+        try scene.build(["k": "by hand"], at: "target/a")
+        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
+        #expect(run.code == 0)
+        #expect(run.errors.contains("or no apply brought here, goes to the history: a/k"))
+        #expect(try scene.historyKeeps("by hand"))
+    }
+
     /// What came back is not what the source has, although no time and no size tells.
     @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "b"]])
