@@ -36,7 +36,14 @@ struct Tidying {
             // Only an apply of a source removes snapshots: a restoration needs the history.
             guard planned.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
             let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
-            try Retention(state).apply(rules.policy, after: id, began: planned.scanned.time)
+            let snapshots = try Retention(state).apply(
+                rules.policy, after: id, began: planned.scanned.time)
+            report.expiredLabels = snapshots.filter { !$0.isKept }.compactMap(\.snapshot.label)
+            let labels = Set(snapshots.compactMap(\.snapshot.label))
+            for label in rules.policy.keepLabel ?? [] where !(labels.isEmpty || labels.contains(label)) {
+                report.notes.append(
+                    "keep_label names \(escapedText(label.utf8)), which no snapshot has for a label")
+            }
         }
     }
 

@@ -14,13 +14,19 @@ struct Retention {
     /// - Parameters:
     ///   - run: the id of the run's snapshot; nil if it made none.
     ///   - began: when the run began.
-    func apply(_ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil) throws {
+    /// - Returns: all snapshots that were there, newest first, and whether each is kept.
+    @discardableResult
+    func apply(
+        _ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil
+    ) throws -> [(snapshot: Snapshot, isKept: Bool)] {
         let history = try History(state)
         let snapshots = try history.snapshots()
         let before = run != nil && snapshots.first?.id == run ? 1 : 0
         let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)
-        try keep(reasons.map { !$0.isEmpty }, of: history)
+        let isKept = reasons.map { !$0.isEmpty }
+        try keep(isKept, of: history)
         try state.clean()
+        return Array(zip(snapshots, isKept))
     }
 
     /// The present tree and the one before it are never removed.

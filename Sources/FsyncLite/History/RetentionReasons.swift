@@ -31,6 +31,11 @@ extension RetentionPolicy {
                 reasons[index].append("label \(label)")
             }
         }
+        // The record that leads to the present tree holds its label, and the tree before it.
+        if let label = snapshots.first?.label, snapshots.count > 1, reasons.dropFirst().allSatisfy(\.isEmpty)
+        {
+            reasons[1].append("before label \(label)")
+        }
         guard let began, let newest, began < newest else { return reasons }
         return reasons.map { $0.isEmpty ? ["clock"] : $0 }
     }

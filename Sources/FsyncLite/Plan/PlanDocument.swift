@@ -27,7 +27,8 @@ package struct PlanDocument {
         try document.array("actions", of: report.actions, to: &sink) { $0.action($1) }
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
-            history: [("gave_way", report.gaveWay)], error: report.error, to: &sink)
+            history: [("gave_way", report.gaveWay), ("expired_labels", report.expiredLabels)],
+            error: report.error, to: &sink)
     }
 
     private func begin(_ format: String) -> DocumentWriter {

@@ -26,6 +26,8 @@ public struct Report: Sendable {
     public internal(set) var exchanges = false
     /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
     public var gaveWay: [String] = []
+    /// The labels of snapshots that no rule of retention kept any more.
+    public internal(set) var expiredLabels: [String] = []
     /// Why it failed or is pending, unless the reason is a problem.
     public var error: SyncError?
 

@@ -131,6 +131,7 @@ struct TreeCursor {
             if case .directory = status.type, name.elementsEqual(FileName.lostAndFound.bytes),
                 options.leavesLostAndFound(in: level.listed)
             {
+                noteLostAndFound()
                 return false
             }
         }
@@ -157,6 +158,22 @@ struct TreeCursor {
         }
         if case .directory = status.type { return try enter(index) }
         return true
+    }
+
+    /// Only in the target is the directory the file system's own: what a source has in it is not mirrored.
+    private mutating func noteLostAndFound() {
+        if let filter, case .success(let (rules, _))? = level.filter,
+            case .byRule = filter.exclusion(of: path, status, in: rules)
+        {
+            return
+        }
+        guard !options.staysOnMount, !level.listed.status.isMountRoot else { return }
+        let names = try? DirectoryListing.names(in: chain.current().directory(.lostAndFound))
+        guard names?.isEmpty != true else { return }
+        findings.problems.append(
+            Problem(
+                path: path, code: .unsupported,
+                message: "a file system keeps this name for itself, and the target is the root of one"))
     }
 
     private mutating func loadWindow() throws(SystemError) {

@@ -64,8 +64,11 @@ extension SyncRun {
             complain("\(error)")
         }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
+        let labels = report.expiredLabels.map { quoted($0.utf8) }.joined(separator: ", ")
+        let expired =
+            labels.isEmpty ? nil : "no rule of retention keeps what had the label \(labels): it went"
         // Printed also by a quiet run: what was removed cannot be restored.
-        if let room { complain(room) }
+        for text in [room, expired].compactMap(\.self) { complain(text) }
         complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
             complain("interrupted; the commit had begun and was finished: the new tree is there")
@@ -75,7 +78,8 @@ extension SyncRun {
         do {
             let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
             try log(
-                "\(report.outcome.rawValue): \(totals)\(room.map { "; \($0)" } ?? "")",
+                ["\(report.outcome.rawValue): \(totals)", room, expired].compactMap(\.self)
+                    .joined(separator: "; "),
                 report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                     + (report.error.map { ["\($0)"] } ?? []))
         } catch {

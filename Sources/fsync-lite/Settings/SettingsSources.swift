@@ -1,5 +1,6 @@
 import FileStorage
 import FileSystem
+import FoundationEssentials
 import FsyncLite
 
 /// The settings files: the user's, and the target's.
@@ -34,11 +35,13 @@ struct SettingsSources {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
-    /// A path independent of the working directory: from `/`, or from `~/`, which is `HOME`; nil for any other.
+    /// A path independent of the working directory: from `/`, or from `~/`, which is `HOME` or else the user's home of the
+    /// password database, as a daemon may have no `HOME`; nil for any other.
     static func path(_ text: String) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
         guard text.hasPrefix("~/") else { return nil }
-        return directory(in: "HOME").map { ($0 + String(text.dropFirst(2))).bytes }
+        let home = directory(in: "HOME") ?? LocalFile(FileManager.default.homeDirectoryForCurrentUser.path)
+        return (home + String(text.dropFirst(2))).bytes
     }
 
     /// Another user's home, or none, such as a daemon's `/dev/null`, has no settings of ours.

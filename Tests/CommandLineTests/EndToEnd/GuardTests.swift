@@ -232,8 +232,15 @@ struct GuardTests {
             #expect(scene.exists("target/lost+found"))
             #expect(try scene.apply().output.contains("nothing to do"))
             #expect(try !scene.run("manifest", "list", "target").output.contains("lost+found"))
-            try scene.build(["kept": "not mirrored"], at: "source/lost+found")
+            try scene.build([:], at: "source/lost+found")
             #expect(try scene.apply().code == 0)
+            // What the source has in one is named, unless it is left out.
+            try scene.build(["kept": "not mirrored"], at: "source/lost+found")
+            let named = try scene.apply()
+            #expect(named.code == 1)
+            #expect(named.errors.contains("lost+found: a file system keeps this name for itself"))
+            #expect(try scene.apply("--keep-going").code == 3)
+            #expect(try scene.apply("--exclude", "/lost+found").code == 0)
             #expect(scene.exists("target/lost+found") && !scene.exists("target/lost+found/kept"))
             // Of a source neither, and elsewhere it is a name like any other.
             let run = try scene.run("apply", "target", "copy")

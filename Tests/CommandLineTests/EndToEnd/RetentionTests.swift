@@ -51,6 +51,31 @@ struct RetentionTests {
         #expect(kept.code == 0, "\(kept.errors)")
     }
 
+    /// The label of the present tree is in the record that leads to it, which stays.
+    @Test func aLabelOutlivesTheHistory() throws {
+        let scene = try scene(1)
+        #expect(try scene.run("snapshot", "create", "target", "--label", "golden").code == 0)
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        #expect(try scene.apply("--keep-last", "0").code == 0)
+        #expect(try scene.run("snapshot", "list", "target").output.contains("\"golden\""))
+        try change(scene)
+        #expect(try scene.run("snapshot", "restore", "target", "golden", "--to", "copy").code == 0)
+        #expect(try scene.text("copy/a") == "a+")
+    }
+
+    /// A label that a rule misspells keeps nothing: it is named, and so is what goes, also by a quiet run.
+    @Test func aMisspeltLabelIsNamed() throws {
+        let scene = try scene(2)
+        #expect(try scene.run("snapshot", "create", "target", "--label", "golden").code == 0)
+        try change(scene)
+        #expect(
+            try scene.apply("--keep-last", "9", "--keep-label", "godlen").errors.contains(
+                "keep_label names godlen, which no snapshot has for a label"))
+        let run = try scene.apply("--keep-last", "0", "--keep-label", "godlen", "--quiet")
+        #expect(run.errors == "fsync-lite: no rule of retention keeps what had the label 'golden': it went\n")
+        #expect(try !scene.run("snapshot", "list", "target").output.contains("golden"))
+    }
+
     // MARK: What prunes
 
     @Test func goingBackPrunesNothing() throws {
