@@ -51,6 +51,9 @@ struct SettingsManualPage: Sendable {
         The command line precedes the job, the job the "defaults" in the target's own settings, and those the user's \
         "defaults". Lists of patterns are joined in that order, the strongest last, so that its patterns decide. \
         "fsync-lite settings show" prints what holds, with file and line.
+        Rules of retention are not joined: those of the first of these that has any hold alone. The command line or the \
+        job; the target's own settings; the rules kept with the target since they were last given; the user's \
+        "defaults"; a week and the last three steps.
         A key that is unknown or there twice, or a value that does not fit, is an error with file, line, column and key.
         """
 
@@ -114,6 +117,10 @@ struct SettingsManualPage: Sendable {
     private static let files = [
         ("~/.config/fsync-lite/settings.json", "the user's settings, or settings.plist"),
         (
+            "/etc/fsync-lite/settings.json",
+            "settings for the systemd units and the crontab that come with the program, which name it by --settings"
+        ),
+        (
             "TARGET/.fsync-lite/settings.json",
             "the \"defaults\" of a target, and its retention; it has no jobs"
         ),
@@ -121,7 +128,11 @@ struct SettingsManualPage: Sendable {
 
     static let environment = [
         ("XDG_CONFIG_HOME", "where fsync-lite/settings.json is, in place of ~/.config"),
-        ("HOME", "the home directory, for ~/ in paths of settings"), ("PATH", "where hooks are found"),
+        (
+            "HOME",
+            "the home directory, for ~/ in paths of settings; without it, that of the password database"
+        ),
+        ("PATH", "where hooks are found"),
     ]
 
     private static let exitStatus =
