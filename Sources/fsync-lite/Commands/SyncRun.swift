@@ -102,21 +102,19 @@ struct SyncRun {
         return try body(Synchronizer(restoration, monitor: monitor))
     }
 
-    /// The command line as it was typed, with options that go ahead.
+    /// The command line as it was typed, for this job only, with options that go ahead. That of a preview is one, too.
     func command(adding options: [String]) -> String {
-        let words: [[UInt8]]
-        let description: CommandDescription
-        if let job {
-            (words, description) = ([Array(job.name.utf8)], RunCommand.description)
-        } else if restoration == nil {
-            (words, description) = (trees, ApplyCommand.description)
-        } else {
-            description = typed.command.description
-            words = description.arguments.flatMap(typed.values)
-        }
-        // What makes a plan or several jobs of it, and a value that was too small, are left out.
-        var replaced = options.map { String($0.prefix { $0 != " " }) }
-        if restoration == nil { replaced += [OptionDescription.dryRun.name, OptionDescription.all.name] }
+        let description = typed.command.description
+        let words =
+            if saved != nil {
+                trees
+            } else if let job, typed.command == RunCommand.self {
+                [Array(job.name.utf8)]
+            } else {
+                description.arguments.flatMap(typed.values)
+            }
+        // A value that was too small is left out, and a saved plan, which other options do not go with.
+        let replaced = options.map { String($0.prefix { $0 != " " }) } + [SyncRun.savedPlan.name]
         let kept = typed.options.list.filter { option in
             description.options.contains {
                 $0.name == option.name && ($0.isRepeatable || !replaced.contains($0.name))
@@ -127,13 +125,16 @@ struct SyncRun {
         }
         let settings = OptionDescription.settingsFile.name
         let needed =
-            text(kept.filter { $0.name != settings }) + options + text(kept.filter { $0.name == settings })
+            savedOptions + text(kept.filter { $0.name != settings }) + options
+            + text(kept.filter { $0.name == settings })
         let isOdd = words.contains { $0.first == UInt8(ascii: "-") }
         let arguments = words.map(Shell.word)
         return
             (["fsync-lite"] + description.words + (isOdd ? needed + ["--"] + arguments : arguments + needed))
             .joined(separator: " ")
     }
+
+    private var savedOptions: [String] { saved?.options.map(Shell.word) ?? [] }
 
     /// A line prefixed with the name of the job, if there is one.
     func labelled(_ text: String) -> String {
@@ -156,8 +157,8 @@ struct SyncRun {
         for refusal in refusals { complain("refused: \(refusal.reason)") }
         guard !refusals.isEmpty else { return }
         if saved != nil {
-            let paths = trees.map(Shell.word).joined(separator: " ")
-            complain("to look again: fsync-lite plan \(paths) --out FILE")
+            let words = (trees.map(Shell.word) + savedOptions).joined(separator: " ")
+            complain("to look again: fsync-lite plan \(words) --out FILE")
         } else if refusals.allSatisfy({ $0.option != nil }) {
             var options: [String] = []
             for case let option? in refusals.map(\.option) where !options.contains(option) {

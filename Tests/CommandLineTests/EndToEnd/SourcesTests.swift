@@ -46,13 +46,14 @@ struct SourcesTests {
     ) throws {
         let before = try TreeSnapshot(scene.target, withState: true)
         for words in [["run", "all"], ["plan", "--job", "all"]] {
+            let command = words.joined(separator: " ")
             let run = try scene.run(words + ["--settings", "settings.json"])
             #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains("all: refused: \(text)"), "\(run.errors)", sourceLocation: sourceLocation)
             if let option {
                 #expect(
-                    run.errors.contains("fsync-lite run all \(option) --settings"), "\(run.errors)",
+                    run.errors.contains("fsync-lite \(command) \(option) --settings"), "\(run.errors)",
                     sourceLocation: sourceLocation)
             }
         }
