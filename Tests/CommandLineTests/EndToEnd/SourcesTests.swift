@@ -313,6 +313,19 @@ struct SourcesTests {
         }
     }
 
+    /// A name may have a `=` itself, and begin like another one.
+    @Test func sourcesOfAVerificationMayHaveEqualsSigns() throws {
+        let scene = try scene()
+        try scene.build(["a": "a"], at: "e=q")
+        try configure(scene, ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
+        #expect(try run(scene, "run", "all", "--create-target").code == 0)
+        try scene.editInSecret("target/e=q/a", "A")
+        let run = try scene.run(
+            "manifest", "verify", "target", "target", "--repair", "--source", "e=q=\(scene.path("e=q"))",
+            "--source", "e=\(scene.source)/etc")
+        #expect(run.code == 0 && run.output.contains("1 repaired"), "\(run.output)\(run.errors)")
+    }
+
     // MARK: Settings
 
     @Test(arguments: [
