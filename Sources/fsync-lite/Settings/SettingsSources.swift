@@ -89,12 +89,12 @@ struct SettingsSources {
     func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {
+        guard let own else { throw noJobs }
         let jobs = try jobs()
         return try names.map { name in
             if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
-            let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
-                "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
+                "no job \(quoted(name)) in \(own.file)",
                 hint: EditDistance.suggestion(for: name, among: jobs.map(\.name))
                     ?? "fsync-lite settings show lists the jobs")
         }

@@ -334,6 +334,10 @@ struct SourcesTests {
         (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
         (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
         (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
+        (
+            #""sources": {"\#(String(repeating: "n", count: 256))": "/b"}"#,
+            "A name of a source has at most 255 bytes"
+        ),
         (#""sources": {"a": "/a", "a": "/b"}"#, "twice"), (#""sources": {"a": "b"}"#, "A path from / or ~/"),
     ])
     func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
