@@ -49,7 +49,7 @@ public enum MirrorSource: Hashable, Sendable {
 
     private static func open(_ path: [UInt8], _ name: String?) throws -> Directory {
         do throws(SyncError) {
-            return try LocalFile(bytes: path).directory()
+            return try LocalFile(bytes: path).directory(ManifestHeader.Source.title(name))
         } catch {
             guard error.isNotFound else { throw error }
             throw SyncError(
