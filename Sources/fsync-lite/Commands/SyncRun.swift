@@ -59,6 +59,7 @@ struct SyncRun {
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
         var options = try SyncOptions(self.given)
+        if case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
         options.retention = retention
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
