@@ -22,7 +22,8 @@ public enum SettingValue: Hashable, Sendable, Codable {
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription:
-                    "There is no option with such a value: not with null, nor with a number that is not whole.")
+                    "There is no option with such a value: not with null, nor with a number that is not whole."
+            )
         }
     }
 
@@ -46,9 +47,11 @@ extension SingleValueDecodingContainer {
     fileprivate func several<Values: Decodable>(_ type: Values.Type) throws -> Values? {
         do {
             return try decode(type)
-        } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count == codingPath.count {
+        } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count == codingPath.count
+        {
             return nil
-        } catch DecodingError.valueNotFound(_, let context) where context.codingPath.count == codingPath.count {
+        } catch DecodingError.valueNotFound(_, let context) where context.codingPath.count == codingPath.count
+        {
             return nil
         }
     }

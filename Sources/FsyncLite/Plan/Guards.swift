@@ -181,7 +181,8 @@ struct GuardFacts {
                 deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: held,
                 source: " of \(source.title)",
                 emptied: isEmptied
-                    ? "\(emptiness(of: source.title)) and the target holds \(Amount.entries(held - 1)) of it" : nil)
+                    ? "\(emptiness(of: source.title)) and the target holds \(Amount.entries(held - 1)) of it"
+                    : nil)
         }
         // One that is gone is guarded below.
         for case let top? in recorded.map(\.top) where options.deleteLimit == .half { deletions[top] = nil }

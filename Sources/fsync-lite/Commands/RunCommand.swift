@@ -108,7 +108,7 @@ enum RunCommand: Command {
         return code
     }
 
-    /// Tells of an error that ended a job, and writes its report where one is wanted.
+    /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
     private static func report(
         _ error: any Error, of job: Job, _ given: GivenOptions, _ console: inout Console
     ) -> (report: Report, code: ExitCode) {
@@ -116,7 +116,7 @@ enum RunCommand: Command {
         let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
         if given.has(.json) {
             do {
-                try PlanDocument(job.source, target: job.target).write(report, to: &console)
+                try ErrorDocument.write(error, code, job: job.name, to: &console)
                 try console.flush()
             } catch {
                 Console.complain("\(error)")

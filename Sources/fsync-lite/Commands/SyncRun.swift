@@ -90,7 +90,7 @@ struct SyncRun {
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
     var trees: [[UInt8]] { source.directories.map(\.path) + [target] }
-    var document: PlanDocument { PlanDocument(source, target: target) }
+    var document: PlanDocument { PlanDocument(source, target: target, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// Runs `body` with the synchronizer and shows its progress.
