@@ -79,7 +79,10 @@ struct SyncRun {
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
                 "\(quoted(path)) names another machine, which does not work yet",
-                hint: "for a local directory of that name, write ./ before it")
+                hint:
+                    "run fsync-lite on the machine of TARGET, with SOURCE mounted there: see the page "
+                    + "Other machines, which the README lists\nfor a local directory of that name, write ./ before it"
+            )
         }
         return path
     }

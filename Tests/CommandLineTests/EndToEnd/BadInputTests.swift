@@ -63,6 +63,12 @@ struct BadInputTests {
         #expect(try scene.text("other/x") == "x")
     }
 
+    @Test func anotherMachineIs64WithThePageThatHelps() throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.run("apply", "source", "nas:mirror")
+        #expect(run.code == 64 && run.errors.contains("the page Other machines"), "\(run.errors)")
+    }
+
     @Test func unknownWordsAre64WithASuggestion() throws {
         let scene = try MirrorScene(["a": "1"])
         for (arguments, suggestion) in [
