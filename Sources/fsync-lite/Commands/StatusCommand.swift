@@ -12,7 +12,7 @@ enum StatusCommand: Command {
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
         "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
-        repeated: true)
+        repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.",
