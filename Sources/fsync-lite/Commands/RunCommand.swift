@@ -31,7 +31,6 @@ enum RunCommand: Command {
         // All jobs are checked before the first one begins.
         let isAll = invocation.options.has(all)
         let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: invocation.values(job))
-        guard !jobs.isEmpty else { throw settings.noJobs }
         if let option = OptionDescription.firstRun.first(where: invocation.options.has),
             isAll || jobs.count > 1
         {
@@ -39,6 +38,7 @@ enum RunCommand: Command {
                 "\(option.name) is for one job, so that no other fills the disk below a mount point",
                 hint: "fsync-lite run JOB \(option.name)")
         }
+        if jobs.isEmpty, !invocation.options.has(.quiet) { Console.complain(settings.nothingEnabled) }
         // For an apply the options have another meaning.
         var given = invocation
         given.options.remove(all)

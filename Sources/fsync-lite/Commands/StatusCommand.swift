@@ -47,7 +47,7 @@ enum StatusCommand: Command {
         }
         let settings = isAll ? try SettingsSources(options) : nil
         let jobs = try settings?.enabledJobs() ?? []
-        if let settings, jobs.isEmpty { throw settings.noJobs }
+        if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
             try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
         if options.has(prometheus) {

@@ -69,18 +69,24 @@ struct SettingsSources {
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
-    func enabledJobs() throws -> [Job] { try jobs().filter { $0.disabled == nil } }
+    /// - Throws: `UsageError` if the settings have no jobs at all.
+    func enabledJobs() throws -> [Job] {
+        let jobs = try jobs()
+        guard !jobs.isEmpty else { throw noJobs }
+        return jobs.filter { $0.disabled == nil }
+    }
 
-    /// The error where there is no job to run.
-    var noJobs: UsageError {
+    /// What there is to say where every job is disabled.
+    var nothingEnabled: String {
+        "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled; take \"\(Job.disabled)\" out of a job there"
+    }
+
+    /// The error where there are no jobs.
+    private var noJobs: UsageError {
         guard let own else {
             return UsageError(
                 "there are no settings, so there are no jobs",
                 hint: "fsync-lite settings init writes settings to begin with")
-        }
-        guard own.content.jobs.isEmpty else {
-            return UsageError(
-                "every job in \(own.file) is disabled", hint: "take \"\(Job.disabled)\" out of a job there")
         }
         return UsageError(
             "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
