@@ -58,8 +58,14 @@ struct SyncRun {
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
+        guard !isQuietAsked || !invocation.options.has(.verbose) else {
+            throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
+        }
         var options = try SyncOptions(self.given)
         if case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
+            Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
+        }
         options.retention = retention
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)

@@ -67,6 +67,21 @@ struct AnswerTests {
         #expect(try scene.plan("--settings", "settings.json").output.contains("+ a"))
     }
 
+    @Test func quietAndVerboseExcludeEachOther() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        #expect(try scene.apply("-q", "-v").code == 64)
+        try scene.build(.file(#"{"defaults": {"quiet": true}}"#), at: "settings.json")
+        #expect(try scene.apply("-v", "--settings", "settings.json").output == "+ a  1 B  (new)\n")
+    }
+
+    @Test func aBandwidthOfAFewBytesIsNamed() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        let note = "fsync-lite: note: the bandwidth is 50 B a second; 50M is 50 MiB\n"
+        #expect(try scene.plan("--bandwidth", "50").errors == note)
+        #expect(try scene.plan("--bandwidth", "50k").errors == "")
+        #expect(try scene.plan("--bandwidth", "50", "-q").errors == "")
+    }
+
     @Test func dryRunOfAnApplyIsThePlan() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         let (plan, dry) = (try scene.plan(), try scene.apply("--dry-run"))
