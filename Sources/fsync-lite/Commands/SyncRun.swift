@@ -7,7 +7,7 @@ struct SyncRun {
     static let source = ArgumentDescription("SOURCE", "the directory whose contents are mirrored")
     static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
     static let savedPlan = OptionDescription.value(
-        "--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET"
+        "--plan", "FILE", "carry out this saved plan, in place of SOURCE and TARGET"
     ).replacingArguments()
     static let allActions = OptionDescription.flag(
         OptionDescription.all.name, "list every action, however many")

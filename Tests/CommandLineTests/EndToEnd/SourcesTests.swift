@@ -295,6 +295,17 @@ struct SourcesTests {
             "\(run.errors)")
     }
 
+    @Test func oneSourceWithANameIsNotCalledSeveral() throws {
+        let scene = try scene()
+        try configure(scene, ["etc": "source/etc"])
+        #expect(try run(scene, "run", "all", "--create-target").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to-source")
+        #expect(
+            run.code == 4
+                && run.errors.contains("the mirror of a source with a name, etc (\(scene.source)/etc), and"),
+            "\(run.errors)")
+    }
+
     @Test func rotIsFoundAndMendedInEachSource() throws {
         let scene = try scene(#", "digest": true"#)
         try mirror(scene, "--create-target")
