@@ -99,14 +99,30 @@ package enum JSONDocument {
 
     // MARK: Errors
 
+    /// What a value of another type should have been; nil for a type that no document has.
+    private static func wanted(_ type: any Any.Type) -> String? {
+        switch "\(type)" {
+        case let name where name.hasPrefix("Dictionary<"): "An object is needed"
+        case let name where name.hasPrefix("Array<"): "A list is needed"
+        case "String": "A text is needed"
+        case "Bool": "true or false is needed"
+        case "Int": "A whole number is needed"
+        default: nil
+        }
+    }
+
     /// The position in the document and the fault, on one line.
     private static func describe(_ error: any Error, _ lines: SourceMap = SourceMap()) -> String {
         let (path, message): ([any CodingKey], String)
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             (path, message) = (context.codingPath + [key], "The key is missing.")
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
+        case DecodingError.typeMismatch(let type, let context):
+            (path, message) = (context.codingPath, wanted(type).map { "\($0)." } ?? context.debugDescription)
+        case DecodingError.valueNotFound(let type, let context):
+            path = context.codingPath
+            message = wanted(type).map { "\($0), not null." } ?? context.debugDescription
+        case DecodingError.dataCorrupted(let context):
             (path, message) = (context.codingPath, context.debugDescription)
         case EncodingError.invalidValue(_, let context):
             (path, message) = (context.codingPath, context.debugDescription)

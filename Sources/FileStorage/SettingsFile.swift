@@ -19,6 +19,9 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     ///   wrong type.
     package init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
         self.file = file
+        // Editors of other systems write one.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
         (lines, content) = try file.locating {
             let isPropertyList = SettingsFile.isPropertyList(file)
             let lines = try isPropertyList ? SourceMap(propertyList: bytes) : SourceMap(json: bytes)

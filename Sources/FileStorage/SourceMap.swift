@@ -25,6 +25,8 @@ package struct SourceMap: Sendable {
     /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the position.
     package init(json text: [UInt8]) throws(SyncError) {
         var (cursor, path) = (Cursor(text: text), [String]())
+        _ = cursor.next
+        positions[[]] = cursor.position
         try readValue(&cursor, &path)
         guard cursor.next == nil else { throw cursor.error("there is text after the end") }
     }

@@ -99,10 +99,11 @@ public struct Target: Sendable {
         }
         guard let source = sources.first, source.name == nil else {
             let names = sources.map { "\(escapedText(($0.name ?? "").utf8)) (\(escapedText($0.path)))" }
+            let what = names.count == 1 ? "a source with a name" : "several sources"
             throw SyncError(
                 .refused, path: path,
-                "it is the mirror of several sources, \(names.joined(separator: ", ")), and only a single one is "
-                    + "restored into; --to DIR copies to a directory")
+                "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
+                    + "is restored into; --to DIR copies to a directory")
         }
         return source
     }
@@ -155,7 +156,8 @@ public struct Target: Sendable {
         guard let state = root.state else {
             let reason = try root.stateOfOtherName().map(GuardFacts.renamed)
             throw SyncError(
-                .inputMissing, path: path, reason ?? "this is no target: it has no .fsync-lite")
+                .inputMissing, path: path,
+                reason ?? "this is not a target of fsync-lite: it has no .fsync-lite")
         }
         return (root, state)
     }

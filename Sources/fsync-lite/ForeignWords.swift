@@ -26,7 +26,7 @@ extension ForeignWord {
         ForeignWord(
             "diff",
             hint:
-                "fsync-lite snapshot diff TARGET ID B compares snapshots, fsync-lite manifest diff A B any trees"
+                "fsync-lite snapshot diff TARGET A B compares snapshots, fsync-lite manifest diff A B any trees"
         ),
         ForeignWord(
             "check", "verify", "scrub",
@@ -54,7 +54,7 @@ extension ForeignWord {
 
     private static let dryRun = [
         ForeignWord(
-            "-n", "--dry-run", hint: "leave it away: plan only shows what fsync-lite apply would do"
+            "-n", "--dry-run", hint: "leave it out: plan only shows what fsync-lite apply would do"
         ).with([PlanCommand.name]),
         ForeignWord("-n", hint: "--dry-run shows what would be done, and so does fsync-lite plan").with(
             mirroring + [UndoCommand.name, SnapshotRestoreCommand.name, SnapshotPruneCommand.name]),
@@ -64,12 +64,12 @@ extension ForeignWord {
         ForeignWord(
             "--delete", "--del", "--delete-before", "--delete-during", "--delete-delay", "--delete-after",
             hint:
-                "leave it away: what SOURCE no longer has is deleted, and kept in the history; --no-delete deletes nothing"
+                "leave it out: what SOURCE no longer has is deleted, and kept in the history; --no-delete deletes nothing"
         ),
         ForeignWord(
             "-a", "--archive", "-r", "--recursive", "-R", "-d", "--dirs",
             hint:
-                "leave it away: the whole tree is mirrored, with links, permissions, times and, as root, owners"
+                "leave it out: the whole tree is mirrored, with links, permissions, times and, as root, owners"
         ),
         ForeignWord(
             "-u", "--update", "--ignore-existing", "--existing", "--ignore-non-existing", "--no-clobber",
@@ -79,7 +79,7 @@ extension ForeignWord {
         ForeignWord(
             "-b", "--backup", "--backup-dir", "--suffix", "--link-dest", "--compare-dest", "--copy-dest",
             hint:
-                "leave it away: what is replaced or deleted is kept; fsync-lite snapshot list TARGET shows it"
+                "leave it out: what is replaced or deleted is kept; fsync-lite snapshot list TARGET shows it"
         ),
         ForeignWord(
             "-f", "--force", "--ignore-errors",
@@ -88,20 +88,20 @@ extension ForeignWord {
 
     private static let attributes = [
         ForeignWord(
-            "-H", "--hard-links", hint: "leave it away: hard links are kept; --no-hard-links copies each name"
+            "-H", "--hard-links", hint: "leave it out: hard links are kept; --no-hard-links copies each name"
         ),
-        ForeignWord("-A", "--acls", hint: "leave it away: ACLs are mirrored; --no-acls leaves them alone"),
+        ForeignWord("-A", "--acls", hint: "leave it out: ACLs are mirrored; --no-acls leaves them alone"),
         ForeignWord(
             "-X", "--xattrs",
-            hint: "leave it away: extended attributes are mirrored; --no-xattrs leaves them alone"),
+            hint: "leave it out: extended attributes are mirrored; --no-xattrs leaves them alone"),
         ForeignWord(
-            "-S", "--sparse", hint: "leave it away: holes stay holes; --no-sparse writes them as zeros"),
+            "-S", "--sparse", hint: "leave it out: holes stay holes; --no-sparse writes them as zeros"),
         ForeignWord(
             "-p", "-t", "-o", "-g", "-l", "-D", "--perms", "--times", "--owner", "--group", "--links",
             "--devices",
             "--specials", "--preserve", "--numeric-ids",
             hint:
-                "leave it away: permissions, times, links and, as root, owners by their numbers are mirrored; "
+                "leave it out: permissions, times, links and, as root, owners by their numbers are mirrored; "
                 + "--no-owner leaves owners alone"),
         ForeignWord(
             "-L", "-k", "--copy-links", "--copy-dirlinks", "--copy-unsafe-links", "--safe-links",
@@ -119,7 +119,7 @@ extension ForeignWord {
             hint: "--bandwidth RATE, such as --bandwidth 5M"),
         ForeignWord(
             "-z", "--compress", "--compress-level", "--compression",
-            hint: "leave it away: SOURCE and TARGET are on this machine, and nothing is compressed"),
+            hint: "leave it out: SOURCE and TARGET are on this machine, and nothing is compressed"),
         ForeignWord(
             "-c", "-I", "--ignore-times",
             hint: "--checksum compares content; without it, files of which size or a time "
@@ -131,21 +131,21 @@ extension ForeignWord {
             "-W", "--whole-file", "--inplace", "--append", "--append-verify", "--no-whole-file",
             "--delay-updates",
             "-T", "--temp-dir", "-y", "--fuzzy", "--partial-dir",
-            hint: "leave it away: what is new is staged in TARGET/.fsync-lite, and renamed when all is there"),
+            hint: "leave it out: what is new is staged in TARGET/.fsync-lite, and renamed when all is there"),
         ForeignWord(
-            "--partial", hint: "leave it away: what an interrupted run has copied is used by the next one"),
+            "--partial", hint: "leave it out: what an interrupted run has copied is used by the next one"),
         ForeignWord("-j", "--jobs", "--transfers", "--checkers", hint: "--threads N"),
         ForeignWord(
-            "--preallocate", "--fsync", hint: "leave it away: exit code 0 means that the new tree is durable"),
+            "--preallocate", "--fsync", hint: "leave it out: exit code 0 means that the new tree is durable"),
     ]
 
     private static let output = [
         ForeignWord(
             "-P", "--progress", "--info", "--human-readable",
-            hint: "leave it away: a terminal shows how far the run is, and an interrupted one is resumed"),
+            hint: "leave it out: a terminal shows how far the run is, and an interrupted one is resumed"),
         ForeignWord(
             "--stats", "--summary",
-            hint: "leave it away: the last line has the totals; --json has them for scripts"),
+            hint: "leave it out: the last line has the totals; --json has them for scripts"),
         ForeignWord(
             "-i", "--itemize-changes",
             hint: "fsync-lite plan lists each change and why; fsync-lite apply --verbose, too"),
@@ -176,13 +176,13 @@ extension ForeignWord {
             hint: "what restic calls a repository is TARGET, a directory of plain files"),
         ForeignWord(
             "--password-file", "--password-command", "--encryption",
-            hint: "leave it away: nothing is encrypted"),
+            hint: "leave it out: nothing is encrypted"),
         ForeignWord(
             "--tag", "--keep-tag", hint: "fsync-lite snapshot create TARGET --label L, and --keep-label L"),
         ForeignWord(
             "--prune",
             hint:
-                "leave it away: each apply lets go of what no rule keeps; fsync-lite snapshot prune TARGET does now"
+                "leave it out: each apply lets go of what no rule keeps; fsync-lite snapshot prune TARGET does now"
         ),
         ForeignWord("--read-data", hint: "fsync-lite manifest verify MANIFEST TREE reads all files"),
     ]

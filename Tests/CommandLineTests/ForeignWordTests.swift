@@ -15,8 +15,8 @@ import Testing
 
     @Test(arguments: [
         ("apply -n a b", "--dry-run shows what would be done, and so does fsync-lite plan"),
-        ("plan -n a b", "leave it away: plan only shows what fsync-lite apply would do"),
-        ("plan --dry-run a b", "leave it away: plan only shows what fsync-lite apply would do"),
+        ("plan -n a b", "leave it out: plan only shows what fsync-lite apply would do"),
+        ("plan --dry-run a b", "leave it out: plan only shows what fsync-lite apply would do"),
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
         ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
@@ -30,6 +30,10 @@ import Testing
         (
             "forget --prune",
             "that is: fsync-lite snapshot prune TARGET; the rules are restic's, such as --keep-daily 14"
+        ),
+        (
+            "diff a b",
+            "fsync-lite snapshot diff TARGET A B compares snapshots, fsync-lite manifest diff A B any trees"
         ),
         ("a/ b", "to mirror it: fsync-lite apply a/ b"),
     ])
@@ -54,7 +58,7 @@ import Testing
 
     @Test func eachLetterOfACombinationIsAnswered() {
         let hint = error("apply -qavz a b")?.hint ?? ""
-        #expect(hint.contains("-a: leave it away") && hint.contains("-z: leave it away"), "\(hint)")
+        #expect(hint.contains("-a: leave it out") && hint.contains("-z: leave it out"), "\(hint)")
         #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }

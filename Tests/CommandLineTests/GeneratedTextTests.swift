@@ -102,7 +102,9 @@ struct GeneratedTextTests {
         ("manifest ", ["create", "show", "list", "diff", "export"]), ("manifest sh", ["show"]),
         ("manifest list --ty", ["--type"]), ("manifest list --type f", ["file", "fifo"]),
         ("plan so", ["source/"]), ("manifest show so", ["source.json", "source/"]),
-        ("completions z", ["zsh"]), ("help ma", ["manifest"]), ("plan --exclude-f", ["--exclude-from"]),
+        ("completions z", ["zsh"]), ("help ma", ["manifest"]), ("help snapshot ", ["list", "restore"]),
+        ("help snapshot re", ["restore"]),
+        ("plan --exclude-f", ["--exclude-from"]),
         ("manifest export m --format ", ["mtree", "sha256sum"]), ("--ver", ["--version"]),
     ]
 
@@ -152,6 +154,7 @@ struct GeneratedTextTests {
             ("snapshot show \(scene.target) ", ids.union(["latest"])),
             ("snapshot restore --to x --log-file=y \(scene.target) ", ids.union(["latest"])),
             ("snapshot diff \(scene.target) latest ", ids.union(["latest"])), ("run ", ["photos"]),
+            ("status ", ["photos", "source/"]), ("status source ph", ["photos"]),
         ]
         for (line, expected) in words {
             let found = try completions(

@@ -23,16 +23,19 @@ public struct FilterRule: Hashable, Sendable {
 
     /// Matches are included even if an earlier rule excludes them.
     public var isInclude: Bool { pattern.isNegated }
-    /// False for a pattern that cannot match, such as one with an open bracket: worth a warning.
+    /// The pattern without a leading `!`.
+    public var path: ArraySlice<UInt8> { isInclude ? text.dropFirst() : text[...] }
+    /// False for a pattern that cannot match, such as one with an open bracket, or `./name`: worth a warning.
     public var canMatch: Bool { pattern.canMatch }
 }
 
 extension FilterRule: CustomStringConvertible {
     /// For display: `*.o (src/.gitignore:3)`, `!keep.o (argument 2)`.
     public var description: String {
-        switch source {
-        case .argument(let number): "\(escapedText(text)) (argument \(number))"
-        case .file(let path, let line): "\(escapedText(text)) (\(escapedText(path)):\(line))"
+        let shown = text.isEmpty ? "''" : escapedText(text)
+        return switch source {
+        case .argument(let number): "\(shown) (argument \(number))"
+        case .file(let path, let line): "\(shown) (\(escapedText(path)):\(line))"
         }
     }
 }

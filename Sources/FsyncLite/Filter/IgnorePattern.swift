@@ -39,11 +39,17 @@ struct IgnorePattern: Hashable, Sendable {
         isAnchored = hasSlash && (below.isEmpty || below.contains(slash))
         if hasSlash, !isAnchored { pattern = below }
 
+        // No path has such a component. A bracket may hold a slash.
+        let isPath =
+            pattern.contains(UInt8(ascii: "["))
+            || pattern.split(separator: slash, omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+            }
         let literal = pattern.prefix { !IgnorePattern.isSpecial($0) }
         let rest = pattern[literal.endIndex...]
         prefix = Array(literal)
-        if rest.isEmpty {
-            (shape, suffix, wildcard) = (pattern.isEmpty ? .unmatchable : .literal, [], Wildcard())
+        if rest.isEmpty || !isPath {
+            (shape, suffix, wildcard) = (isPath ? .literal : .unmatchable, [], Wildcard())
         } else if rest.first == UInt8(ascii: "*"),
             rest.dropFirst().allSatisfy({ $0 != slash && !IgnorePattern.isSpecial($0) })
         {
@@ -55,7 +61,8 @@ struct IgnorePattern: Hashable, Sendable {
         }
     }
 
-    /// False for a pattern that matches nothing: empty, with an open bracket, or with a trailing backslash.
+    /// False for a pattern that matches nothing: empty, with an open bracket, with a trailing backslash, or with a
+    /// component that no path has, as in `./name`.
     var canMatch: Bool { shape != .unmatchable }
 
     /// - Parameters:

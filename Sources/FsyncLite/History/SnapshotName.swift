@@ -45,9 +45,10 @@ public enum SnapshotName {
     static func index(of name: String, in snapshots: [Snapshot]) throws -> Int {
         if let step = stepsBack(name) {
             guard step < snapshots.count else {
-                throw SyncError(
-                    .inputMissing, "there is no \(name): the oldest snapshot is latest~\(snapshots.count - 1)"
-                )
+                let known =
+                    snapshots.count == 1
+                    ? "the only snapshot is latest" : "the oldest snapshot is latest~\(snapshots.count - 1)"
+                throw SyncError(.inputMissing, "there is no \(name): \(known)")
             }
             return step
         }

@@ -21,7 +21,8 @@ public struct UserSettings: Codable, Hashable, Sendable {
     public init(from decoder: any Decoder) throws {
         try JSONDocument.refuseUnknownKeys(in: decoder, knowing: CodingKeys.allCases)
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        defaults = try values.decodeIfPresent(SettingValues.self, forKey: .defaults) ?? [:]
-        jobs = try values.decodeIfPresent([String: SettingValues].self, forKey: .jobs) ?? [:]
+        // A null is not a key that is missing.
+        defaults = try values.contains(.defaults) ? values.decode(SettingValues.self, forKey: .defaults) : [:]
+        jobs = try values.contains(.jobs) ? values.decode([String: SettingValues].self, forKey: .jobs) : [:]
     }
 }

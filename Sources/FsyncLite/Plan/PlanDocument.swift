@@ -5,12 +5,15 @@ import FileSystem
 package struct PlanDocument {
     private let source: MirrorSource
     private let target: [UInt8]
+    /// The name of the job that is planned or run; nil without one.
+    private let job: String?
 
     package init(source: [UInt8], target: [UInt8]) { self.init(.directory(source), target: target) }
 
-    package init(_ source: MirrorSource, target: [UInt8]) {
+    package init(_ source: MirrorSource, target: [UInt8], job: String? = nil) {
         self.source = source
         self.target = target
+        self.job = job
     }
 
     package func write(_ plan: Plan, to sink: inout some ByteSink & ~Copyable) throws {
@@ -33,6 +36,7 @@ package struct PlanDocument {
 
     private func begin(_ format: String) -> DocumentWriter {
         var document = DocumentWriter(format: format)
+        if let job { document.text.field("job", job) }
         document.text.sources(source.directories)
         document.text.field("target", "target_base64", target[...])
         return document

@@ -139,7 +139,7 @@ struct SnapshotSource: PlanSource {
             try root.anchor().status().device != contents.root.status().device
         else { return nil }
         return Refusal(
-            "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link away"
+            "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link out"
         )
     }
 

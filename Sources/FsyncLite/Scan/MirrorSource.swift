@@ -10,7 +10,8 @@ public enum MirrorSource: Hashable, Sendable {
 
     /// Why a source cannot have this name; nil if it can.
     public static func fault(ofName name: String) -> String? {
-        guard FileName(name.utf8) != nil, name.utf8.count <= 255 else {
+        guard name.utf8.count <= 255 else { return "a name of a source has at most 255 bytes" }
+        guard FileName(name.utf8) != nil else {
             return "a name of a source is one component of a path"
         }
         let reserved = [FileName.state, .lostAndFound].contains { $0.bytes.elementsEqual(name.utf8) }
@@ -48,7 +49,7 @@ public enum MirrorSource: Hashable, Sendable {
 
     private static func open(_ path: [UInt8], _ name: String?) throws -> Directory {
         do throws(SyncError) {
-            return try LocalFile(bytes: path).directory()
+            return try LocalFile(bytes: path).directory(ManifestHeader.Source.title(name))
         } catch {
             guard error.isNotFound else { throw error }
             throw SyncError(

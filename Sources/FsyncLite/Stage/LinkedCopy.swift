@@ -185,7 +185,7 @@ final class LinkedCopy {
             }
             throw SyncError(
                 .refused, path: parent.path(of: name),
-                "this file system cannot clone (\(error)); leave --reflink away")
+                "this file system cannot clone (\(error)); leave --reflink out")
         }
     }
 

@@ -61,7 +61,7 @@ struct TargetRoot {
 
     private static func openIfPresent(_ path: [UInt8]) throws(SyncError) -> Directory? {
         do {
-            return try LocalFile(bytes: path).directory()
+            return try LocalFile(bytes: path).directory("the target")
         } catch {
             if error.isNotFound { return nil }
             guard error.errno == Errno.accessDenied.rawValue else { throw error }

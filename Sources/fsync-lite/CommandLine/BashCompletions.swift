@@ -52,10 +52,21 @@ struct BashCompletions: Sendable {
                 job) words=$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null) kind=words ;;
                 esac
                 case $kind in
+                command)
+                    case $target in
+                    \(topics)
+                    esac
+                    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+                    ;;
                 words) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
                 directory)
                     compopt -o filenames
                     mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+                    ;;
+                directory_or_job)
+                    compopt -o filenames
+                    words=$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null)
+                    mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -W "$words" -- "$cur")
                     ;;
                 path)
                     compopt -o filenames
@@ -75,6 +86,16 @@ struct BashCompletions: Sendable {
             program.groups.map {
                 "\($0.word)) ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" first=3 ;;"
             }, 8)
+    }
+
+    /// The words that help takes: first ones, and the second ones of a group.
+    private var topics: String {
+        let first = "'') words='\(program.firstWords.map(\.word).joined(separator: " "))' ;;"
+        return indented(
+            [first]
+                + program.groups.map { word, commands in
+                    "\(word)) words='\(commands.map { $0.words[1] }.joined(separator: " "))' ;;"
+                }, 8)
     }
 
     private var commands: String {
@@ -108,9 +129,10 @@ struct BashCompletions: Sendable {
         case .path: "path"
         case .text: "text"
         case .choice(let words): Shell.quoted("words \(words.joined(separator: " "))")
-        case .command: Shell.quoted("words \(program.firstWords.map(\.word).joined(separator: " "))")
+        case .command: "command"
         case .snapshot: "snapshot"
         case .job: "job"
+        case .directoryOrJob: "directory_or_job"
         }
     }
 

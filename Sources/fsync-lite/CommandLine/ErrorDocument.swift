@@ -1,10 +1,13 @@
 import FileStorage
 import FsyncLite
 
-/// The JSON document of a command that an error ended.
+/// The JSON document of a command, or of a job, that an error ended before it had a result.
 enum ErrorDocument {
-    static func write(_ error: any Error, _ code: ExitCode, to console: inout Console) throws {
+    static func write(
+        _ error: any Error, _ code: ExitCode, job: String? = nil, to console: inout Console
+    ) throws {
         var document = DocumentWriter(format: "fsync-lite-error")
+        if let job { document.text.field("job", job) }
         document.text.field("exit_code", code.rawValue)
         switch error {
         case let error as UsageError:

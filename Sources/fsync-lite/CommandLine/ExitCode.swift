@@ -31,7 +31,8 @@ enum ExitCode: Int32, CaseIterable {
         case .pending: "a commit was begun and not ended: run recover"
         case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
-        case .inputMissing: "the source, or another input, is missing"
+        case .inputMissing:
+            "the source, or another input, is missing, or a file is where a directory is needed"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"

@@ -34,9 +34,16 @@ struct FishCompletions: Sendable {
             let condition = "\(name)_is \(command.name)"
             lines += command.allOptions.map { line(condition, option($0)) }
             for (position, kind) in command.argumentKinds.enumerated() where kind != .text {
-                let comparison = position == command.argumentKinds.count - 1 ? "-ge" : "-eq"
+                let isLast = position == command.argumentKinds.count - 1
+                let comparison = isLast && kind != .command ? "-ge" : "-eq"
                 let next = "\(name)_next \(command.words.count + 1) \(comparison) \(position)"
                 lines.append(line("\(condition); and \(next)", values(kind, command)))
+                guard kind == .command else { continue }
+                for (group, commands) in program.groups {
+                    lines += commands.map {
+                        word("\(name)_at \(command.name) \(group)", $0.words[1], $0.summary)
+                    }
+                }
             }
         }
         return lines.joined(separator: "\n") + "\n"
@@ -75,10 +82,13 @@ struct FishCompletions: Sendable {
         case .snapshot:
             "-f -k -a '(echo latest; \(program.name) \(ValueKind.snapshot.lookup ?? "") "
                 + "(\(program.identifier)_arguments \((command?.words.count ?? 0) + 1))[1] 2>/dev/null)'"
-        case .job: "-f -a '(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null)'"
+        case .job: "-f -a '(\(jobs))'"
+        case .directoryOrJob: "-f -a '(__fish_complete_directories; \(jobs))'"
         case .text: "-f"
         }
     }
+
+    private var jobs: String { "\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null" }
 
     private func quoted(_ text: String) -> String {
         "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"

@@ -10,6 +10,8 @@ enum ValueKind: Equatable, Sendable {
     case snapshot
     /// A job of the settings.
     case job
+    /// A directory, or a job of the settings.
+    case directoryOrJob
     /// Without completions.
     case text
 
@@ -31,7 +33,7 @@ enum ValueKind: Equatable, Sendable {
     var lookup: String? {
         switch self {
         case .snapshot: "snapshot list --ids --"
-        case .job: "settings show --jobs"
+        case .job, .directoryOrJob: "settings show --jobs"
         default: nil
         }
     }

@@ -13,7 +13,17 @@ struct ZshCompletions: Sendable {
                 + "${(f)\"$(\(program.name) \(ValueKind.snapshot.lookup ?? "") ${${(Q)word}/#\\~/$HOME} 2>/dev/null)\"}",
             "}", "", "\(name)_jobs() {",
             "    compadd -- ${(f)\"$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null)\"}", "}", "",
-            "\(name)() {", "    local -a choices",
+            "\(name)_targets() {", "    _files -/", "    \(name)_jobs", "}", "",
+            "\(name)_topics() {", "    if ((CURRENT == 2)); then",
+            "        compadd -- \(program.firstWords.map(\.word).joined(separator: " "))", "        return",
+            "    fi",
+            "    ((CURRENT == 3)) || return", "    case $words[2] in",
+        ]
+        lines += program.groups.map { word, commands in
+            "    \(word)) compadd -- \(commands.map { $0.words[1] }.joined(separator: " ")) ;;"
+        }
+        lines += [
+            "    esac", "}", "", "\(name)() {", "    local -a choices",
         ]
         lines += choices(
             "((CURRENT == 2))",
@@ -77,9 +87,10 @@ struct ZshCompletions: Sendable {
         case .directory: "_files -/"
         case .path: "_files"
         case .choice(let words): "(\(words.joined(separator: " ")))"
-        case .command: "(\(program.firstWords.map(\.word).joined(separator: " ")))"
+        case .command: "\(program.identifier)_topics"
         case .snapshot: "\(program.identifier)_snapshots"
         case .job: "\(program.identifier)_jobs"
+        case .directoryOrJob: "\(program.identifier)_targets"
         case .text: " "
         }
     }

@@ -22,7 +22,7 @@ enum ApplyCommand: Command {
                 "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
                 "From cron: silent unless something needs attention"
             ),
-            ("fsync-lite apply --plan photos.plan", "Do just what a saved plan says"),
+            ("fsync-lite apply --plan photos.plan", "Carry out a saved plan"),
             (
                 "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
                 "Leave out what can be made again"
@@ -93,7 +93,7 @@ extension SyncRun {
         guard report.error == nil else { return }
         complain(
             report.problems.contains { $0.code == .changing }
-                ? "to mirror the rest, leave --strict away"
+                ? "to mirror the rest, leave --strict out"
                 : "to mirror the rest: \(command(adding: [OptionDescription.keepGoing.name]))")
     }
 

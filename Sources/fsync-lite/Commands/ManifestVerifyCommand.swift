@@ -36,15 +36,15 @@ enum ManifestVerifyCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
         let tree = try invocation.argument(tree)
-        let source = try mirrored(given.values(source))
+        let manifest = try Tree(path: try invocation.argument(manifest))
+        let source = try mirrored(given.values(source), manifest)
         for path in [tree] + (source?.directories.map(\.path) ?? [])
         where try !LocalFile(bytes: path).isDirectory {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
         TerminationSignal.watch()
         var verification = Verification(
-            of: tree, by: try Tree(path: try invocation.argument(manifest)),
-            monitor: RunMonitor(isQuiet: true))
+            of: tree, by: manifest, monitor: RunMonitor(isQuiet: true))
         verification.source = source
         verification.readsContent = given.has(digest) || verification.source != nil
         let repairs = given.has(repair)
@@ -84,17 +84,24 @@ enum ManifestVerifyCommand: Command {
     }
 
     /// A directory, or each of several with the name that the manifest has for it.
-    private static func mirrored(_ values: [[UInt8]]) throws -> MirrorSource? {
+    private static func mirrored(_ values: [[UInt8]], _ manifest: Tree) throws -> MirrorSource? {
         guard let first = values.first else { return nil }
         if values.count == 1, try LocalFile(bytes: first).exists { return .directory(first) }
+        let separator = UInt8(ascii: "=")
+        // A name may have a = itself. Of two that fit, the longer one is meant.
+        let isAmbiguous = values.contains { $0.count { $0 == separator } > 1 }
+        let names = try isAmbiguous ? manifest.header()?.sources.compactMap(\.name) ?? [] : []
         var paths: [String: [UInt8]] = [:]
         for value in values {
-            let parts = value.split(separator: UInt8(ascii: "="), maxSplits: 1)
-            guard parts.count == 2, let name = String(validating: parts[0], as: UTF8.self) else {
+            let known = names.filter { value.starts(with: "\($0)=".utf8) }.max {
+                $0.utf8.count < $1.utf8.count
+            }
+            let end = known.map(\.utf8.count) ?? value.firstIndex(of: separator)
+            guard let end, let name = String(validating: value[..<end], as: UTF8.self) else {
                 guard values.count > 1 else { return .directory(first) }
                 throw UsageError("\(quoted(value)) is no source of several", hint: "give each as NAME=DIR")
             }
-            paths[name] = Array(parts[1])
+            paths[name] = Array(value[(end + 1)...])
         }
         return .named(paths)
     }

@@ -43,12 +43,12 @@ enum PlanCommand: Command {
         let settings = try SettingsSources(given)
         let planned = try given.value(job).flatMap { try settings.job(named: $0) }
         if planned == nil, let option = OptionDescription.firstRun.first(where: given.has) {
-            throw UsageError("\(option.name) is for a job", hint: "leave it away, or give --job JOB")
+            throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
         }
         let run = try SyncRun(invocation, settings, planned)
         guard !given.has(out) || run.source.directories.count == 1 else {
             throw UsageError(
-                "a plan of several sources is not saved", hint: "leave \(out.name) away; run JOB plans anew")
+                "a plan of several sources is not saved", hint: "leave \(out.name) out; run JOB plans anew")
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
@@ -72,7 +72,7 @@ enum PlanCommand: Command {
             try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
                 .write(to: LocalFile(bytes: file))
             if run.listsPlan {
-                Console.complain("saved; to do just this: fsync-lite apply --plan \(Shell.word(file))")
+                Console.complain("saved; to carry it out: fsync-lite apply --plan \(Shell.word(file))")
             }
         }
         return given.has(exitCode) && plan.summary.actions > 0 ? .different : .done

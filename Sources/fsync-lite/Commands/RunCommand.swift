@@ -31,7 +31,6 @@ enum RunCommand: Command {
         // All jobs are checked before the first one begins.
         let isAll = invocation.options.has(all)
         let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: invocation.values(job))
-        guard !jobs.isEmpty else { throw settings.noJobs }
         if let option = OptionDescription.firstRun.first(where: invocation.options.has),
             isAll || jobs.count > 1
         {
@@ -39,6 +38,7 @@ enum RunCommand: Command {
                 "\(option.name) is for one job, so that no other fills the disk below a mount point",
                 hint: "fsync-lite run JOB \(option.name)")
         }
+        if jobs.isEmpty, !invocation.options.has(.quiet) { Console.complain(settings.nothingEnabled) }
         // For an apply the options have another meaning.
         var given = invocation
         given.options.remove(all)
@@ -108,7 +108,7 @@ enum RunCommand: Command {
         return code
     }
 
-    /// Tells of an error that ended a job, and writes its report where one is wanted.
+    /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
     private static func report(
         _ error: any Error, of job: Job, _ given: GivenOptions, _ console: inout Console
     ) -> (report: Report, code: ExitCode) {
@@ -116,7 +116,7 @@ enum RunCommand: Command {
         let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
         if given.has(.json) {
             do {
-                try PlanDocument(job.source, target: job.target).write(report, to: &console)
+                try ErrorDocument.write(error, code, job: job.name, to: &console)
                 try console.flush()
             } catch {
                 Console.complain("\(error)")

@@ -60,14 +60,14 @@ enum SnapshotRestoreCommand: Command {
         try restoration.readExchange(given)
         let isCopy = restoration.destination != nil
         guard isCopy || !restoration.linksFiles else {
-            throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it away")
+            throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it out")
         }
         guard !restoration.overwrites || isCopy && !restoration.paths.isEmpty else {
-            throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it away")
+            throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it out")
         }
         guard restoration.exchanges == nil || !isCopy else {
             throw UsageError(
-                "--exchange and --no-exchange are for --in-place", hint: "leave them away for a copy")
+                "--exchange and --no-exchange are for --in-place", hint: "leave them out for a copy")
         }
         return try run(restoration, invocation, &console)
     }

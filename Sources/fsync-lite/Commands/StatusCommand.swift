@@ -12,7 +12,7 @@ enum StatusCommand: Command {
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
         "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
-        repeated: true)
+        repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.",
@@ -47,7 +47,7 @@ enum StatusCommand: Command {
         }
         let settings = isAll ? try SettingsSources(options) : nil
         let jobs = try settings?.enabledJobs() ?? []
-        if let settings, jobs.isEmpty { throw settings.noJobs }
+        if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
             try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
         if options.has(prometheus) {

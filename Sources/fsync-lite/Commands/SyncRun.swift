@@ -7,7 +7,7 @@ struct SyncRun {
     static let source = ArgumentDescription("SOURCE", "the directory whose contents are mirrored")
     static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
     static let savedPlan = OptionDescription.value(
-        "--plan", "FILE", "do just what this saved plan says, in place of SOURCE and TARGET"
+        "--plan", "FILE", "carry out this saved plan, in place of SOURCE and TARGET"
     ).replacingArguments()
     static let allActions = OptionDescription.flag(
         OptionDescription.all.name, "list every action, however many")
@@ -58,7 +58,14 @@ struct SyncRun {
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
+        guard !isQuietAsked || !invocation.options.has(.verbose) else {
+            throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
+        }
         var options = try SyncOptions(self.given)
+        if case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
+            Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
+        }
         options.retention = retention
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
@@ -78,7 +85,10 @@ struct SyncRun {
         guard !head.contains(UInt8(ascii: ":")) else {
             throw UsageError(
                 "\(quoted(path)) names another machine, which does not work yet",
-                hint: "for a local directory of that name, write ./ before it")
+                hint:
+                    "run fsync-lite on the machine of TARGET, with SOURCE mounted there: see the page "
+                    + "Other machines, which the README lists\nfor a local directory of that name, write ./ before it"
+            )
         }
         return path
     }
@@ -89,7 +99,7 @@ struct SyncRun {
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
     var trees: [[UInt8]] { source.directories.map(\.path) + [target] }
-    var document: PlanDocument { PlanDocument(source, target: target) }
+    var document: PlanDocument { PlanDocument(source, target: target, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// Runs `body` with the synchronizer and shows its progress.
@@ -102,21 +112,19 @@ struct SyncRun {
         return try body(Synchronizer(restoration, monitor: monitor))
     }
 
-    /// The command line as it was typed, with options that go ahead.
+    /// The command line as it was typed, for this job only, with options that go ahead. That of a preview is one, too.
     func command(adding options: [String]) -> String {
-        let words: [[UInt8]]
-        let description: CommandDescription
-        if let job {
-            (words, description) = ([Array(job.name.utf8)], RunCommand.description)
-        } else if restoration == nil {
-            (words, description) = (trees, ApplyCommand.description)
-        } else {
-            description = typed.command.description
-            words = description.arguments.flatMap(typed.values)
-        }
-        // What makes a plan or several jobs of it, and a value that was too small, are left out.
-        var replaced = options.map { String($0.prefix { $0 != " " }) }
-        if restoration == nil { replaced += [OptionDescription.dryRun.name, OptionDescription.all.name] }
+        let description = typed.command.description
+        let words =
+            if saved != nil {
+                trees
+            } else if let job, typed.command == RunCommand.self {
+                [Array(job.name.utf8)]
+            } else {
+                description.arguments.flatMap(typed.values)
+            }
+        // A value that was too small is left out, and a saved plan, which other options do not go with.
+        let replaced = options.map { String($0.prefix { $0 != " " }) } + [SyncRun.savedPlan.name]
         let kept = typed.options.list.filter { option in
             description.options.contains {
                 $0.name == option.name && ($0.isRepeatable || !replaced.contains($0.name))
@@ -127,13 +135,16 @@ struct SyncRun {
         }
         let settings = OptionDescription.settingsFile.name
         let needed =
-            text(kept.filter { $0.name != settings }) + options + text(kept.filter { $0.name == settings })
+            savedOptions + text(kept.filter { $0.name != settings }) + options
+            + text(kept.filter { $0.name == settings })
         let isOdd = words.contains { $0.first == UInt8(ascii: "-") }
         let arguments = words.map(Shell.word)
         return
             (["fsync-lite"] + description.words + (isOdd ? needed + ["--"] + arguments : arguments + needed))
             .joined(separator: " ")
     }
+
+    private var savedOptions: [String] { saved?.options.map(Shell.word) ?? [] }
 
     /// A line prefixed with the name of the job, if there is one.
     func labelled(_ text: String) -> String {
@@ -156,8 +167,8 @@ struct SyncRun {
         for refusal in refusals { complain("refused: \(refusal.reason)") }
         guard !refusals.isEmpty else { return }
         if saved != nil {
-            let paths = trees.map(Shell.word).joined(separator: " ")
-            complain("to look again: fsync-lite plan \(paths) --out FILE")
+            let words = (trees.map(Shell.word) + savedOptions).joined(separator: " ")
+            complain("to look again: fsync-lite plan \(words) --out FILE")
         } else if refusals.allSatisfy({ $0.option != nil }) {
             var options: [String] = []
             for case let option? in refusals.map(\.option) where !options.contains(option) {

@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 import FsyncLite
 
 /// Which entries are covered.
@@ -47,7 +48,23 @@ extension SyncOptions {
             }
         }
         for rule in filters.rules where !rule.canMatch {
-            Console.complain("note: the pattern \(rule) can match nothing")
+            let hint = rule.path.starts(with: "./".utf8) ? "; write it without ./" : ""
+            Console.complain("note: the pattern \(rule) can match nothing\(hint)")
+        }
+    }
+
+    /// Tells of patterns that begin with the path of the source, although patterns are relative to it.
+    func complain(ofPatternsFrom source: [UInt8]) throws {
+        let slash = UInt8(ascii: "/")
+        let names = try LocalFile(bytes: source).absolute().split(separator: slash).filter {
+            !$0.elementsEqual(".".utf8)
+        }
+        guard !names.isEmpty else { return }
+        let root = names.flatMap { [slash] + $0 } + [slash]
+        for rule in filters.rules where rule.path.starts(with: root) {
+            let rest = escapedText(rule.path.dropFirst(root.count - 1))
+            Console.complain(
+                "note: the pattern \(rule) begins with the path of the source; from there it is \(rest)")
         }
     }
 }

@@ -79,7 +79,7 @@ extension SyncOptions {
         try readPatterns(given)
         for field in SyncOptions.filterFields + SyncOptions.exchange { try field.read(given, &self) }
         guard exchanges || !clonesUnchanged else {
-            throw UsageError("--reflink is for an exchange", hint: "add --exchange, or leave it away")
+            throw UsageError("--reflink is for an exchange", hint: "add --exchange, or leave it out")
         }
         let others = [SyncOptions.guards, SyncOptions.comparison, SyncOptions.integrity, SyncOptions.speed]
         for field in others.joined() { try field.read(given, &self) }

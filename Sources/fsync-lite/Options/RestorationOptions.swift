@@ -11,7 +11,7 @@ extension Restoration {
 
     mutating func readExchange(_ given: GivenOptions) throws {
         guard !given.has(Restoration.exchange) || !given.has(Restoration.noExchange) else {
-            throw UsageError("--exchange and --no-exchange exclude each other", hint: "leave one away")
+            throw UsageError("--exchange and --no-exchange exclude each other", hint: "leave one out")
         }
         if given.has(Restoration.exchange) { exchanges = true }
         if given.has(Restoration.noExchange) { exchanges = false }

@@ -66,7 +66,7 @@ extension RetentionOptions {
         guard !forgetsKept || rules.isEmpty else {
             throw UsageError(
                 "--retention default goes with no other rule of retention",
-                hint: "leave it, or the rules, away")
+                hint: "leave it, or the rules, out")
         }
         if !rules.isEmpty { self.given = rules }
     }

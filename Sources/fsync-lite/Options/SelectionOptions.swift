@@ -36,7 +36,7 @@ extension EntrySelection {
     init(_ invocation: Invocation, patterns argument: ArgumentDescription = EntrySelection.pattern) throws {
         self.init()
         for pattern in invocation.values(argument) {
-            guard add(pattern: pattern), !pattern.starts(with: "./".utf8) else {
+            guard add(pattern: pattern) else {
                 throw UsageError(
                     "\(quoted(pattern)) can match nothing",
                     hint: "give a name, or a path without ./ before it")

@@ -18,6 +18,9 @@ struct Job {
             guard case .text(let text)? = value, let directory = SettingsSources.path(text) else {
                 throw file.error(path + keys, "A path from / or ~/ is needed.")
             }
+            guard !directory.contains(0) else {
+                throw file.error(path + keys, "A path without NUL is needed.")
+            }
             return directory
         }
         func source() throws -> MirrorSource {

@@ -85,6 +85,12 @@ struct SettingsLayer {
     private static func text(_ value: SettingValue, for option: OptionDescription) throws -> [UInt8] {
         switch value {
         case .text(let text):
+            guard !text.utf8.contains(0) else {
+                throw UsageError("The value contains a NUL", hint: "give a text without \\u0000")
+            }
+            guard !text.isEmpty || option.placeholder != "PATTERN" else {
+                throw UsageError("A pattern is empty", hint: "take it out, it can match nothing")
+            }
             guard option.placeholder == "FILE" else { return Array(text.utf8) }
             guard let path = SettingsSources.path(text) else {
                 throw UsageError(

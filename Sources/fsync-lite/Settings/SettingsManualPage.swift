@@ -63,7 +63,8 @@ struct SettingsManualPage: Sendable {
             Job.sources,
             """
             in place of a source, an object of several by name, such as {"etc": "/etc", "home": "/home"}: each is \
-            mirrored to the directory of its name in the target, all in one transaction. Patterns are of the target's \
+            mirrored to the directory of its name in the target, all in one transaction. A name has at most 255 bytes; \
+            .fsync-lite and lost+found are reserved. Patterns are of the target's \
             tree, as in /home/*/.cache; each source has the guards of one by itself
             """
         ),

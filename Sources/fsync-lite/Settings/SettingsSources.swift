@@ -72,18 +72,24 @@ struct SettingsSources {
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
-    func enabledJobs() throws -> [Job] { try jobs().filter { $0.disabled == nil } }
+    /// - Throws: `UsageError` if the settings have no jobs at all.
+    func enabledJobs() throws -> [Job] {
+        let jobs = try jobs()
+        guard !jobs.isEmpty else { throw noJobs }
+        return jobs.filter { $0.disabled == nil }
+    }
 
-    /// The error where there is no job to run.
-    var noJobs: UsageError {
+    /// What there is to say where every job is disabled.
+    var nothingEnabled: String {
+        "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled; take \"\(Job.disabled)\" out of a job there"
+    }
+
+    /// The error where there are no jobs.
+    private var noJobs: UsageError {
         guard let own else {
             return UsageError(
                 "there are no settings, so there are no jobs",
                 hint: "fsync-lite settings init writes settings to begin with")
-        }
-        guard own.content.jobs.isEmpty else {
-            return UsageError(
-                "every job in \(own.file) is disabled", hint: "take \"\(Job.disabled)\" out of a job there")
         }
         return UsageError(
             "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
@@ -92,12 +98,12 @@ struct SettingsSources {
     func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {
+        guard let own else { throw noJobs }
         let jobs = try jobs()
         return try names.map { name in
             if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
-            let file = own.map { "\($0.file)" } ?? SettingsSources.directory.map { "\($0 + "settings.json")" }
             throw UsageError(
-                "no job \(quoted(name)) in \(file ?? "the settings: there are none")",
+                "no job \(quoted(name)) in \(own.file)",
                 hint: EditDistance.suggestion(for: name, among: jobs.map(\.name))
                     ?? "fsync-lite settings show lists the jobs")
         }

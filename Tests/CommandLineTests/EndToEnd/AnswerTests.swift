@@ -32,16 +32,27 @@ struct AnswerTests {
         #expect(try scene.run(words).output == "")
     }
 
-    @Test func failedJobsHaveAReportEach() throws {
+    /// As an apply says it, and with the name of the job.
+    @Test func jobsHaveADocumentEach() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(
             .file(
-                #"{"jobs": {"j": {"source": "\#(scene.path("no"))", "target": "\#(scene.target)", "before": "true"}}}"#
+                #"{"jobs": {"j": {"source": "\#(scene.path("no"))", "target": "\#(scene.target)", "before": "true", "#
+                    + #""on_failure": ["sh", "-c", "cat > \#(scene.path("report"))"]}, "#
+                    + #""k": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#
             ), at: "settings.json")
-        let run = try scene.run("run", "j", "--json", "--settings", "settings.json")
-        #expect(run.code == 66)
-        let report = try run.json()
-        #expect(report.text("format") == "fsync-lite-report" && report.text("outcome") == "failed")
+        for (options, format) in [(["--dry-run"], "fsync-lite-plan"), ([], "fsync-lite-report")] {
+            let run = try scene.run(["run", "--all", "--json", "--settings", "settings.json"] + options)
+            #expect(run.code == 66)
+            let documents = try run.output.split(separator: "{\"format\":").map {
+                try JSONObject(text: "{\"format\":\($0)")
+            }
+            #expect(documents.map { $0.text("format") } == ["fsync-lite-error", format])
+            #expect(documents.map { $0.text("job") } == ["j", "k"])
+            #expect(documents.first?.number("exit_code") == 66)
+        }
+        let report = try JSONObject(text: scene.text("report"))
+        #expect(report.text("outcome") == "failed" && report.text("job") == "j")
     }
 
     @Test func quietPlanIsQuietAndRefusalsAreNot() throws {
@@ -54,6 +65,21 @@ struct AnswerTests {
         // What settings silence is what runs by itself.
         try scene.build(.file(#"{"defaults": {"quiet": true}}"#), at: "settings.json")
         #expect(try scene.plan("--settings", "settings.json").output.contains("+ a"))
+    }
+
+    @Test func quietAndVerboseExcludeEachOther() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        #expect(try scene.apply("-q", "-v").code == 64)
+        try scene.build(.file(#"{"defaults": {"quiet": true}}"#), at: "settings.json")
+        #expect(try scene.apply("-v", "--settings", "settings.json").output == "+ a  1 B  (new)\n")
+    }
+
+    @Test func aBandwidthOfAFewBytesIsNamed() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        let note = "fsync-lite: note: the bandwidth is 50 B a second; 50M is 50 MiB\n"
+        #expect(try scene.plan("--bandwidth", "50").errors == note)
+        #expect(try scene.plan("--bandwidth", "50k").errors == "")
+        #expect(try scene.plan("--bandwidth", "50", "-q").errors == "")
     }
 
     @Test func dryRunOfAnApplyIsThePlan() throws {

@@ -42,18 +42,31 @@ struct BadInputTests {
                 from: TreeSnapshot(scene.source)) == [])
     }
 
-    @Test func fileAsSourceOrTargetIs1() throws {
+    @Test func fileAsSourceOrTargetIs66() throws {
         let scene = try MirrorScene(["file": "1"])
-        try scene.build(["x": "x"], at: "other")
-        for arguments in [["source/file", "target"], ["source", "other/x"]] {
+        try scene.build(["x": "x", "pipe": .fifo()], at: "other")
+        for (source, target, said) in [
+            ("source/file", "target", "source/file: the source is a file, not a directory"),
+            (
+                "source/file/x", "target",
+                "source/file/x: the source cannot exist: a part of its path is a file"
+            ),
+            ("other/pipe", "target", "other/pipe: the source is not a directory"),
+            ("source", "other/x", "other/x: the target is a file, not a directory"),
+        ] {
             for command in ["plan", "apply"] {
-                let run = try scene.run([command] + arguments)
-                #expect(run.code == 1)
-                #expect(run.errors.lowercased().contains("not a directory"))
+                let run = try scene.run(command, source, target)
+                #expect(run.code == 66 && run.errors == "fsync-lite: \(said)\n", "\(run.errors)")
             }
         }
         #expect(!scene.exists("target"))
         #expect(try scene.text("other/x") == "x")
+    }
+
+    @Test func anotherMachineIs64WithThePageThatHelps() throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.run("apply", "source", "nas:mirror")
+        #expect(run.code == 64 && run.errors.contains("the page Other machines"), "\(run.errors)")
     }
 
     @Test func unknownWordsAre64WithASuggestion() throws {

@@ -241,7 +241,7 @@ struct ChangingSourceTests {
         let run = try restlessRun(scene, "--strict", other)
         #expect(run.code == 1)
         #expect(run.errors.contains("restless"))
-        #expect(run.errors.contains("leave --strict away"))
+        #expect(run.errors.contains("leave --strict out"))
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror()
     }

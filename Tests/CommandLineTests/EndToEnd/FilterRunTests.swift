@@ -268,6 +268,23 @@ struct FilterRunTests {
         #expect(try scene.plan("--explain", "../x").code == 64)
     }
 
+    @Test func patternsThatMatchNothingAreNamed() throws {
+        let scene = try MirrorScene(["a": "1", "f": "2"])
+        for (pattern, note) in [
+            ("", "'' (argument 1) can match nothing\n"), ("[f", "[f (argument 1) can match nothing\n"),
+            ("./f", "./f (argument 1) can match nothing; write it without ./\n"),
+            ("a/../f", "a/../f (argument 1) can match nothing\n"),
+            (
+                "\(scene.source)/f",
+                "\(scene.source)/f (argument 1) begins with the path of the source; from there it is /f\n"
+            ),
+        ] {
+            let run = try scene.plan("--exclude", pattern)
+            #expect(run.code == 0 && run.errors == "fsync-lite: note: the pattern \(note)", "\(run.errors)")
+        }
+        #expect(try scene.plan("--exclude", "/f").errors == "")
+    }
+
     @Test func excludedNamesInTheWayOfNewOnesAreRefused() throws {
         let scene = try MirrorScene(["a": "1"])
         try apply(scene, ["--exclude", "thing/"])

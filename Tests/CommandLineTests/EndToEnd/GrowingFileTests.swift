@@ -172,7 +172,7 @@ struct GrowingFileTests {
         let run = try run(scene, ["apply", "source", "target", "--strict"])
         #expect(run.code == 1)
         #expect(run.errors.contains("log: it was still changing"), "\(run.errors)")
-        #expect(run.errors.contains("leave --strict away"))
+        #expect(run.errors.contains("leave --strict out"))
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror("--strict")
     }

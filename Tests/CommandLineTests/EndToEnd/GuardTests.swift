@@ -25,7 +25,7 @@ struct GuardTests {
                 text.isEmpty || run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
             if let hint {
                 #expect(
-                    run.errors.contains("fsync-lite apply \(arguments[0])"), "\(run.errors)",
+                    run.errors.contains("fsync-lite \(command) \(arguments[0])"), "\(run.errors)",
                     sourceLocation: sourceLocation)
                 #expect(run.errors.contains(hint), "\(run.errors)", sourceLocation: sourceLocation)
             }
@@ -397,11 +397,12 @@ struct GuardTests {
     @Test func hintIsTheTypedCommandAndWhatIsNeeded() throws {
         let scene = try MirrorScene(["a": "a", "b.tmp": "b"], inMemory: true)
         try scene.build(["theirs": "theirs"], at: "target")
-        for command in ["plan", "apply"] {
-            let run = try scene.run(command, "source", "target", "--exclude", "*.tmp", "--create-parents")
+        for (command, preview) in [("plan", ""), ("apply", ""), ("apply", " --dry-run")] {
+            let words = [command, "source", "target"] + preview.split(separator: " ").map(String.init)
+            let run = try scene.run(words + ["--exclude", "*.tmp", "--create-parents"])
             #expect(
                 run.errors.contains(
-                    "to go ahead: fsync-lite apply source target --exclude '*.tmp' --create-parents --adopt\n"
+                    "to go ahead: fsync-lite \(command) source target\(preview) --exclude '*.tmp' --create-parents --adopt\n"
                 ),
                 "\(run.errors)")
         }

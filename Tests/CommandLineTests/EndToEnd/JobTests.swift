@@ -25,8 +25,10 @@ struct JobTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try TreeSnapshot(scene.directory.path, withState: true)
-        for words in [
-            ["run", "photos"], ["run", "--all"], ["run", "--dry-run", "photos"], ["plan", "--job", "photos"],
+        for (words, hint) in [
+            (["run", "photos"], "run photos"), (["run", "--all"], "run photos"),
+            (["run", "--dry-run", "photos"], "run photos --dry-run"),
+            (["plan", "--job", "photos"], "plan --job photos"),
         ] {
             let run = try scene.run(words + ["--settings", "settings.json"])
             #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
@@ -36,7 +38,7 @@ struct JobTests {
                 sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains(
-                    "to go ahead: fsync-lite run photos \(option) --settings settings.json\n"),
+                    "to go ahead: fsync-lite \(hint) \(option) --settings settings.json\n"),
                 "\(run.errors)", sourceLocation: sourceLocation)
         }
         let after = try TreeSnapshot(scene.directory.path, withState: true)

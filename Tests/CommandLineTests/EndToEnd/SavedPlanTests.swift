@@ -135,12 +135,15 @@ struct SavedPlanTests {
 
     @Test func anotherManifestIsStale() throws {
         let scene = try scene()
-        try save(scene)
+        try save(scene, "--max-delete", "9")
         try scene.setMode(0o600, of: "source/stays")
         #expect(try scene.apply("--no-delete", "--exclude", "/*", "--include", "/stays").code == 0)
         let run = try scene.run("apply", "--plan", "plan")
         #expect(run.code == 5)
         #expect(run.errors.contains("manifest"), "\(run.errors)")
+        let again =
+            "to look again: fsync-lite plan \(scene.source) \(scene.target) --max-delete=9 --out FILE\n"
+        #expect(run.errors.contains(again), "\(run.errors)")
     }
 
     @Test func unfinishedCommitIsPending() throws {

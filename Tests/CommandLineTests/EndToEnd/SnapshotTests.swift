@@ -199,7 +199,7 @@ struct SnapshotTests {
         let copy = "\(other)/fsync-lite-test-copy-of-links"
         let run = try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link")
         #expect(run.code == 4)
-        #expect(run.errors.contains("leave --link away"))
+        #expect(run.errors.contains("leave --link out"))
     }
 
     @Test(

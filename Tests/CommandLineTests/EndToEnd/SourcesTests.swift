@@ -46,13 +46,14 @@ struct SourcesTests {
     ) throws {
         let before = try TreeSnapshot(scene.target, withState: true)
         for words in [["run", "all"], ["plan", "--job", "all"]] {
+            let command = words.joined(separator: " ")
             let run = try scene.run(words + ["--settings", "settings.json"])
             #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains("all: refused: \(text)"), "\(run.errors)", sourceLocation: sourceLocation)
             if let option {
                 #expect(
-                    run.errors.contains("fsync-lite run all \(option) --settings"), "\(run.errors)",
+                    run.errors.contains("fsync-lite \(command) \(option) --settings"), "\(run.errors)",
                     sourceLocation: sourceLocation)
             }
         }
@@ -294,6 +295,17 @@ struct SourcesTests {
             "\(run.errors)")
     }
 
+    @Test func oneSourceWithANameIsNotCalledSeveral() throws {
+        let scene = try scene()
+        try configure(scene, ["etc": "source/etc"])
+        #expect(try run(scene, "run", "all", "--create-target").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to-source")
+        #expect(
+            run.code == 4
+                && run.errors.contains("the mirror of a source with a name, etc (\(scene.source)/etc), and"),
+            "\(run.errors)")
+    }
+
     @Test func rotIsFoundAndMendedInEachSource() throws {
         let scene = try scene(#", "digest": true"#)
         try mirror(scene, "--create-target")
@@ -312,6 +324,19 @@ struct SourcesTests {
         }
     }
 
+    /// A name may have a `=` itself, and begin like another one.
+    @Test func sourcesOfAVerificationMayHaveEqualsSigns() throws {
+        let scene = try scene()
+        try scene.build(["a": "a"], at: "e=q")
+        try configure(scene, ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
+        #expect(try run(scene, "run", "all", "--create-target").code == 0)
+        try scene.editInSecret("target/e=q/a", "A")
+        let run = try scene.run(
+            "manifest", "verify", "target", "target", "--repair", "--source", "e=q=\(scene.path("e=q"))",
+            "--source", "e=\(scene.source)/etc")
+        #expect(run.code == 0 && run.output.contains("1 repaired"), "\(run.output)\(run.errors)")
+    }
+
     // MARK: Settings
 
     @Test(arguments: [
@@ -320,6 +345,10 @@ struct SourcesTests {
         (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
         (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
         (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
+        (
+            #""sources": {"\#(String(repeating: "n", count: 256))": "/b"}"#,
+            "A name of a source has at most 255 bytes"
+        ),
         (#""sources": {"a": "/a", "a": "/b"}"#, "twice"), (#""sources": {"a": "b"}"#, "A path from / or ~/"),
     ])
     func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {

@@ -36,7 +36,8 @@ struct PatternTests {
     }
 
     @Test(arguments: [
-        "", "!", "/", "//", "[a", "a[", "[[:alpha:]", "[[:nope:]]", "a\\", "a\\/", "[a\\", "[a-", "[]",
+        "", "!", "/", "//", "./a", "!./a", "../a", "a/./b", "a//b", "[a", "a[", "[[:alpha:]", "[[:nope:]]",
+        "a\\", "a\\/", "[a\\", "[a-", "[]",
     ])
     func whatIsBrokenMatchesNothing(_ text: String) {
         let pattern = IgnorePattern(Array(text.utf8))

@@ -35,6 +35,14 @@ struct SnapshotNameTests {
         #expect(try SnapshotName.index(of: "same", in: snapshots) == 1)
     }
 
+    @Test func whatIsTooFarBackNamesTheOldest() {
+        for (count, known) in [(4, "the oldest snapshot is latest~3"), (1, "the only snapshot is latest")] {
+            #expect { try SnapshotName.index(of: "latest~9", in: Array(snapshots.prefix(count))) } throws: {
+                "\($0)" == "there is no latest~9: \(known)"
+            }
+        }
+    }
+
     private static let wrongNames: [(name: String, code: SyncError.Code)] = [
         ("latest~4", .inputMissing), ("2026-11-17", .inputMissing), ("2027", .inputMissing),
         ("latest~", .inputMissing), ("latest~-1", .inputMissing), ("", .inputMissing),

@@ -20,7 +20,7 @@ struct SettingsTests {
         (#"{"keep_last": -1}"#, "keep_last"),
         (#"{"keep_frist": 3}"#, "keep_frist"), (#"{"keepLast": 3}"#, "keepLast"),
         (#"{"keep_last": 3, "a\nb": 1}"#, "a\\nb"),
-        ("[]", "array"), ("", "JSON"), ("{\"keep_last\": 3", "JSON"), ("null", "null"),
+        ("[]", "line 1, column 1: An object"), ("", "JSON"), ("{\"keep_last\": 3", "JSON"), ("null", "null"),
     ])
     func settingsErrorNamesFileAndKey(_ text: String, _ mentioned: String) throws {
         let file = root + "settings.json"
