@@ -83,8 +83,10 @@ struct SettingsTests {
         try scene.expectMirrored()
         #expect(try scene.text("log").contains("photos: run committed"))
         let homeless = try RunningCommand(job, in: scene.directory.path, environment: ["HOME": ""]).finish()
-        #expect(homeless.code == 65)
-        #expect(homeless.errors.contains("A path from / or ~/ is needed"), "\(homeless.errors)")
+        // Then it is the one of the password database, where no such source is.
+        #expect(homeless.code == 66)
+        let home = String(cString: getpwuid(getuid()).pointee.pw_dir)
+        #expect(homeless.errors.contains("\(home)/source: the source does not exist"), "\(homeless.errors)")
     }
 
     @Test func defaultsHoldForPlanAndApplyToo() throws {
