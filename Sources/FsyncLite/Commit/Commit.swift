@@ -13,6 +13,7 @@ package final class Commit {
     private let state: StateDirectory
     private let objects: JournalObjects
     private let isRecovery: Bool
+    private var direction = Direction.forward
     /// Foreign objects are moved out of the way instead of being a conflict.
     private let displacesConflicts: Bool
     /// The objects that were moved out of the way, for the report.
@@ -56,6 +57,7 @@ package final class Commit {
 
     /// Does what is left of the transaction in one direction. The tree is then complete, but not yet durable.
     package func run(_ direction: Direction) throws {
+        self.direction = direction
         try unlockDirectories()
         switch direction {
         case .forward:
@@ -108,7 +110,7 @@ package final class Commit {
             let goal = objects.location(of: object, at: to)
         else { return }
         let directory = try objects.handle(location.parent)
-        let goalDirectory = try objects.handle(goal.parent)
+        let goalDirectory = try self.directory(goal.parent)
         try expect(object, at: location, in: directory)
         try withRoom {
             do {
@@ -145,7 +147,7 @@ package final class Commit {
     }
 
     private func link(_ link: OperationGraph.Link) throws {
-        let directory = try objects.handle(link.location.parent)
+        let directory = try self.directory(link.location.parent)
         if let status = try directory.status(of: link.location.name) {
             if objects.isObject(link.object, status) { return }
             try displace(link.location.name, in: directory)
@@ -191,6 +193,29 @@ package final class Commit {
             try directory.syncFileSystem()
             try call()
         }
+    }
+
+    /// The directory into which something is moved. If others have removed it, or moved it away, and conflicts are to be
+    /// displaced, it is made anew where the transaction has it, with those above it.
+    private func directory(_ object: Int) throws -> Directory {
+        var missing: [(object: Int, position: JournalObjects.Position)] = []
+        var current = object
+        while displacesConflicts, !objects.isFound(current), missing.count < journal.objects.count {
+            let positions: [JournalObjects.Position] = direction == .forward ? [.new, .old] : [.old, .new]
+            guard let position = positions.first(where: { objects.location(of: current, at: $0) != nil }),
+                let location = objects.location(of: current, at: position)
+            else { break }
+            missing.append((current, position))
+            current = location.parent
+        }
+        while let (object, position) = missing.popLast() {
+            guard let location = objects.location(of: object, at: position) else { break }
+            let parent = try objects.handle(location.parent)
+            if try parent.status(of: location.name) != nil { try displace(location.name, in: parent) }
+            try withRoom { try parent.makeDirectory(location.name) }
+            try objects.replace(object, at: position)
+        }
+        return try objects.handle(object)
     }
 
     private func displace(_ name: FileName, in directory: Directory) throws {

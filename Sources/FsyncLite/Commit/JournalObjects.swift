@@ -13,6 +13,8 @@ final class JournalObjects {
     let journal: Journal
     private let state: StateDirectory
     private var positions: [Position]
+    /// The identities of directories that were made in the place of missing ones.
+    private var replacements: [Int: FileIdentity] = [:]
     /// Handles of directories, which stay valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
@@ -45,7 +47,14 @@ final class JournalObjects {
     }
 
     func isObject(_ object: Int, _ status: FileStatus) -> Bool {
-        journal.objects.identity(of: object) == status.identity
+        (replacements[object] ?? journal.objects.identity(of: object)) == status.identity
+    }
+
+    /// Takes the directory at a location for an object that is missing.
+    func replace(_ object: Int, at position: Position) throws {
+        guard let location = location(of: object, at: position) else { return }
+        replacements[object] = try handle(location.parent).directory(location.name).status().identity
+        positions[object] = position
     }
 
     /// The number of objects above one, at present.

@@ -26,6 +26,13 @@ public struct Problem: Hashable, Sendable {
         )
     }
 
+    static func edited(_ path: RelativePath, goesToHistory: Bool = false) -> Problem {
+        Problem(
+            path: path, code: .drift,
+            message:
+                "it was changed in the target since; it \(goesToHistory ? "goes to the history" : "stays")")
+    }
+
     static func replaced(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift,

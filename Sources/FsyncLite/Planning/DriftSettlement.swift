@@ -23,10 +23,7 @@ extension Difference {
         joinLinks()
         let displaced = settlement.displaced(in: self)
         problems += settlement.listed.map {
-            Problem(
-                path: $0, code: .drift,
-                message: "it was changed in the target since; it "
-                    + (displaced.contains($0) ? "goes to the history" : "stays"))
+            .edited($0, goesToHistory: displaced.contains($0))
         }
         return (
             problems, settlement.notes(on: self),
@@ -349,7 +346,7 @@ private struct DriftSettlement {
                 continue
             case .staged, nil: break
             }
-            guard !location.isInState, try look(location)?.isFile(like: file.status) != true else { continue }
+            guard try look(location)?.isFile(like: file.status) != true else { continue }
             lost.insert(file.path)
         }
         for index in difference.matches.indices where difference.matches.head(at: index).replacesContent {
@@ -361,7 +358,10 @@ private struct DriftSettlement {
             lost.insert(match.source.path)
         }
         guard !lost.isEmpty else { return [] }
-        difference.matches.removeAll { lost.contains($0.source.path) && $0.target.path.isInState }
+        // One in a displaced directory comes back with that.
+        difference.matches.removeAll {
+            lost.contains($0.source.path) && $0.target.path.isInState && !$0.target.path.isInSlot
+        }
         difference.omit(Array(lost))
         kept.formUnion(lost)
         return lost.sorted().map { .lost($0) }
@@ -391,9 +391,13 @@ private struct DriftSettlement {
 extension Match {
     /// The target's entry has another owner, group or mode than was recorded.
     fileprivate var hasOtherAccess: Bool {
-        guard let recorded = base?.status else { return false }
-        let found = target.status
-        return (recorded.permissions, recorded.owner, recorded.group)
-            != (found.permissions, found.owner, found.group)
+        base.map { !target.status.hasAccess(of: $0.status) } ?? false
+    }
+}
+
+extension FileStatus {
+    /// Both have one owner, group and mode.
+    func hasAccess(of other: FileStatus) -> Bool {
+        (permissions, owner, group) == (other.permissions, other.owner, other.group)
     }
 }

@@ -234,6 +234,9 @@ struct SnapshotSource: PlanSource {
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost
+        // What was removed by hand is no reason for a step.
+        if restoration.keepsDrift { kept.formUnion(difference.forgotten) }
+        if try keepsRoot() { problems.append(.edited(.root)) }
     }
 
     /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
@@ -264,7 +267,17 @@ struct SnapshotSource: PlanSource {
         guard restoration.paths.isEmpty else {
             return isInPlace ? nil : try Match.ofRoots(nil, root, policy, nil)
         }
-        return try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
+        var match = try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
+        if try keepsRoot() { match?.keepTarget() }
+        return match
+    }
+
+    /// The root has another owner, group or mode than the last apply gave it, and changes in the target stay.
+    private func keepsRoot() throws -> Bool {
+        guard isWhole, restoration.keepsDrift, let recorded = header.rootEntry,
+            let found = try root.directory?.status()
+        else { return false }
+        return !found.hasAccess(of: recorded.status)
     }
 
     // MARK: Results

@@ -140,4 +140,29 @@ struct KillTests {
         #expect(try scene.text("target/new") == "n")
         try scene.mirrorAll()
     }
+
+    /// The directory is removed while a displaced entry of it and a new one wait: it is made anew, in both directions.
+    @Test(.needs(.strace), arguments: [[], ["--back"]])
+    func aDirectoryThatIsMissingIsMadeAnew(_ direction: [String]) throws {
+        let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"])
+        try scene.mirror()
+        try scene.remove("source/d/old")
+        try scene.build(["new": "new"], at: "source/d")
+        do {
+            let command = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("renameat2", of: "old"))
+            #expect(try command.waitForPause())
+        }
+        try scene.remove("target/d")
+        var run = try scene.run(["recover", "target"] + direction)
+        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
+        #expect(run.code == 6, "\(run.errors)")
+        run = try scene.run(["recover", "target", "--displace"] + direction)
+        #expect(run.code == 3 && run.errors.contains("target/d: it has gone missing"), "\(run.errors)")
+        #expect(
+            try scene.text(direction == [] ? "target/d/new" : "target/d/old")
+                == (direction == [] ? "new" : "old"))
+        try scene.mirrorAll()
+    }
 }

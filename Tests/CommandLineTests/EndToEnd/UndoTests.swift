@@ -251,6 +251,50 @@ struct UndoTests {
         try scene.mirror()
     }
 
+    @Test func theModeOfTheRootStays() throws {
+        let scene = try MirrorScene(["d": [:], "f": "1"])
+        try scene.mirror()
+        try scene.build(["g": "2"], at: "source")
+        try scene.mirror()
+        try scene.setMode(0o777, of: "target")
+        #expect(try undo(scene, 3).errors.contains(".: it was changed in the target since; it stays (drift)"))
+        #expect(try TreeSnapshot(scene.target).entries[Array(".".utf8)]?.mode == 0o777)
+        try scene.mirror()
+    }
+
+    /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
+    @Test func anUndoBesideARemovalIsNoStep() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2"])
+        try scene.mirror()
+        try scene.remove("target/a")
+        try scene.remove("target/b")
+        try scene.build(["b": "by hand"], at: "target")
+        for _ in 0..<2 {
+            #expect(
+                try undo(scene, 3).errors.contains("b: it was changed in the target since; it stays (drift)"))
+        }
+        #expect(try scene.text("target/b") == "by hand")
+    }
+
+    /// A displaced file was written to by a name outside of the target. It comes back with its directory, and goes with
+    /// it again.
+    @Test(arguments: [[], ["--exchange"]])
+    func whatWasWrittenToInTheHistoryIsRecorded(_ options: [String]) throws {
+        let scene = try MirrorScene(["d": ["a": "a", "b": "b"], "k": "k"])
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
+        try scene.link("outside", to: "target/d/a")
+        try scene.remove("source/d")
+        #expect(
+            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        let after = try TreeSnapshot(scene.target)
+        try scene.append(" written", to: "outside")
+        #expect(try undo(scene, 3).errors.contains("d/a: what it held is lost"))
+        #expect(try scene.text("target/d/b") == "b")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
+        try scene.mirror()
+    }
+
     /// A restore in place says what of others it puts into the history.
     @Test func aRestoreNamesWhatItDisplaces() throws {
         let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"])
