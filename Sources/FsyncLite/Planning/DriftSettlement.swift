@@ -372,7 +372,7 @@ private struct DriftSettlement {
         Set(edited.lazy.filter { difference.deleted.index(of: $0.key) != nil }.map(\.value))
     }
 
-    /// Names the first entry that no apply brought and that stays.
+    /// Names the first entry that no apply brought, of those that stay and of those that go to the history.
     func notes(on difference: Difference) -> [String] {
         let moves = MoveMap(difference)
         let going =
