@@ -23,12 +23,13 @@ struct MoveMap {
         }
     }
 
-    /// The new path of the object at a path of the target; nil when it is deleted. What no match names stays, as does
-    /// the root.
+    /// The new path of the object at a path of the target; nil when it is deleted. What no match names stays in its
+    /// directory, and the root where it is.
     func newPath(of path: RelativePath?) -> RelativePath? {
         guard let path else { return .root }
         if let new = newByOld[path] { return new }
-        return deleted.contains(path) ? nil : path
+        if deleted.contains(path) { return nil }
+        return newByOld.isEmpty ? path : carriedPath(of: path)
     }
 
     /// The new path of an object that no match names: it moves with its directory.
