@@ -198,18 +198,17 @@ package final class Commit {
     /// The directory into which something is moved. If others have removed it, or moved it away, and conflicts are to be
     /// displaced, it is made anew where the transaction has it, with those above it.
     private func directory(_ object: Int) throws -> Directory {
-        var missing: [(object: Int, position: JournalObjects.Position)] = []
+        let positions: [JournalObjects.Position] = direction == .forward ? [.new, .old] : [.old, .new]
+        var missing: [(Int, JournalObjects.Position, OperationGraph.Location)] = []
         var current = object
         while displacesConflicts, !objects.isFound(current), missing.count < journal.objects.count {
-            let positions: [JournalObjects.Position] = direction == .forward ? [.new, .old] : [.old, .new]
             guard let position = positions.first(where: { objects.location(of: current, at: $0) != nil }),
                 let location = objects.location(of: current, at: position)
             else { break }
-            missing.append((current, position))
+            missing.append((current, position, location))
             current = location.parent
         }
-        while let (object, position) = missing.popLast() {
-            guard let location = objects.location(of: object, at: position) else { break }
+        while let (object, position, location) = missing.popLast() {
             let parent = try objects.handle(location.parent)
             if try parent.status(of: location.name) != nil { try displace(location.name, in: parent) }
             try withRoom { try parent.makeDirectory(location.name) }

@@ -337,25 +337,24 @@ private struct DriftSettlement {
     mutating func leaveLost(
         in difference: inout Difference, _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
+        func isThere(_ file: File) throws -> Bool {
+            try look(tree.location(of: file.path))?.isFile(like: file.status) ?? false
+        }
         var lost: Set<RelativePath> = []
         for (file, _) in difference.created where file.isFile {
-            let location = tree.location(of: file.path)
             switch difference.links[file.path] {
             case .kept: continue
             case .staged(let first) where !lost.contains(first) && difference.created.index(of: first) != nil:
                 continue
             case .staged, nil: break
             }
-            guard try look(location)?.isFile(like: file.status) != true else { continue }
-            lost.insert(file.path)
+            if try !isThere(file) { lost.insert(file.path) }
         }
         for index in difference.matches.indices where difference.matches.head(at: index).replacesContent {
             let match = difference.matches[index]
             let location = tree.location(of: match.source.path)
-            guard match.source.isFile, location != match.target.path || location.isInState,
-                try look(location)?.isFile(like: match.source.status) != true
-            else { continue }
-            lost.insert(match.source.path)
+            guard match.source.isFile, location != match.target.path || location.isInState else { continue }
+            if try !isThere(match.source) { lost.insert(match.source.path) }
         }
         guard !lost.isEmpty else { return [] }
         // One in a displaced directory comes back with that.
