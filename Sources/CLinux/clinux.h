@@ -32,6 +32,17 @@ static inline long file_project(int directory, const char *name, uint32_t *proje
     return result;
 }
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+/// Opens a path that must not lead outside of another directory; below zero with an error.
+static inline long open_beneath(int directory, const char *path, uint64_t flags) {
+    // RESOLVE_NO_MAGICLINKS and RESOLVE_BENEATH of linux/openat2.h.
+    struct { uint64_t flags, mode, resolve; } how = {flags, 0, 0x02 | 0x08};
+    return syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>

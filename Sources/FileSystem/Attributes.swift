@@ -55,7 +55,7 @@ extension ObjectHandle {
         if status.type != .symlink {
             let permissions =
                 changesOwner || wanted.extended != nil ? try self.status().permissions : status.permissions
-            if permissions != wanted.permissions { try setPermissions(wanted.permissions) }
+            if permissions != wanted.permissions { try setPermissions(tolerating: wanted.permissions) }
         }
         if status.modified != wanted.modified { try setModified(wanted.modified) }
         return refused
@@ -63,6 +63,17 @@ extension ObjectHandle {
 }
 
 extension ObjectHandle {
+    /// A target's file system that holds no permissions may refuse all, or some.
+    private func setPermissions(tolerating permissions: UInt16) throws(SystemError) {
+        do throws(SystemError) {
+            try setPermissions(permissions)
+        } catch {
+            guard isOnIncompleteFileSystem, RefusedAttributes.ofPermissions.contains(error.errno) else {
+                throw error
+            }
+        }
+    }
+
     /// Runs `body` with write permission on this directory, which its owner may have removed from themselves.
     public func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
         let permissions = try status().permissions
@@ -82,6 +93,7 @@ public struct RefusedAttributes {
 
     /// Errors for a number that the user namespace or the mount cannot map, or for a user who may not give files away.
     static let ofOwner: Set<Errno> = [.invalid, .overflow, .notPermitted]
+    static let ofPermissions: Set<Errno> = [.notPermitted, .notSupported, .notImplemented, .invalid]
 }
 
 extension FileStatus {

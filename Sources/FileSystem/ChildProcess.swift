@@ -28,24 +28,52 @@ public struct ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, file.rawValue, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        let process = try ChildProcess.spawn(words.map { Array($0.utf8) }, &actions)
+        var status: Int32 = 0
+        _ = try retrying { waitpid(process, &status, 0) }
+        return ChildProcess.exitCode(status)
+    }
+
+    /// Starts a command.
+    ///
+    /// - Parameters:
+    ///   - words: the command, looked up in PATH unless it contains a slash, and its arguments.
+    ///   - blocked: the only signals that are blocked in it; none: those that are blocked here.
+    /// - Throws: `noSuchFile` if the command does not exist.
+    static func spawn(
+        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, blocking blocked: [Int32] = []
+    ) throws(Errno) -> pid_t {
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in
+            withCString(terminated: word + [0]) { strdup($0) }
+        }
         arguments.append(nil)
         defer { for argument in arguments { free(argument) } }
-        var process = pid_t()
         guard let command = arguments[0] else { throw .noSuchFile }
-        // A child inherits ignored signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var defaults = sigset_t()
+        // A child inherits ignored signals, and the mask.
+        var (defaults, mask) = (sigset_t(), sigset_t())
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var flags = POSIX_SPAWN_SETSIGDEF
+        if !blocked.isEmpty {
+            sigemptyset(&mask)
+            for signal in blocked { sigaddset(&mask, signal) }
+            posix_spawnattr_setsigmask(&attributes, &mask)
+            flags |= POSIX_SPAWN_SETSIGMASK
+        }
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var process = pid_t()
         let failure = posix_spawnp(&process, command, &actions, &attributes, arguments, environ)
         guard failure == 0 else { throw Errno(rawValue: failure) }
-        var status: Int32 = 0
-        _ = try retrying { waitpid(process, &status, 0) }
+        return process
+    }
+
+    /// - Parameter status: as `waitpid` gives it.
+    /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
+    static func exitCode(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }

@@ -11,15 +11,19 @@ public final class Directory: Sendable {
     private let descriptor: FileDescriptor
     /// The directories that a joined one consists of, by name; empty for every other.
     public let parts: [FileName: Directory]
+    /// Of a target whose file system is not complete; nil for every other.
+    public let fileSystem: TargetFileSystem?
     /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
 
-    private init(
-        path: [UInt8], descriptor: consuming FileDescriptor, parts: [FileName: Directory] = [:]
+    init(
+        path: [UInt8], descriptor: consuming FileDescriptor, parts: [FileName: Directory] = [:],
+        on fileSystem: TargetFileSystem? = nil
     ) {
         self.path = path
         self.descriptor = descriptor
         self.parts = parts
+        self.fileSystem = fileSystem
     }
 
     /// A directory of other directories, each under a name, for reading only. The kernel does not know it: calls about
@@ -63,7 +67,15 @@ public final class Directory: Sendable {
     /// Opens a directory in this one; a symlink under this name is an error.
     public func directory(_ name: FileName) throws(SystemError) -> Directory {
         let descriptor = try open(name, [.read, .directory, .noFollow])
-        return Directory(path: path(of: name), descriptor: descriptor)
+        return Directory(path: path(of: name), descriptor: descriptor, on: fileSystem)
+    }
+
+    /// The same directory, on a file system that is not complete.
+    func reopened(on fileSystem: TargetFileSystem) throws(SystemError) -> Directory {
+        let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
+            try FileDescriptor.open(descriptor.rawValue, ".", [.read, .directory])
+        }
+        return Directory(path: path, descriptor: FileDescriptor(owning: opened), on: fileSystem)
     }
 
     /// The directory above this one; at the top of the file system, this one again.
@@ -76,7 +88,7 @@ public final class Directory: Sendable {
             try FileDescriptor.open(descriptor.rawValue, "..", [flags, .directory])
         }
         return Directory(
-            path: parentPath ?? path + "/..".utf8, descriptor: FileDescriptor(owning: opened))
+            path: parentPath ?? path + "/..".utf8, descriptor: FileDescriptor(owning: opened), on: fileSystem)
     }
 
     /// The parent directory and the name of this one in it, with symlinks resolved; nil if there is none: the root of
@@ -90,8 +102,13 @@ public final class Directory: Sendable {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")), let name = FileName(path[(slash + 1)...])
         else { return nil }
         let parent = try parent(flags, path: Array(path[..<max(slash, 1)]))
-        guard let found = try parent.status(of: name) else { return nil }
-        return found.isSameObject(as: try status()) ? (parent, name) : nil
+        guard let found = try parent.trueStatus(of: name) else { return nil }
+        return found.isSameObject(as: try trueStatus()) ? (parent, name) : nil
+    }
+
+    /// Whether this is the same directory at this moment, whatever its path.
+    public func isSame(as other: Directory) throws(SystemError) -> Bool {
+        try trueStatus().isSameObject(as: other.trueStatus())
     }
 
     /// Whether permissions allow names to be added and removed here. The corresponding C function is `faccessat`.
@@ -112,13 +129,26 @@ public final class Directory: Sendable {
         guard !isJoined else {
             return FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
         }
+        return try trueStatus().seen(on: fileSystem)
+    }
+
+    /// The status with the inode number that the kernel shows now, whether it lasts or not.
+    public func trueStatus() throws(SystemError) -> FileStatus {
+        guard !isJoined else { return try status() }
         return try calling("statx", path) { () throws(Errno) in try descriptor.status() }
     }
 
     /// The status of a name, without following a symlink; nil if the name does not exist.
     public func status(of name: FileName) throws(SystemError) -> FileStatus? {
+        try trueStatus(of: name)?.seen(on: fileSystem)
+    }
+
+    /// The same with the inode number that the kernel shows now, whether it lasts or not.
+    public func trueStatus(of name: FileName) throws(SystemError) -> FileStatus? {
         do throws(Errno) {
-            return try name.withCString { (pointer) throws(Errno) -> FileStatus in try status(of: pointer) }
+            return try name.withCString { (pointer) throws(Errno) -> FileStatus in
+                try trueStatus(of: pointer)
+            }
         } catch .noSuchFile {
             return nil
         } catch {
@@ -127,6 +157,10 @@ public final class Directory: Sendable {
     }
 
     func status(of name: UnsafePointer<CChar>) throws(Errno) -> FileStatus {
+        try trueStatus(of: name).seen(on: fileSystem)
+    }
+
+    private func trueStatus(of name: UnsafePointer<CChar>) throws(Errno) -> FileStatus {
         try locating(name) { (directory, name) throws(Errno) in
             try FileStatus.of(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
         }
@@ -212,7 +246,26 @@ public final class Directory: Sendable {
     }
 
     /// The corresponding C function is `renameat2`.
+    ///
+    /// RACE: where the file system of a target knows no `noReplace`, the new name is looked up first. What gets it
+    /// between this and the rename is replaced, and lost.
     public func rename(
+        _ name: FileName, to other: Directory, _ newName: FileName, _ mode: RenameMode
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try renameAtOnce(name, to: other, newName, mode)
+        } catch {
+            guard mode == .noReplace, fileSystem != nil || other.fileSystem != nil,
+                [.invalid, .notImplemented, .notSupported].contains(error.errno)
+            else { throw error }
+            guard try other.trueStatus(of: newName) == nil else {
+                throw SystemError("renameat2", path(of: name), .exists)
+            }
+            try renameAtOnce(name, to: other, newName, .replace)
+        }
+    }
+
+    func renameAtOnce(
         _ name: FileName, to other: Directory, _ newName: FileName, _ mode: RenameMode
     ) throws(SystemError) {
         try change("renameat2", name) { directory, pointer in
@@ -267,7 +320,12 @@ public final class Directory: Sendable {
 
     /// Makes the names in this directory durable. An error is final.
     public func sync() throws(SystemError) {
-        try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
+        do throws(SystemError) {
+            try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
+        } catch {
+            // Some file systems of a target sync no directories, and the run says so.
+            guard error.errno == fileSystem?.capabilities.directorySyncFailure else { throw error }
+        }
     }
 
     /// Makes all data on this file system durable that was written since the directory was opened, or throws.

@@ -129,9 +129,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
     }
 
-    /// Sets the modification time; the access time stays.
-    public func setModified(_ time: FileTime) throws(Errno) {
-        var times = [FileTime.omitted, time.raw]
+    /// Sets the modification time; the access time stays, unless one is given.
+    public func setModified(_ time: FileTime, accessed: FileTime? = nil) throws(Errno) {
+        var times = [accessed?.raw ?? FileTime.omitted, time.raw]
         _ = try retrying { futimens(rawValue, &times) }
     }
 

@@ -36,13 +36,13 @@ public final class FilePipeline<Worker: FileWorker> {
 
     /// - Parameters:
     ///   - threads: the number that work at a time, the caller's among them.
-    ///   - filesPerItem: how many files `announce` opens for an item.
+    ///   - filesPerItem: how many files `announce` opens for an item, on this machine.
     ///   - makeWorker: called on each thread.
     public init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
         self.threads = max(min(threads, DescriptorBudget.threads), 1)
         self.makeWorker = makeWorker
-        pieceLimit = max(
-            min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / (self.threads * filesPerItem)), 1)
+        let opened = max(self.threads * filesPerItem, 1)
+        pieceLimit = max(min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / opened), 1)
         shared = Shared()
     }
 

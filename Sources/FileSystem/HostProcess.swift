@@ -23,7 +23,58 @@ public enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
+    /// Somebody may be asked for a password: the process has a controlling terminal.
+    public static var hasTerminal: Bool {
+        let descriptor = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { return false }
+        _ = FileDescriptor(owning: descriptor)
+        return true
+    }
+
+    /// The machine's memory in bytes.
+    public static var memory: Int {
+        max(sysconf(Int32(_SC_PHYS_PAGES)), 1) * max(sysconf(Int32(_SC_PAGESIZE)), 4096)
+    }
+
     public static var id: Int32 { getpid() }
+
+    /// The machine: its name, and the number that an installation has.
+    public static func machine() throws(SystemError) -> String {
+        let names = try Directory.open(path: Array("/proc/sys/kernel".utf8))
+        var words = [try text(FileName("hostname"), in: names)]
+        if let number = machineID() { words.append(String(decoding: number, as: UTF8.self)) }
+        return words.joined(separator: " ")
+    }
+
+    /// The name space of process IDs.
+    public static func processNamespace() throws(SystemError) -> String {
+        let directory = try Directory.open(path: Array("/proc/self/ns".utf8))
+        return String(decoding: try directory.destination(of: FileName("pid")), as: UTF8.self)
+    }
+
+    /// When a process began, in ticks since boot; nil if there is none. See `proc_pid_stat(5)`.
+    public static func start(of process: Int32) throws(SystemError) -> UInt64? {
+        do throws(SystemError) {
+            let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
+            let line = try text(FileName("stat"), in: directory)
+            // The command is in parentheses, and may have spaces.
+            let fields = line[(line.lastIndex(of: ")") ?? line.startIndex)...].split(separator: " ")
+            // One that has ended and that its parent has not asked about is none.
+            guard fields.count > 20, !["Z", "X"].contains(fields[1]) else { return nil }
+            return UInt64(fields[20])
+        } catch {
+            guard [.noSuchFile, Errno(rawValue: ESRCH)].contains(error.errno) else { throw error }
+            return nil
+        }
+    }
+
+    private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
+        let file = try directory.open(name, [.read])
+        let bytes = try calling("read", directory.path(of: name)) { () throws(Errno) in
+            try file.readAll(limit: 64 * 1024)
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    }
 
     public static func exit(_ code: Int32) -> Never {
         Glibc.exit(code)

@@ -42,8 +42,11 @@ public struct ObjectHandle: ~Copyable, Sendable {
         if let name { directory.path(of: name) } else { directory.path }
     }
 
+    var isOnIncompleteFileSystem: Bool { directory.fileSystem != nil }
+
     public func status() throws(SystemError) -> FileStatus {
         try calling("statx", path) { () throws(Errno) in try descriptor.status() }
+            .seen(on: directory.fileSystem)
     }
 
     /// The corresponding C function is `fchownat` with `AT_EMPTY_PATH`. It clears setuid and setgid, so set permissions
@@ -99,13 +102,17 @@ public struct ObjectHandle: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the modification time; the access time stays.
+    /// Sets the modification time; the access time stays where the file system can set one without the other: some in
+    /// user space do nothing otherwise.
     public func setModified(_ time: FileTime) throws(SystemError) {
+        let accessed = isOnIncompleteFileSystem ? FileTime.now : nil
         guard isPathOnly else {
-            return try calling("futimens", path) { () throws(Errno) in try descriptor.setModified(time) }
+            return try calling("futimens", path) { () throws(Errno) in
+                try descriptor.setModified(time, accessed: accessed)
+            }
         }
         try calling("utimensat", path) { () throws(Errno) in
-            var times = [FileTime.omitted, time.raw]
+            var times = [accessed?.raw ?? FileTime.omitted, time.raw]
             _ = try retrying { utimensat(descriptor.rawValue, "", &times, AT_EMPTY_PATH) }
         }
     }

@@ -14,11 +14,15 @@ public struct PendingFile: ~Copyable {
     /// Whether a name is one of a temporary file.
     public static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
 
+    /// A new one, which contains no other name: that may be near the length limit.
+    static var temporaryName: FileName {
+        FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8))
+            ?? FileName(".fsync-lite-pending-")
+    }
+
     /// Begins a file that will be called `name`.
     public init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
-        // The temporary name does not contain `name`, which may be near the length limit.
-        let temporaryName =
-            FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8)) ?? name
+        let temporaryName = PendingFile.temporaryName
         let file = try ObjectHandle(
             opening: temporaryName, in: directory, [.write, .create, .exclusive, .noFollow],
             permissions: permissions)
@@ -97,7 +101,8 @@ public struct PendingFile: ~Copyable {
     ) throws(SystemError) {
         try flush()
         guard isPending else { return }
-        if durably {
+        // The sync of the file system that a commit relies on may do nothing.
+        if durably || directory.fileSystem?.capabilities.syncsAsAWhole == false {
             try calling("fsync", file.path) { () throws(Errno) in
                 try file.descriptor.sync()
             }

@@ -21,6 +21,8 @@ struct Attempt {
     /// As it was before the state was made in it.
     private let rootStatus: FileStatus
     private let previous: PreviousStage?
+    /// The target's file system is not complete.
+    private let isWeak: Bool
 
     /// Makes an empty stage.
     ///
@@ -44,7 +46,9 @@ struct Attempt {
         self.root = try manifest.root()
         rootStatus = try root.original ?? directory.status()
         plan = planned.plan
-        graph = Attempt.graph(of: planned.plan, planned, name, Attempt.attributes(self.root, rootStatus))
+        isWeak = directory.fileSystem != nil
+        graph = Attempt.graph(
+            of: planned.plan, planned, name, Attempt.attributes(self.root, rootStatus), isWeak: isWeak)
         previous = try PreviousStage(
             state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
         stage = try Stage(
@@ -63,11 +67,11 @@ struct Attempt {
 
     private static func graph(
         of plan: Plan, _ planned: PlannedSync, _ name: FileName, _ root: (old: Attributes, new: Attributes),
-        after first: OperationGraph? = nil
+        isWeak: Bool, after first: OperationGraph? = nil
     ) -> OperationGraph {
         OperationGraph(
             plan.difference, root: root, transaction: name, replacesManifest: planned.header != nil,
-            projects: planned.projects, after: first)
+            projects: planned.projects, isWeak: isWeak, after: first)
     }
 
     private var rootAttributes: (old: Attributes, new: Attributes) { Attempt.attributes(root, rootStatus) }
@@ -84,7 +88,7 @@ struct Attempt {
         if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else { return reduced.problems }
             plan = reduced
-            graph = Attempt.graph(of: plan, planned, stage.name, rootAttributes, after: graph)
+            graph = Attempt.graph(of: plan, planned, stage.name, rootAttributes, isWeak: isWeak, after: graph)
             try stage.makeSlotDirectories(graph.slotDirectories)
         }
         plan.noteGrowing(stage.outcomes)

@@ -14,7 +14,7 @@ struct NextManifest {
     func root() throws -> Match {
         if let root = planned.plan.root { return root }
         let attributes = planned.attributes
-        let present = try ContentSource.file(of: target, attributes.extended)
+        let present = try File(rootOf: target, attributes.extended)
         var source = try planned.contents.rootFile(attributes.extended) ?? present
         if !attributes.contains(.owner) {
             var status = source.status
@@ -72,8 +72,9 @@ struct NextManifest {
         var missing: MissingDigests?
         if options.recordsDigests {
             missing = MissingDigests(
-                source: planned.contents.root, target: target,
-                scanned: planned.scanned.time.fileTime, threads: options.copyThreads, monitor: monitor)
+                source: planned.contents, target: target,
+                scanned: planned.scanned.time.fileTime, threads: planned.contents.threads(options),
+                monitor: monitor)
         }
         var update = try ManifestUpdate(
             plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
@@ -113,6 +114,7 @@ struct NextManifest {
             id: id, root: try LocalFile(bytes: path).absolute(), created: planned.scanned.time)
         header.sources = planned.sources
         header.scanned = planned.scanned
+        header.sourceScanned = planned.sourceScanned
         header.attributes = planned.attributes
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges

@@ -9,7 +9,7 @@ extension Verification {
     public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
         guard let source, found.contains(where: \.isRepairable) else { return found }
         let (mirror, original) = (
-            PathResolver(try LocalFile(bytes: tree).directory()),
+            PathResolver(try LocalFile(bytes: tree).directory().asTarget()),
             PathResolver(try source.open())
         )
         var found = found
@@ -52,6 +52,7 @@ extension Verification {
         options.repairs = inodes
         // What it holds is as recorded, so any copy of the source will do.
         options.changeSource = true
+        options.allowsWeakCommit = true
         options.verifiesCopies = true
         options.attributes = header.attributes
         // Other problems do not stop the repair.

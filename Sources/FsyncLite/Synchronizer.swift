@@ -16,6 +16,7 @@ public struct Synchronizer: Sendable {
 
     private enum Source: Sendable {
         case mirror(MirrorSource)
+        case remote(RemoteSource)
         case snapshot(Restoration)
     }
 
@@ -36,13 +37,18 @@ public struct Synchronizer: Sendable {
         _ source: MirrorSource, target: [UInt8], options: SyncOptions = SyncOptions(),
         monitor: any Monitor = SilentMonitor()
     ) {
-        self.source = .mirror(source)
+        self.source =
+            if case .remote(let endpoint, let access) = source {
+                .remote(RemoteSource(endpoint, access))
+            } else {
+                .mirror(source)
+            }
         self.target = target
         self.options = options
         self.monitor = monitor
     }
 
-    var isMirror: Bool { if case .mirror = source { true } else { false } }
+    var isMirror: Bool { if case .snapshot = source { false } else { true } }
 
     /// Restores an earlier tree, by the same stages.
     public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
@@ -58,6 +64,8 @@ public struct Synchronizer: Sendable {
     ///   is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. Later errors are in the report.
     public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
+        // Before the lock: a password may be asked for.
+        if case .remote(let source) = source { try source.connect(monitor) }
         let holder = try lockHolder()
         defer { withExtendedLifetime(holder) {} }
         // The root is opened before anything is written, as a sync reports write errors since the open.
@@ -140,7 +148,7 @@ public struct Synchronizer: Sendable {
         report.gaveWay = room.gone
         guard report.outcome == .failed || report.outcome == .refused else { return report }
         // The next run reuses what was staged.
-        if report.error?.code == .interrupted { return report }
+        if let code = report.error?.code, [.interrupted, .unreachable].contains(code) { return report }
         do {
             try root.withdraw()
         } catch {
@@ -193,7 +201,10 @@ public struct Synchronizer: Sendable {
     func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
         switch source {
         case .mirror(let source):
-            try Planner(root: root, monitor: monitor).plan(mirroring: source, options, log)
+            try Planner(root: root, monitor: monitor).plan(mirroring: { try LocalTree(source) }, options, log)
+        case .remote(let source):
+            try Planner(root: root, monitor: monitor).plan(
+                mirroring: { try source.open(options, monitor) }, options, log)
         case .snapshot(let restoration):
             try Planner(root: root, monitor: monitor).plan(restoration)
         }

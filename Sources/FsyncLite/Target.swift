@@ -19,6 +19,8 @@ public struct Target: Sendable {
         public var isElsewhere = false
         /// The last run that did everything it could; nil if there is none yet.
         public var lastRun: LastRun?
+        /// What the target's file system can do, where a commit cannot keep all promises.
+        public var fileSystem: FileSystemCapabilities?
         /// The current activity of the run that writes to the target; nil without one, or before its first report.
         public var activity: Activity?
         /// The applies that can be undone, newest first.
@@ -59,6 +61,7 @@ public struct Target: Sendable {
     private func status(of state: StateDirectory, _ root: TargetRoot) throws -> Status {
         var status = Status(isPending: try state.hasJournal(), history: [])
         status.activity = try root.activity()
+        status.fileSystem = root.capabilities
         status.lastRun = try state.lastRun()
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
@@ -105,6 +108,12 @@ public struct Target: Sendable {
                 "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
                     + "is restored into; --to DIR copies to a directory")
         }
+        guard !source.isRemote else {
+            throw SyncError(
+                .refused, path: path,
+                "its source, \(escapedText(source.path)), is on another machine; --to DIR copies to a directory here"
+            )
+        }
         return source
     }
 
@@ -130,11 +139,18 @@ public struct Target: Sendable {
     /// - Parameters:
     ///   - undo: revert it instead of finishing it.
     ///   - displacingConflicts: move objects of others that are in the way to `history/TX/conflicts`.
+    ///   - breakingLock: take the lock from a run on another machine.
+    ///   - trustingState: as root, follow a journal that others may have written, as on a file system without owners.
     /// - Throws: `SyncError`: `pending` if objects of others are in the way, `locked`, `invalidDocument`.
-    public func recover(undo: Bool = false, displacingConflicts: Bool = false) throws -> RecoveryOutcome {
+    public func recover(
+        undo: Bool = false, displacingConflicts: Bool = false, breakingLock: Bool = false,
+        trustingState: Bool = false
+    ) throws -> RecoveryOutcome {
         let (root, state) = try open()
-        try root.lock()
-        guard let (direction, commit) = try root.recover(undo: undo, displacingConflicts: displacingConflicts)
+        try root.lock(breaking: breakingLock)
+        guard
+            let (direction, commit) = try root.recover(
+                undo: undo, displacingConflicts: displacingConflicts, trustingState: trustingState)
         else {
             // A restore into a directory was cut short without a journal: before its commit, or at its very end.
             guard try state.copy() != nil else { return .nothingToDo }

@@ -68,13 +68,14 @@ extension TargetRoot {
     ///
     /// - Returns: as `Recovery.run`.
     func recover(
-        undo: Bool = false, displacingConflicts: Bool = false
+        undo: Bool = false, displacingConflicts: Bool = false, trustingState: Bool = false
     ) throws -> (Commit.Direction, Commit)? {
         guard let directory, let state else { return nil }
         let recovery = Recovery(root: directory, state: state)
-        guard let ended = try recovery.run(undo: undo, displacingConflicts: displacingConflicts) else {
-            return nil
-        }
+        guard
+            let ended = try recovery.run(
+                undo: undo, displacingConflicts: displacingConflicts, trustingState: trustingState)
+        else { return nil }
         try RetiredTree.collect(in: state)
         try Retention(state).tidy()
         return ended

@@ -169,8 +169,11 @@ extension ForeignWord {
 
     private static let others = [
         ForeignWord(
-            "-e", "--rsh", "--host", "--timeout",
-            hint: "another machine does not work yet; both directories are local"),
+            "-e", "--rsh", hint: "--ssh COMMAND, with SOURCE as host:path"),
+        ForeignWord(
+            "--host", "--timeout",
+            hint: "leave it out; SOURCE may be a directory of another machine, host:path"),
+        ForeignWord("--rsync-path", hint: "--remote-command PATH"),
         ForeignWord(
             "--repo", "--repository-file",
             hint: "what restic calls a repository is TARGET, a directory of plain files"),

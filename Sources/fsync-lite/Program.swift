@@ -1,3 +1,5 @@
+import FsyncLite
+
 /// The command line: help, parsing and completions are made from this.
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
@@ -9,7 +11,8 @@ extension ProgramDescription {
             was renamed is recognized instead of copied again. What the last apply displaced is kept in \
             TARGET/.fsync-lite/history, and TARGET/.fsync-lite/manifest.json says what the target holds.
             The target may be on ext4, xfs, btrfs or tmpfs, and on zfs, f2fs and bcachefs where a probe finds what a \
-            commit needs; the source may be anywhere.
+            commit needs; the source may be anywhere, \
+            also a directory of another machine, host:path, over ssh.
             A line of output stands for an action: + create, ~ update, = attributes, > move, - delete, with its \
             causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
             terminal shows on standard error how far it is.
@@ -39,6 +42,10 @@ extension ProgramDescription {
 
     private static let environment =
         SettingsManualPage.environment + [
+            (
+                RemoteAccess.variable,
+                "the command that reaches another machine, in place of ssh; --ssh goes before it"
+            ),
             ("NO_COLOR", "no colours, unless it is empty"),
             ("TERM", "no colours and no line of progress where it is empty or dumb"),
             ("TZ", "the time zone of times that are shown or given without one"),
@@ -46,6 +53,7 @@ extension ProgramDescription {
 
     private static let mirror: [any Command.Type] = [
         PlanCommand.self, ApplyCommand.self, RunCommand.self, RecoverCommand.self, StatusCommand.self,
+        ServeCommand.self,
     ]
 
     private static let manifest: [any Command.Type] = [

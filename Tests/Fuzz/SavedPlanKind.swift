@@ -17,7 +17,9 @@ extension DocumentKind {
         value: { desk in try SavedPlan(reading: LocalFile("\(desk.path)/\(savedPlanPlace)")) },
         check: { plan in
             for path in [plan.source, plan.target] {
-                try require(path.first == UInt8(ascii: "/") && !path.contains(0), "no path from the top")
+                try require(!path.contains(0), "no path")
+                let isFar = path == plan.source && path.contains(UInt8(ascii: ":"))
+                try require(path.first == UInt8(ascii: "/") || isFar, "no path from the top")
             }
             for (step, next) in zip(plan.steps, plan.steps.dropFirst()) {
                 let (path, other) = (step.action.path, next.action.path)

@@ -31,6 +31,14 @@ package struct Need: Sendable {
         "btrfs", "\(asRoot); apt-get install btrfs-progs",
         HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount)
     package static let xfs = Need("XFS", "\(asRoot); apt-get install xfsprogs", TestDisk.xfs.canMount)
+    /// A file system on which a commit is a weak one.
+    package static func disk(_ disk: TestDisk, _ packages: String) -> Need {
+        Need("\(disk)", "\(asRoot), with /dev/fuse; apt-get install \(packages)", disk.canMount)
+    }
+    package static let exfat = disk(.exfat, "exfat-fuse exfatprogs")
+    package static let ntfs = disk(.ntfs, "ntfs-3g")
+    package static let bindfs = disk(.bindfs, "bindfs")
+    package static let overlay = disk(.overlay, "mount")
     package static let encryption = Need(
         "ext4 with encryption", "\(asRoot), with a kernel that has it",
         {

@@ -66,6 +66,10 @@ package enum TestDisk: Sendable {
     case image(String)
     /// What is at a path already, once more.
     case bind(String)
+    /// On these a commit is a weak one.
+    case exfat, ntfs, bindfs, overlay
+
+    package static let weak: [TestDisk] = [.exfat, .ntfs, .bindfs, .overlay]
 
     package var canMount: Bool {
         guard geteuid() == 0, let directory = try? TemporaryDirectory(inMemory: true) else { return false }
@@ -79,6 +83,25 @@ package enum TestDisk: Sendable {
         case .tmpfs(let options): try HostCommand.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
         case .bind(let other): try HostCommand.run("mount", "--bind", other, path)
         case .image(let image): try HostCommand.run("mount", "-o", "loop", image, path)
+        case .exfat:
+            return try inUserSpace("mkfs.exfat", "mount.exfat-fuse", at: path, body)
+        case .ntfs:
+            return try inUserSpace("mkntfs -Q -F", "mount.ntfs-3g", at: path, body)
+        case .bindfs, .overlay:
+            let back = "\(path).layers"
+            defer { try? FileManager.default.removeItem(atPath: back) }
+            for name in ["lower", "upper", "work"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(back)/\(name)", withIntermediateDirectories: true)
+            }
+            let layers = "lowerdir=\(back)/lower,upperdir=\(back)/upper,workdir=\(back)/work"
+            if case .bindfs = self {
+                try HostCommand.run("bindfs", "\(back)/upper", path)
+            } else {
+                try HostCommand.run("mount", "-t", "overlay", "-o", layers, "overlay", path)
+            }
+            defer { _ = HostCommand.works("umount", "--lazy", path) }
+            return try body()
         default:
             // The loop device holds it once it is mounted.
             defer { unlink(image) }
@@ -89,9 +112,26 @@ package enum TestDisk: Sendable {
         return try body()
     }
 
+    /// On a loop device, as a portable disk is a device.
+    private func inUserSpace<Value>(
+        _ make: String, _ mount: String, at path: String, _ body: () throws -> Value
+    ) throws -> Value {
+        let image = "\(path).image"
+        try TestDisk.makeFile(image, megabytes: 64)
+        defer { unlink(image) }
+        try HostCommand.run("sh", "-c", "exec \(make) '\(image)'")
+        let device = try HostCommand.output("losetup", "-f", "--show", image)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        defer { _ = HostCommand.works("losetup", "-d", device) }
+        try HostCommand.run(mount, device, path)
+        // Not lazily: the process behind it writes to the device until it has ended.
+        defer { _ = HostCommand.works("umount", path) }
+        return try body()
+    }
+
     private func makeFileSystem(in image: String) throws {
         switch self {
-        case .tmpfs, .bind, .image: break
+        case .tmpfs, .bind, .image, .exfat, .ntfs, .bindfs, .overlay: break
         case .ext4(let megabytes): try TestDisk.makeImage(image, megabytes: megabytes)
         case .ext4With(let feature):
             try TestDisk.makeFile(image, megabytes: 32)

@@ -14,6 +14,7 @@ from crash_harness.order import demand_proofs, order
 from crash_harness.races import races
 from crash_harness.results import KINDS, Results
 from crash_harness.trial import SUBVOLUME, Trial
+from crash_harness.weak import weak
 from harness import disk
 from harness.arguments import seed
 from harness.command import built
@@ -31,6 +32,7 @@ CLASSES = {
     "full": full_disks,
     "power": power_cuts,
     "device": device_failures,
+    "weak": weak,
 }
 # Those that mean something where the target is exchanged as a whole.
 EXCHANGED = ["kill", "error", "recovery", "foreign", "full", "power"]

@@ -53,6 +53,7 @@ class Trial:
         self.source = os.path.join(self.work, "source")
         self.target = os.path.join(self.work, "target")
         self.outside = os.path.join(self.work, "canary")
+        self.options: list[str] = []
 
     def reset(self, target: str | None = None) -> None:
         """Builds the trees, with a first apply where the workload changes a mirror: the manifest
@@ -71,11 +72,11 @@ class Trial:
             next(steps)
             # The state is in the target or beside it, by turns from one workload to the next.
             beside = ["--exchange"] * (self.exchanges and len(self.name) % 2)
-            self.run(["apply", *KEEPING, *beside, self.source, self.target], check=True)
-        self.old = trees.walk(self.target)
+            self.run(["apply", *KEEPING, *self.options, *beside, self.source, self.target], check=True)
+        self.old = self.there()
         for _ in steps or ():
             pass
-        self.new = trees.walk(self.source)
+        self.new = self.mirrored = trees.walk(self.source)
 
     # --- Places -------------------------------------------------------------------------------
 
@@ -101,13 +102,21 @@ class Trial:
         """What the target holds."""
         return trees.walk(self.target)
 
+    def recorded(self, tree: trees.Tree) -> trees.Tree:
+        """What the manifest says of a target that holds a tree."""
+        return tree
+
     # --- Running ------------------------------------------------------------------------------
+
+    @property
+    def recover(self) -> list[str]:
+        return ["recover"]
 
     @property
     def apply(self) -> list[str]:
         exchange = ["--exchange"] * self.exchanges
         limits = ["--threads", "1", "--max-delete", "unlimited", *KEEPING]
-        return ["apply", *limits, *exchange, self.source, self.target]
+        return ["apply", *limits, *self.options, *exchange, self.source, self.target]
 
     def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
         """Runs the tool, under strace where something is done to its calls."""

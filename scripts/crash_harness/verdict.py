@@ -77,10 +77,10 @@ class Verdict:
 
     def _recover(self, how: str, may_refuse: bool) -> bool:
         trial = self.trial
-        again = ["recover", *["--back"] * (how == "back"), trial.target]
+        again = [*trial.recover, *["--back"] * (how == "back"), trial.target]
         recovered = trial.run(trial.apply if how == "apply" else again)
         if recovered.code == 6 and how == "displace":
-            recovered = trial.run(["recover", "--displace", trial.target])
+            recovered = trial.run([*trial.recover, "--displace", trial.target])
         if recovered.code == 6 and may_refuse:
             return False
         if recovered.code != 0:
@@ -117,7 +117,7 @@ class Verdict:
         there = [path for path, entry in tree.items() if entry.data == FOREIGN]
         # What came into the old tree of an exchange stays in it for a while.
         kept = [os.path.join(trial.state, name) for name in ("history", "trees")]
-        is_kept = any(entry.data == FOREIGN for folder in kept for entry in trees.walk(folder).values())
+        is_kept = any(entry.data == FOREIGN for folder in kept for entry in trees.walk(folder, xattrs=False).values())
         if len(there) + is_kept != 1:
             self.fail("loss", f"the foreign object at {path!r}: there {there}, kept {is_kept}")
         for path in there:
@@ -127,9 +127,9 @@ class Verdict:
 
     def _judge_rest(self, after: Tree) -> None:
         trial = self.trial
-        if error := manifest_error(trial.state, after):
+        if error := manifest_error(trial.state, trial.recorded(after)):
             self.fail("mixture", f"the manifest does not match: {error}")
-        if not same(trees.walk(trial.source), trial.new, ()):
+        if not same(trees.walk(trial.source), trial.mirrored, ()):
             self.fail("loss", "the source was touched")
         if not same(trees.walk(trial.outside), trial.canary, ()):
             self.fail("loss", "a canary was touched")
@@ -148,7 +148,7 @@ class Verdict:
             leftovers |= unfinished_trees(trial)
         # What a recovery that went back moved out of the way stays for good, without a record
         # beside it.
-        history = trees.walk(os.path.join(trial.state, "history"))
+        history = trees.walk(os.path.join(trial.state, "history"), xattrs=False)
         inside = [path.split(b"/") for path in history if b"/" in path]
         records = {names[0] for names in inside if not names[1].startswith(b"conflicts")}
         if leftovers or len(records) > 1:

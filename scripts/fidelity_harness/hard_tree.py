@@ -7,7 +7,10 @@ from harness.command import run
 LONG_AGO, FAR_AHEAD = -(2**31) + 1, 2**33
 
 
-def make(root: str) -> None:
+def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
+    """`levels` of directories one in the other; `with_huge` holes of gigabytes, which not every file
+    system leaves out."""
+
     def path(*names: str | bytes) -> bytes:
         return os.path.join(os.fsencode(root), *[os.fsencode(name) for name in names])
 
@@ -103,6 +106,8 @@ def make(root: str) -> None:
         ("end", 1 << 22, [(1 << 20, b"c")]),
         ("gigabytes", 1 << 32, [(1 << 31, b"d")]),
     ]:
+        if size > 1 << 24 and not with_huge:
+            continue
         with open(path("holes", name), "wb") as file:
             for offset, content in data:
                 file.seek(offset)
@@ -118,7 +123,7 @@ def make(root: str) -> None:
 
     # Beyond PATH_MAX and what a recursive walk's stack holds.
     here = os.open(path("."), os.O_RDONLY)
-    for _ in range(2000):
+    for _ in range(levels):
         os.mkdir(b"level", dir_fd=here)
         here, above = os.open(b"level", os.O_RDONLY | os.O_DIRECTORY, dir_fd=here), here
         os.close(above)

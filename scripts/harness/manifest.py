@@ -93,7 +93,8 @@ class Manifest:
                     for key in one
                     if one[key] != other[key]
                 ]
-                if item.get("target_inode", entry.inode) != entry.inode:
+                # None that lasts is 0.
+                if item.get("target_inode", 0) not in (0, entry.inode):
                     words.append(
                         f"{show(path)}: recorded inode in the target: {item['target_inode']}, there {entry.inode}"
                     )

@@ -509,8 +509,13 @@ class Sequence:
         after = walk(self.target)
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
+        # After an exchange a directory is another object.
+        carried |= self.carried(report, strangers) & after.keys()
         carried |= {above for path in carried for above in parents(path)} - {b"."}
-        excused = strangers | carried if code == 3 else (strangers | carried) - kept.versions[0].keys()
+        excused = strangers | carried
+        if code == 0:
+            # What took no part then either stays as it is.
+            excused -= kept.versions[0].keys() - (carried & kept.extra)
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.drift |= self.moved_drift(before, after)
         self.drift |= self.brought_by_hand(after, kept.filters)
@@ -933,6 +938,20 @@ class Sequence:
             )
 
     # --- Running ------------------------------------------------------------------------------
+
+    def carried(self, report, paths):
+        """Where the directories that a report lists as moved carry these paths."""
+        moves = {
+            action["from"].encode(): action["path"].encode()
+            for action in report.get("actions", ())
+            if action["action"] == "move" and action["type"] == "directory"
+        }
+        carried = set()
+        for path in paths:
+            above = next((above for above in parents(path) if above in moves), None)
+            if above:
+                carried.add(moves[above] + path[len(above) :])
+        return carried
 
     def listed(self, report):
         """The paths that a report lists as lost."""

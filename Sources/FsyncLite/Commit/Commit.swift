@@ -44,6 +44,7 @@ package final class Commit {
         self.objects = objects
         isRecovery = true
         displacesConflicts = displacingConflicts
+        objects.hasLeft = try journal.isWeak && state.hasLeft(journal)
         let missing = try objects.locateAll(direction)
         if let first = missing.first, !displacesConflicts {
             throw SyncError(
@@ -61,12 +62,19 @@ package final class Commit {
         try unlockDirectories()
         switch direction {
         case .forward:
-            for operation in journal.operations.dropLast() { try perform(operation) }
+            for operation in journal.operations.dropLast() {
+                if !operation.leaves { try noteDeparture() }
+                try perform(operation)
+            }
             try setAttributes(direction)
             if let last = journal.operations.last { try perform(last) }
             try state.markCommit(began: isRecovery ? nil : journal.began)
         case .backward:
-            for operation in journal.operations.reversed() { try revert(operation) }
+            for operation in journal.operations.reversed() {
+                if operation.leaves { try takeBackDeparture() }
+                try revert(operation)
+            }
+            try takeBackDeparture()
             try setAttributes(direction)
         }
     }
@@ -83,6 +91,22 @@ package final class Commit {
         for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
             try objects.handle(tree).lock()
         }
+    }
+
+    /// In a weak commit, before anything arrives: from here on what is not in its slot has arrived.
+    private func noteDeparture() throws {
+        guard journal.isWeak, !objects.hasLeft else { return }
+        try syncNames()
+        try state.noteDeparture(journal)
+        objects.hasLeft = true
+    }
+
+    /// The same backward, once everything that had arrived is in its slot again.
+    private func takeBackDeparture() throws {
+        guard journal.isWeak, objects.hasLeft else { return }
+        try syncNames()
+        try state.takeBackDeparture()
+        objects.hasLeft = false
     }
 
     private func perform(_ operation: OperationGraph.Operation) throws {
@@ -230,6 +254,14 @@ package final class Commit {
         conflicts.append(
             SyncError(.failed, path: directory.path(of: name), "moved out of the way, to the history"))
         _ = try transaction.takeConflict(name, from: directory)
+    }
+
+    /// Makes what was done so far durable; where the sync of the file system does nothing, by each directory's own.
+    func syncNames() throws {
+        if objects.root.fileSystem?.capabilities.syncsAsAWhole == false {
+            for directory in objects.directories { try directory().sync() }
+        }
+        try objects.root.syncFileSystem()
     }
 
     // MARK: Attributes

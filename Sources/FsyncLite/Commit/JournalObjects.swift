@@ -18,6 +18,10 @@ final class JournalObjects {
     /// Handles of directories, which stay valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
+    /// Of a weak commit: all that leaves has left its place.
+    var hasLeft = false
+    /// Of a weak commit: modification times that it gives to objects, or takes back.
+    private var times: [Int: Set<FileTime>] = [:]
     private static let openHandles = 128
 
     /// The objects are where the plan and the stage have them.
@@ -27,6 +31,8 @@ final class JournalObjects {
         positions = objects.indices.map {
             objects.hasOld($0) ? .old : objects.hasSlot($0) ? .slot : .new
         }
+        guard journal.isWeak else { return }
+        for step in journal.attributes { times[step.object] = [step.old.modified, step.new.modified] }
     }
 
     subscript(object: Int) -> Position {
@@ -47,7 +53,22 @@ final class JournalObjects {
     }
 
     func isObject(_ object: Int, _ status: FileStatus) -> Bool {
-        (replacements[object] ?? journal.objects.identity(of: object)) == status.identity
+        if let features = journal.features?[object] { return isAlike(object, features, status) }
+        return (replacements[object] ?? journal.objects.identity(of: object)) == status.identity
+    }
+
+    /// The same by what shows of it, where identity does not last: a guard against objects of others, and no proof.
+    private func isAlike(
+        _ object: Int, _ features: Journal.ObjectFeatures, _ status: FileStatus
+    ) -> Bool {
+        guard features.type == status.type else { return false }
+        guard features.type == .file || features.type == .symlink else { return true }
+        guard features.size == status.size else { return false }
+        // Some file systems round times once more when they are mounted anew.
+        let step = max(root.fileSystem?.capabilities.timeStep ?? 1, 2_000_000_000)
+        return ([features.modified] + (times[object] ?? [])).contains {
+            status.modified.isNear($0, within: step)
+        }
     }
 
     /// Takes the directory at a location for an object that is missing.
@@ -55,6 +76,20 @@ final class JournalObjects {
         guard let location = location(of: object, at: position) else { return }
         replacements[object] = try handle(location.parent).directory(location.name).status().identity
         positions[object] = position
+    }
+
+    /// The directories in which names have come or gone, and those that attributes were set of.
+    var directories: [() throws -> Directory] {
+        var found: Set<Int> = [OperationGraph.root, OperationGraph.state]
+        for object in journal.objects.indices {
+            let parents = journal.objects.parents(object)
+            found.formUnion([parents.old, parents.slot, parents.new].compactMap(\.self))
+        }
+        for index in journal.attributes.indices
+        where journal.features?[journal.attributes.object(at: index)]?.type == .directory {
+            found.insert(journal.attributes.object(at: index))
+        }
+        return found.sorted().filter(isFound).map { object in { try self.handle(object) } }
     }
 
     /// The number of objects above one, at present.
@@ -114,6 +149,8 @@ final class JournalObjects {
     }
 
     private func keep(_ directory: Directory, _ object: Int) {
+        // A directory that is open cannot be moved everywhere, nor does its handle always follow it.
+        guard !journal.isWeak else { return }
         if handleOrder.count >= JournalObjects.openHandles {
             handles[handleOrder.removeFirst()] = nil
         }
@@ -142,6 +179,7 @@ final class JournalObjects {
     /// The slot is checked before the old location, and that before the new one, so that two names of one object are
     /// not confused half way; backward it is slot, new, old.
     private func locate(_ object: Int, _ direction: Commit.Direction) throws -> Bool {
+        if journal.isWeak { return try locateByPhase(object) }
         let item = journal.objects[object]
         let order: [Position] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
         for position in order {
@@ -157,6 +195,39 @@ final class JournalObjects {
             return true
         }
         return false
+    }
+
+    /// Where identity does not last, a slot tells: what is in its slot has left its place, or not arrived yet. Before
+    /// all have left, any other object stands at its old location; afterwards, at its new one.
+    private func locateByPhase(_ object: Int) throws -> Bool {
+        let order: [Position] = hasLeft || !journal.objects.hasOld(object) ? [.slot, .new] : [.slot, .old]
+        let known = object == OperationGraph.transaction ? [Position.new, .old] : order
+        for position in known {
+            guard let location = location(of: object, at: position), isFound(location.parent),
+                let status = try handle(location.parent).status(of: location.name)
+            else { continue }
+            guard isObject(object, status) else { return false }
+            positions[object] = position
+            // Before all have left, what is replaced stands where something new will come.
+            if position == .slot, let other = order.last, hasLeft || other == .old {
+                try checkIsAlone(object, alsoAt: other)
+            }
+            return true
+        }
+        return false
+    }
+
+    /// After a power cut a rename may be durable at one of its ends only.
+    private func checkIsAlone(_ object: Int, alsoAt position: Position) throws {
+        guard let location = location(of: object, at: position), isFound(location.parent),
+            journal.features?[object]?.type == .file
+        else { return }
+        let directory = try handle(location.parent)
+        guard let status = try directory.status(of: location.name), isObject(object, status) else { return }
+        throw SyncError(
+            .pending, path: directory.path(of: location.name),
+            "this is here and in the stage of the interrupted commit; move one of them away, then run recover"
+        )
     }
 
     func isFound(_ object: Int) -> Bool {

@@ -15,6 +15,7 @@ extension Commit {
             operations: isCopy ? graph.treeOperations : graph.operations, attributes: [])
         // The directories of a copy have other identities.
         if isCopy { journal.objects.becomeCopy() }
+        if root.fileSystem != nil { journal.features = [:] }
         let objects = JournalObjects(journal, root: root, state: state)
         for index in graph.objects.indices where index > OperationGraph.state {
             let (status, path) = try objects.look(index)
@@ -23,6 +24,7 @@ extension Commit {
                     .failed, path: path, "it was changed in the target since the scan; run again")
             }
             journal.objects.identify(index, status.identity)
+            journal.features?[index] = Journal.ObjectFeatures(status)
         }
         if try FileSystemInfo(of: root).hasDomains { try objects.checkDomains() }
         for change in graph.attributes {

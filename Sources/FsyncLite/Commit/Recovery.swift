@@ -18,9 +18,13 @@ struct Recovery {
     /// - Parameters:
     ///   - undo: undo the transaction instead of finishing it.
     ///   - displacingConflicts: move foreign objects out of the way, to the history.
+    ///   - trustingState: follow also a journal that any user may have written.
     /// - Returns: the direction, and the commit; nil without a journal.
     /// - Throws: `SyncError` with code `pending` if foreign objects are in the way.
-    func run(undo: Bool = false, displacingConflicts: Bool = false) throws -> (Commit.Direction, Commit)? {
+    func run(
+        undo: Bool = false, displacingConflicts: Bool = false, trustingState: Bool = false
+    ) throws -> (Commit.Direction, Commit)? {
+        if !trustingState { try state.checkJournalIsTrusted() }
         if !isExchange { try state.putBackTime(of: root) }
         guard case (var direction, let journal)? = try state.pendingJournal() else { return nil }
         if !isExchange, journal.root != (try root.status().identity), state.isBeside {
@@ -49,7 +53,7 @@ struct Recovery {
         do {
             try commit.run(direction)
             if direction == .backward { try keepConflicts(of: commit) }
-            try finish(direction)
+            try finish(direction, commit)
         } catch {
             throw pending(error)
         }
@@ -80,8 +84,8 @@ struct Recovery {
 
     /// Barrier 2, then the journal is removed. If the sync fails the journal stays, because the tree may not be
     /// durable.
-    func finish(_ direction: Commit.Direction) throws {
-        try root.syncFileSystem()
+    private func finish(_ direction: Commit.Direction, _ commit: Commit) throws {
+        try commit.syncNames()
         try state.removeJournal(direction)
     }
 
@@ -105,14 +109,14 @@ struct Recovery {
                 try state.turnJournal()
                 try commit.run(.backward)
                 try keepConflicts(of: commit)
-                try finish(.backward)
+                try finish(.backward, commit)
             } catch {
                 throw pending(error)
             }
             throw SyncError(.failed, path: root.path, "the commit was taken back: \(cause)")
         }
         do {
-            try finish(.forward)
+            try finish(.forward, commit)
         } catch {
             throw pending(error)
         }

@@ -38,6 +38,7 @@ struct StagedCommit {
         let strategy = try strategy(for: root, clones)
         try record(strategy.recorded(plan), strategy.originals)
         monitor.report(SyncProgress(.syncing))
+        if target.fileSystem?.capabilities.syncsAsAWhole == false { try stage.syncDirectories() }
         try target.syncFileSystem()
         if options.verifiesCopies, !strategy.hasReread { try stage.reread() }
         monitor.report(SyncProgress(.committing))

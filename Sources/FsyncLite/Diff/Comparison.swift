@@ -70,10 +70,12 @@ extension ComparisonPolicy {
     func compare(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
-        guard !attributes.contains(.owner) else { return compareAll(source, target, base, payload) }
-        // Without the owner that cannot be set, the wanted one is the one that is there.
+        guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
+            return compareAll(source, target, base, payload)
+        }
+        // What cannot be set is wanted as it is there.
         var source = source
-        source.keepOwner(of: target)
+        source.keepUnmirrored(of: target, mirroring: attributes, timeStep: timeStep)
         return compareAll(source, target, base, payload)
     }
 
@@ -170,7 +172,9 @@ extension ComparisonPolicy {
     ///
     /// - Parameter recorded: nil if a commit has touched the object since.
     func hasKnownTime(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
-        recorded.map { $0 == target.changed } ?? commitSpans?.accounts(for: target.changed) ?? false
+        !usesTargetChangeTime
+            || recorded.map { $0 == target.changed }
+                ?? commitSpans?.accounts(for: target.changed) ?? false
     }
 
     /// The target's object is as recorded, change time included, and was compared then.
@@ -206,7 +210,8 @@ extension ComparisonPolicy {
             || (usesIdentity && base.status.identity != source.identity)
             || (usesChangeTime && base.status.changed != source.changed)
             || base.status.changed == CommitSpans.unexamined
-            || (!trustsTarget && base.targetChanged.map { $0 != target.changed } ?? false)
+            || (!trustsTarget && usesTargetChangeTime
+                && base.targetChanged.map { $0 != target.changed } ?? false)
             || marks(of: source, base: base) != base.marks
     }
 
@@ -254,7 +259,7 @@ extension Match {
             isMislinked: isMislinked)
         let found = policy.compare(source.status, target.status, base?.known, payload)
         var status = source.status
-        if !policy.attributes.contains(.owner) { status.keepOwner(of: target.status) }
+        status.keepUnmirrored(of: target.status, mirroring: policy.attributes, timeStep: policy.timeStep)
         if found.isUnexamined || policy.identityTellsContent && target.path.isInState {
             status = status.unexamined
         }

@@ -27,12 +27,16 @@ package struct ComparisonPolicy: Sendable {
     package var alwaysComparesContent = false
     /// Without owner where only root could set it.
     package var attributes = MirroredAttributes.all
+    /// Nanoseconds between two modification times that the target can tell apart.
+    package var timeStep: Int64 = 1
+    /// The target keeps change times; otherwise size and modification time tell of an edit there.
+    package var usesTargetChangeTime = true
     /// The streams provide extended attributes; otherwise they are read wherever the base does not vouch for them.
     package var knowsExtended = false
     /// Extended attributes are always read: the base was recorded without them.
     package var alwaysInspects = false
-    /// The target distinguishes names neither by case nor by Unicode normalization form.
-    package var foldsNames = false
+    /// Which names the target does not tell apart.
+    package var folding = NameFolding.Kind.none
     /// The maximum number of names of a file in the target; nil for no limit.
     package var linkLimit: UInt32?
     /// Excluded entries are deleted from the target.
@@ -50,6 +54,9 @@ package struct ComparisonPolicy: Sendable {
     package var countsTops = false
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
+
+    /// The most memory of new entries: a source that nobody here vouches for could send them without end.
+    var arrivalMemory = Int.max
 
     package init() {}
 

@@ -78,12 +78,12 @@ extension Difference {
     /// Reads the extended attributes of entries that are deleted, or stay without being compared.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty else { return }
-        for index in deleted.indices where unexamined[deleted.path(at: index)] != nil {
+        for index in deleted.indices where unexamined.contains(deleted.path(at: index)) {
             if let found = try extended(of: deleted[index].file, lookUp) {
                 deleted[index].file.extended = found
             }
         }
-        for index in matches.indices where unexamined[matches.targetPath(at: index)] != nil {
+        for index in matches.indices where unexamined.contains(matches.targetPath(at: index)) {
             var match = matches[index]
             guard let found = try extended(of: match.target, lookUp) else { continue }
             (match.source.extended, match.target.extended) = (found, found)
@@ -94,17 +94,17 @@ extension Difference {
                 uncovered[index].file.extended = found
             }
         }
-        unexamined = [:]
+        unexamined = PackedMap()
     }
 
     /// The extended attributes of a target entry that is not compared; nil where they are known.
     private mutating func extended(
         of file: File, _ lookUp: (File) throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes? {
-        guard let base = unexamined[file.path] else { return nil }
+        guard let known = unexamined[file.path] else { return nil }
         var found = file
         found.extended = try lookUp(file)
-        if let base { noteDrift(of: found, base) }
+        if let base = known.base { noteDrift(of: found, base) }
         return found.extended
     }
 

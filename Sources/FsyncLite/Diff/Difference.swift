@@ -43,7 +43,7 @@ package struct Difference: Sendable {
     package var links: [RelativePath: Link] = [:]
     var linkIndex = HardLinkIndex()
     /// Target entries whose extended attributes must be read, with their base.
-    var unexamined: [RelativePath: BaseEntry?] = [:]
+    var unexamined = PackedMap<DepartureCoding>()
     /// When false, files are only protected from changes through other names.
     var mirrorsLinks = true
     var linkLimit: UInt32?
@@ -86,7 +86,7 @@ package struct Difference: Sendable {
         linkLimit = policy.linkLimit
         for (file, base, isSeen) in uncovered
         where isSeen && !policy.vouches(for: base.known, in: file.status) {
-            unexamined[file.path] = .some(base)
+            unexamined[file.path] = (file, base)
         }
 
         var objects = ObjectMatching(merge, arrivals)
@@ -103,8 +103,7 @@ package struct Difference: Sendable {
             if let departure = objects.standing(at: arrival.file) {
                 add(arrival.file, departure, [])
             } else {
-                let isDrift = arrival.base?.status.identity == arrival.file.identity
-                created.append((arrival.file, isDrift))
+                created.append((arrival.file, arrival.isDrift))
             }
         }
         wereUncovered = merge.resting
@@ -116,6 +115,8 @@ package struct Difference: Sendable {
         noteUnrecordedBelowUncovered()
         for departure in objects.untaken { delete(departure) }
         merge.forgetDepartures()
+        // It may hold a whole earlier tree.
+        policy.mayBeSame = nil
         noteUnrecordedBelowUncovered()
         matches.sort()
         deleted.sort()
@@ -137,9 +138,9 @@ package struct Difference: Sendable {
         // The history's record gets them, too.
         if let base, policy.vouches(for: base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
-            if policy.alwaysInspects { unexamined[file.path] = .some(base) }
+            if policy.alwaysInspects { unexamined[file.path] = (file, base) }
         } else {
-            unexamined[file.path] = .some(base)
+            unexamined[file.path] = (file, base)
         }
         let isUncovered = wasUncovered(file, base)
         if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {

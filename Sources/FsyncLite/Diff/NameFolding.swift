@@ -1,6 +1,16 @@
-/// Finds names of one directory that are one name to a target that ignores case and Unicode normalization. It holds
-/// the names along one chain of directories.
-struct NameFolding: Sendable {
+/// Finds names of one directory that are one name to a target that ignores case, or Unicode normalization, or both. It
+/// holds the names along one chain of directories.
+package struct NameFolding: Sendable {
+    package struct Kind: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let ofCase = Kind(rawValue: 1)
+        package static let ofForms = Kind(rawValue: 2)
+        static let none: Kind = []
+    }
+
+    private let kind: Kind
     private var levels: [(directory: RelativePath, names: [Key: RelativePath])] = [(.root, [:])]
     private(set) var collisions: [(RelativePath, RelativePath)] = []
 
@@ -9,6 +19,12 @@ struct NameFolding: Sendable {
         case text(String)
         /// Names that are not UTF-8 are compared byte by byte.
         case bytes(ArraySlice<UInt8>)
+    }
+
+    /// nil for a target that tells all names apart.
+    init?(_ kind: Kind) {
+        guard !kind.isEmpty else { return nil }
+        self.kind = kind
     }
 
     /// Adds an entry, in scan order.
@@ -20,13 +36,18 @@ struct NameFolding: Sendable {
         if levels.last?.directory != parent { levels.append((parent, [:])) }
         let key: Key =
             if let name = String(validating: path.lastComponent, as: UTF8.self) {
-                // Uppercase first: that folds ß and SS, as Unicode's full case folding does.
-                .text(name.uppercased().lowercased())
+                key(of: name)
             } else {
                 .bytes(path.lastComponent)
             }
         if let other = levels[levels.count - 1].names.updateValue(path, forKey: key) {
             collisions.append((other, path))
         }
+    }
+
+    private func key(of name: String) -> Key {
+        // Uppercase first: that folds ß and SS, as Unicode's full case folding does.
+        let name = kind.contains(.ofCase) ? name.uppercased().lowercased() : name
+        return kind.contains(.ofForms) ? .text(name) : .bytes(Array(name.utf8)[...])
     }
 }

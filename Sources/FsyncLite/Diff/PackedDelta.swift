@@ -98,13 +98,13 @@ package enum FileCoding: PackedCoding {
     ) -> File { store.file(&cursor, at: path) }
 }
 
-/// Where an object is, and the path that it had in the earlier tree.
+/// A path and another one: the location of an object, and its path in an earlier tree.
 enum PathCoding: PackedCoding {
-    typealias Element = (location: RelativePath, path: RelativePath)
+    typealias Element = (path: RelativePath, other: RelativePath)
 
-    static func path(of element: Element) -> RelativePath { element.location }
+    static func path(of element: Element) -> RelativePath { element.path }
     static func otherPath(of element: Element) -> RelativePath? {
-        element.location == element.path ? nil : element.path
+        element.other == element.path ? nil : element.other
     }
 
     static func pack(_ element: Element, into store: inout PackedStore) {}

@@ -42,14 +42,15 @@ enum ArrivalCoding: PackedCoding {
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(element.file, element.base, flag: element.isListed)
+        store.put(byte: (element.isDrift ? 1 : 0) | (element.isListed ? 2 : 0))
+        store.put(element.file)
     }
 
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let (file, base, isListed) = store.fileAndBase(&cursor, at: path)
-        return (file, base, isListed)
+        let flags = cursor.byte()
+        return (store.file(&cursor, at: path), flags & 1 != 0, flags & 2 != 0)
     }
 }
 
@@ -59,14 +60,17 @@ enum DepartureCoding: PackedCoding {
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(element.file, element.base)
+        store.put(byte: element.base == nil ? 0 : 1)
+        store.put(element.file)
+        if let base = element.base { store.put(base, of: element.file.status, element.file.status) }
     }
 
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let (file, base, _) = store.fileAndBase(&cursor, at: path)
-        return (file, base)
+        let hasBase = cursor.byte() != 0
+        let file = store.file(&cursor, at: path)
+        return (file, hasBase ? store.base(&cursor, of: file.status, file.status) : nil)
     }
 }
 
@@ -134,20 +138,6 @@ private struct BaseParts: OptionSet {
 }
 
 extension PackedStore {
-    fileprivate mutating func put(_ file: File, _ base: BaseEntry?, flag: Bool = false) {
-        put(byte: (flag ? 1 : 0) | (base == nil ? 0 : 2))
-        put(file)
-        if let base { put(base, of: file.status, file.status) }
-    }
-
-    fileprivate func fileAndBase(
-        _ cursor: inout Cursor, at path: RelativePath
-    ) -> (File, BaseEntry?, flag: Bool) {
-        let flags = cursor.byte()
-        let file = file(&cursor, at: path)
-        return (file, flags & 2 == 0 ? nil : base(&cursor, of: file.status, file.status), flags & 1 != 0)
-    }
-
     fileprivate mutating func put(_ base: BaseEntry, of source: FileStatus, _ target: FileStatus) {
         let known = base.known
         var parts: BaseParts = []

@@ -91,7 +91,7 @@ package struct ReverseDelta: Sendable {
     /// The path in the earlier tree of the object now at this location; nil if the tree lacked it.
     package func pathBefore(of location: RelativePath) -> RelativePath? {
         RelativePath.followed(location, location) { above in
-            if let before = pathsBefore[above] { return .some(before.path) }
+            if let before = pathsBefore[above] { return .some(before.other) }
             return gone.contains(above) ? .some(nil) : nil
         }
     }

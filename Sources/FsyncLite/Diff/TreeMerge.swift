@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The merge-join of source, target and manifest: three streams in one order, in one pass, without I/O of its own.
@@ -10,9 +11,11 @@ package struct TreeMerge {
 
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
     package private(set) var matches = MatchList()
-    /// Entries of the source without a settled counterpart; the base is that of their path.
+    /// Entries of the source without a settled counterpart.
     private(set) var arrivals = PackedList<ArrivalCoding>()
-    package typealias Arrival = (file: File, base: BaseEntry?, isListed: Bool)
+    /// `isDrift` if the manifest has this object at the path.
+    package typealias Arrival = (file: File, isDrift: Bool, isListed: Bool)
+    private var arrivalBytes = 0
     /// Entries of the target without a settled counterpart.
     private(set) var departures = PackedList<DepartureCoding>()
     package typealias Departure = (file: File, base: BaseEntry?)
@@ -66,7 +69,7 @@ package struct TreeMerge {
 
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
-        if policy.foldsNames { folding = NameFolding() }
+        folding = NameFolding(policy.folding)
     }
 
     /// The numbers of entries of both trees below each entry at the top.
@@ -134,7 +137,7 @@ package struct TreeMerge {
             leaveUnsettled(path)
             // An arrival at this path is recorded anew.
             if base != nil, side == .left { forget(path) }
-            take(side, source, target, base, excluded, isResting: isResting)
+            try take(side, source, target, base, excluded, isResting: isResting)
             count(side, source, target, base, excluded, isResting: isResting, hasManifest: manifest != nil)
         }
         while hasBase, let manifest {
@@ -193,7 +196,7 @@ package struct TreeMerge {
     private mutating func take(
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?,
         _ excluded: Exclusions, isResting: Bool
-    ) {
+    ) throws {
         if excluded.target {
             leaveExcluded(target, base)
             if side == .both, !excluded.source { collisions.append(target.path) }
@@ -202,7 +205,7 @@ package struct TreeMerge {
         } else {
             switch side {
             case .both: takeBoth(source, target, base, isResting: isResting)
-            case .left: takeArrival(source, base)
+            case .left: try takeArrival(source, base)
             case .right: if !isProtected(target.path) { takeDeparture(target, base) }
             }
         }
@@ -284,7 +287,7 @@ package struct TreeMerge {
                 ?? (isResting || policy.identityTellsContent)
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
-            arrivals.append((file, base, source.isListed))
+            addArrival(source, file, base)
             departures.append((target.file(at: file.path), base))
             if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
             return
@@ -338,8 +341,19 @@ package struct TreeMerge {
             && (policy.targetIsBase || !policy.isStale(base, source, target))
     }
 
-    private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) {
-        arrivals.append((source.file, base, source.isListed))
+    private mutating func addArrival(_ source: some EntryStream, _ file: File, _ base: BaseEntry?) {
+        arrivals.append((file, base?.status.identity == file.identity, source.isListed))
+    }
+
+    private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {
+        // A plan takes up to 250 bytes of each, and the path.
+        arrivalBytes += 250 + source.withPathBytes(\.count)
+        guard arrivalBytes < policy.arrivalMemory else {
+            throw SyncError(
+                .refused,
+                "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")
+        }
+        addArrival(source, source.file, base)
         guard source.status.type == .directory else { return }
         unsettled.append(source.path)
         if !source.isListed { unlisted = source.path }

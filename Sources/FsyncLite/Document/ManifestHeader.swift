@@ -12,6 +12,8 @@ public struct ManifestHeader: Hashable, Sendable {
     public var revision = 0
     /// When the last scan began, on the clock that stamps files and on the kernel's.
     package var scanned: Scan?
+    /// The same on the clocks of the source's machine; nil where that is this one.
+    package var sourceScanned: Scan?
     /// The time spans of earlier commits, from which entries may lack a change time in the target.
     package var commits: [Range<Timestamp>] = []
     /// The directories that inodes and birth times belong to: the sources of a mirror, or the tree itself if it was only
@@ -61,7 +63,7 @@ public struct ManifestHeader: Hashable, Sendable {
     public struct Source: Hashable, Sendable {
         /// The directory of the target that is its mirror; nil if that is the target itself.
         public var name: String?
-        /// The root as the user gave it, for display.
+        /// The root as the user gave it, for display; that of another machine as `host:path`.
         public var path: [UInt8]
         /// The identity of the root directory.
         public var identity: FileIdentity
@@ -74,6 +76,9 @@ public struct ManifestHeader: Hashable, Sendable {
             self.identity = identity
             self.fileSystem = fileSystem
         }
+
+        /// It is on another machine: its path begins with the host.
+        public var isRemote: Bool { path.first != UInt8(ascii: "/") }
 
         /// Whether both paths are the same, but for `.` and slashes.
         func isSpelled(like other: Source) -> Bool {
@@ -167,6 +172,12 @@ extension ManifestHeader {
             [
                 Field("scanned", .time, \.time), Field("boot", .text, \.clock.boot),
                 Field("uptime_ms", .integer, \.clock.uptime),
+            ])
+        + Field.part(
+            \.sourceScanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
+            [
+                Field("source_scanned", .time, \.time), Field("source_boot", .text, \.clock.boot),
+                Field("source_uptime_ms", .integer, \.clock.uptime),
             ])
         + [
             Field("commits", .spans, get: { $0.commits.nonEmpty }, set: { $0.commits = $1 })

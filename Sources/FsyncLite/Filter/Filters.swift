@@ -30,9 +30,12 @@ public struct Filters: Hashable, Sendable {
         list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !staysOnFileSystem && sizes.isEmpty
     }
 
+    /// The decisions depend on what directories hold.
+    var readDirectories: Bool { ignoreFileName != nil || excludesCaches || staysOnFileSystem }
+
     /// The filters depend on more than paths, so they may decide otherwise about the same path later.
     var dependOnTree: Bool {
-        ignoreFileName != nil || excludesCaches || staysOnFileSystem || !sizes.isEmpty
+        readDirectories || !sizes.isEmpty
     }
 
     /// Adds a pattern literally: `#` and trailing spaces have no special meaning, as on git's command line.

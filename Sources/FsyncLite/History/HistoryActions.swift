@@ -31,7 +31,7 @@ extension HistoryRecord {
         _ name: StaticString, _ actions: some Collection<UndoEntry>, in document: inout DocumentWriter,
         to sink: inout some ByteSink & ~Copyable
     ) throws {
-        var keys = Keys()
+        var keys = Keys(minimumCapacity: actions.count)
         try document.array(name, of: actions, to: &sink) { text, action in
             guard action.fault == nil, keys.insert(action, among: actions) else {
                 throw SyncError(
@@ -46,8 +46,12 @@ extension HistoryRecord {
 
     /// Finds an entry that is there twice.
     private struct Keys {
-        private var hashes: Set<Int> = []
+        private var hashes: Set<Int>
         private var count = 0
+
+        init(minimumCapacity: Int = 0) {
+            hashes = Set(minimumCapacity: minimumCapacity)
+        }
 
         /// - Parameter actions: all entries so far, or more.
         /// - Returns: false for a second entry of its verb and path.

@@ -165,7 +165,8 @@ struct Retention {
         guard let history = try state.history() else { return }
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
         let leftovers = [
-            TransactionEntry.manifest, TransactionEntry.reservedSpace, TransactionEntry.log,
+            TransactionEntry.manifest, TransactionEntry.oldManifest, TransactionEntry.reservedSpace,
+            TransactionEntry.log,
             TransactionEntry.record,
         ]
         let holders = Set(steps.flatMap(\.header.holders))

@@ -20,29 +20,8 @@ package struct SnapshotTree: Sendable {
     /// Uncovered entries that came since: from the history, or as new ones.
     let returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>)
 
-    /// One name, in the present tree, of a file that has names in the earlier tree.
-    private struct Sharer: Comparable {
-        /// The recorded status of the file.
-        let recorded: FileStatus
-        /// Its status in the earlier tree.
-        let then: FileStatus
-        private let rank: Int
-
-        /// - Parameters:
-        ///   - isOfBoth: the earlier tree has this name too.
-        ///   - isCovered: false for an uncovered entry, whose identity is that of the target's object: the source may
-        ///     have changed since.
-        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ isCovered: Bool) {
-            (self.recorded, self.then) = (recorded, then)
-            rank = (isCovered ? 2 : 0) + (isOfBoth ? 1 : 0)
-        }
-
-        static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
-        static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
-    }
-
     /// The wanted part of the tree.
-    private struct Scope: Sendable {
+    struct Scope: Sendable {
         var paths: [RelativePath]
         var above: Set<RelativePath> = []
         var withoutRest: Bool
@@ -66,165 +45,13 @@ package struct SnapshotTree: Sendable {
         scope = Scope(
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
-
-        // Uncovered entries edited since are not restored, except directories of restored entries.
-        let needed = Set(
-            changes.entries.values.filter {
-                !$0.isCovered && $0.location.isInState && !$0.location.isLost
-            }.flatMap { $0.file.path.ancestors })
-        var found = changes.entries
-        found.remove(where: { entry in
-            let path = entry.file.path
-            return path.isInState || path.isRoot
-                || !(entry.isCovered || !entry.location.isLost || needed.contains(path))
-        })
-        var uncovered = Set(found.values.filter { !$0.isCovered }.map(\.file.path))
-        if !withUncovered {
-            // A displaced one that is named is wanted nevertheless, with all below it, and needs its directories.
-            let named = uncovered.intersection(paths).filter { found[$0]?.location.isInState ?? false }
-            let wanted = named.union(named.lazy.flatMap(\.ancestors))
-            for path in uncovered where !wanted.contains(path) && !path.isBelow(anyOf: named) {
-                found[path] = nil
-            }
-        }
-        var recovered: [RelativePath: RelativePath] = [:]
-        var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
-        // Names of files that have other names in the tree, by the target's inode; the manifest identifies the file.
-        let linkedThen = Dictionary(
-            uniqueKeysWithValues: found.values.filter { $0.file.linkCount > 1 }.map { ($0.file.path, $0) })
-        let copies = linkedThen.isEmpty ? [:] : try SnapshotTree.copies(of: linkedThen, changes, present())
-        func inodeNow(_ inode: UInt64) -> UInt64 {
-            let original = changes.original(of: inode)
-            return copies[original] ?? original
-        }
-        let held = Set(linkedThen.values.lazy.map { inodeNow($0.file.status.inode) })
-        let present = try present()
-        var sharers: [UInt64: Sharer] = [:]
-        var presentAbove: Set<RelativePath> = []
-        var missing = Set(paths)
-        var cursor = Cursor(touched)
-        while try present.advance() {
-            let isCovered = !present.marks.contains(.uncovered)
-            var status = present.status
-            if !isCovered { (status.inode, status.created) = (present.targetInode, CommitSpans.unexamined) }
-            let key = changes.original(of: present.targetInode)
-            if held.contains(key) {
-                let before = changes.pathBefore(of: present.path)
-                let entry = before.flatMap { found[$0] }
-                let then = entry?.location == present.path ? entry?.file.status : before.map { _ in status }
-                let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, isCovered)
-                if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
-            }
-            if scope.above.contains(present.path) { presentAbove.insert(present.path) }
-            guard cursor.covers(present.path) else {
-                if isCovered { missing.remove(present.path) }
-                continue
-            }
-            guard let path = changes.pathBefore(of: present.path) else {
-                if !isCovered { returned.new.insert(present.path) }
-                continue
-            }
-            guard !path.isInState else {
-                if !isCovered { returned.fromHistory.insert(present.path) }
-                continue
-            }
-            if !isCovered {
-                guard let entry = found[path], entry.location == present.path else { continue }
-                guard entry.isCovered else {
-                    // It was uncovered then too, and stays. Entries restored elsewhere in it get a new directory
-                    // there.
-                    if path != present.path, needed.contains(path) {
-                        found[path]?.location = .lost
-                    } else {
-                        found[path] = nil
-                        uncovered.remove(path)
-                    }
-                    continue
-                }
-                recovered[present.path] = path
-            }
-            missing.remove(path)
-            if var entry = found[path] {
-                let digest = entry.file.digest
-                entry.file = entry.file.asRecorded(of: status)
-                if entry.location == present.path, present.digest != digest { entry.file.digest = nil }
-                found[path] = entry
-            } else if path != present.path, !uncovered.contains(path) {
-                found[path] = ReverseDelta.Entry(file: present.file.moved(to: path), location: present.path)
-            }
-        }
-        missing = missing.filter { !found.contains($0) }
-        if let path = missing.min() {
-            throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
-        }
-        // All names of the file are displaced, some as those of a clone.
-        for entry in found.values where !held.isEmpty && entry.location.isInState {
-            let inode = inodeNow(entry.file.status.inode)
-            if inode != entry.file.status.inode, held.contains(inode), sharers[inode] == nil {
-                let status = entry.file.status
-                sharers[inode] = Sharer(recorded: status, then: status, isOfBoth: true, entry.isCovered)
-            }
-        }
-        if !sharers.isEmpty {
-            found.update { entry in
-                // The inode may have been reused by another file.
-                guard entry.location.isInState || recovered[entry.location] != nil,
-                    let sharer = sharers[
-                        entry.location.isInState
-                            ? inodeNow(entry.file.status.inode)
-                            : changes.original(of: entry.file.status.inode)],
-                    sharer.then.isFile(like: entry.file.status)
-                else { return nil }
-                var entry = entry
-                entry.file = entry.file.asRecorded(of: sharer.recorded)
-                return entry
-            }
-        }
-        let linked = Dictionary(
-            found.values.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
-            uniquingKeysWith: max)
-        self.linked = linked
-        let scope = scope
-        self.recovered = recovered.filter { scope.contains($0.value) }.compactMapValues {
-            found[$0]?.file.identity
-        }
-        (self.uncovered, self.returned) = (uncovered, returned)
-        // The scope has most of them.
-        found.remove(where: { entry in
-            let path = entry.file.path
-            return !scope.contains(path)
-                && !(scope.above.contains(path) && (withoutRest || !presentAbove.contains(path)))
-        })
-        found.update { known in
-            var entry = known
-            var status = entry.file.status.asNameOf(linked)
-            // The object holds other content by now.
-            if entry.location.isLost { (status.inode, status.created, status.links) = (0, nil, 1) }
-            // What also stays at its present location is copied.
-            if !withoutRest, !entry.location.isInState, !scope.contains(entry.location) {
-                (status.inode, status.created, status.links) = (0, nil, 1)
-            }
-            entry.file = entry.file.with(status)
-            return entry == known ? nil : entry
-        }
-        changed = found.sorted
+        var builder = SnapshotTreeBuilder(changes, scope, withUncovered: withUncovered)
+        if builder.hasLinkedFiles { try builder.findCopies(in: present()) }
+        try builder.follow(present(), touched)
+        builder.joinNames()
+        (uncovered, returned, recovered) = (builder.uncovered, builder.returned, builder.recoveredIdentities)
+        (changed, linked) = builder.finish()
         self.changes = changes.withoutFiles
-    }
-
-    /// By the last known inode of a file, the inode of the copy that an exchange has made since.
-    private static func copies(
-        of linked: [RelativePath: ReverseDelta.Entry], _ changes: ReverseDelta,
-        _ present: some EntryStream
-    ) throws -> [UInt64: UInt64] {
-        let paths = Dictionary(linked.lazy.map { ($1.location, $0) }, uniquingKeysWith: { $1 })
-        var copies: [UInt64: UInt64] = [:]
-        while try present.advance() {
-            guard let path = paths[present.path], let entry = linked[path] else { continue }
-            let seen = changes.original(of: entry.file.status.inode)
-            let now = changes.original(of: present.targetInode)
-            if seen != now { copies[seen] = now }
-        }
-        return copies
     }
 
     /// The location of an entry's content, below the target's root.
@@ -270,7 +97,7 @@ package struct SnapshotTree: Sendable {
     }
 
     /// Follows the touched paths as the manifest is read.
-    fileprivate struct Cursor {
+    struct Cursor {
         private let touched: PackedList<TouchedCoding>
         private var index = 0
         private var above: RelativePath?
@@ -366,22 +193,10 @@ extension FileStatus {
     }
 
     /// Restores the link count of a file that had more names in the earlier tree.
-    fileprivate func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
+    func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
         guard type != .directory, let names = linked[inode], names > links else { return self }
         var status = self
         status.links = names
         return status
-    }
-}
-
-extension File {
-    /// The same entry with the source's identity, marked as unexamined: it was not compared with the source's present
-    /// content.
-    fileprivate func asRecorded(of source: FileStatus) -> File {
-        var status = status
-        (status.inode, status.created, status.changed) = (
-            source.inode, source.created, CommitSpans.unexamined
-        )
-        return with(status)
     }
 }

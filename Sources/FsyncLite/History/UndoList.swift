@@ -42,8 +42,9 @@ package struct UndoList: RandomAccessCollection, Sendable {
             items.append(
                 Item(origin: origin, index: UInt32(index), object: object.map { UInt32($0) } ?? .max))
         }
-        if let root = plan.root, root.changesAttributes { add(.root, 0, isSocket: false) }
         let (matches, deleted, created) = (difference.matches, difference.deleted, difference.created)
+        items.reserveCapacity(matches.count + deleted.count + created.count + 1)
+        if let root = plan.root, root.changesAttributes { add(.root, 0, isSocket: false) }
         for index in matches.indices {
             // Source and target are of one type.
             let head = matches.head(at: index)

@@ -68,7 +68,9 @@ public struct Tree: Sendable {
 
     /// The state of a target without an unfinished commit; nil for any other directory.
     private static func state(of path: [UInt8]) throws -> StateDirectory? {
-        guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory()) else { return nil }
+        guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory().asTarget()) else {
+            return nil
+        }
         guard try !state.hasJournal() else { throw SyncError.pendingCommit(path) }
         return state
     }

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The attributes of a file that are mirrored besides content, type, mode and modification time. By default all of
-/// them.
+/// The attributes of a file that are mirrored besides content, type and modification time. By default all of them.
 public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -20,12 +19,24 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     /// Holes in files.
     public static let holes = MirroredAttributes(rawValue: 16)
 
-    public static let all: MirroredAttributes = [.owner, .xattrs, .acls, .hardLinks, .holes]
+    /// Permissions; left out only where the target's file system holds none.
+    public static let mode = MirroredAttributes(rawValue: 32)
+
+    /// Owner and time of symlinks; left out only where the target's file system cannot set them.
+    public static let symlinks = MirroredAttributes(rawValue: 64)
+
+    /// Extended attributes of `trusted` and `security`; left out only where the target's file system keeps none.
+    public static let privilegedXattrs = MirroredAttributes(rawValue: 128)
+
+    public static let all: MirroredAttributes = [
+        .owner, .xattrs, .acls, .hardLinks, .holes, .mode, .symlinks, .privilegedXattrs,
+    ]
 
     /// The names in JSON documents.
     static let names: [(MirroredAttributes, String)] = [
         (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"), (.hardLinks, "hard_links"),
-        (.holes, "holes"),
+        (.holes, "holes"), (.mode, "mode"), (.symlinks, "symlink_attributes"),
+        (.privilegedXattrs, "root_xattrs"),
     ]
 
     static func named(_ name: String) -> MirroredAttributes? { names.first { $0.1 == name }?.0 }
@@ -36,19 +47,30 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     /// The ones of these that a target may be unable to hold.
     var omittable: Omissions {
         let parts: [(MirroredAttributes, Omissions)] = [
-            (.owner, .owner), (.xattrs, .xattrs), (.acls, .acls), (.hardLinks, .links),
+            (.owner, .owner), (.xattrs, .xattrs), (.acls, .acls), (.hardLinks, .links), (.mode, .mode),
         ]
         return parts.reduce(Omissions.all) { contains($1.0) ? $0 : $0.subtracting($1.1) }
     }
 
+    /// The ones of these that a target's file system holds.
+    func held(by capabilities: FileSystemCapabilities) -> MirroredAttributes {
+        let parts: [(MirroredAttributes, FileSystemCapabilities.Features)] = [
+            (.owner, .owners), (.mode, .permissions), (.xattrs, .xattrs), (.acls, .acls),
+            (.hardLinks, .hardLinks), (.symlinks, .symlinkAttributes), (.privilegedXattrs, .privilegedXattrs),
+        ]
+        return parts.reduce(self) { capabilities.held.contains($1.1) ? $0 : $0.subtracting($1.0) }
+    }
+
     /// Whether an extended attribute is mirrored. The manifest records the others too, as the target has them.
     func contains(_ attribute: ExtendedAttributes.Attribute) -> Bool {
-        contains(attribute.isACL ? .acls : .xattrs)
+        guard !attribute.isACL else { return contains(.acls) }
+        return contains(.xattrs) && (contains(.privilegedXattrs) || attribute.name.starts(with: "user.".utf8))
     }
 
     /// The selection for the file system's calls.
     var extended: ExtendedAttributes.Selection {
         ExtendedAttributes.Selection(
-            plain: contains(.xattrs), acls: contains(.acls), privileged: Account.isRoot)
+            plain: contains(.xattrs), acls: contains(.acls),
+            privileged: Account.isRoot && contains(.privilegedXattrs))
     }
 }

@@ -74,6 +74,15 @@ extension SyncError {
         SyncError(.pending, path: target, "an apply has changed it meanwhile; run the command once more")
     }
 
+    private static let untrusted = "anybody may have written this journal, for all that the file system shows"
+
+    static func untrustedState(_ path: [UInt8]) -> SyncError {
+        SyncError(.pending, path: path, "\(untrusted), and root follows it only with recover --trust-state")
+    }
+
+    /// The journal was not followed, for anybody may have written it.
+    public var isOfTrust: Bool { message.hasPrefix(SyncError.untrusted) }
+
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
         SyncError(
             .pending, path: target,

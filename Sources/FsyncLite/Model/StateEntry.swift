@@ -25,6 +25,10 @@ enum StateEntry: String, CaseIterable {
     case rootTime = "root-time"
     case compared
     case activity
+    /// On a file system that is not complete: who writes.
+    case lock
+    /// There: the transaction whose objects have all left their places.
+    case phase2
 
     var type: FileType {
         switch self {
@@ -42,6 +46,8 @@ enum StateEntry: String, CaseIterable {
 /// The names in a transaction's directory, `stage/TX` and later `history/TX`, besides the numbered slot directories.
 enum TransactionEntry {
     static let manifest = StateEntry.manifest.name
+    /// The old manifest, where two names cannot be exchanged.
+    static let oldManifest = FileName("manifest.old.json")
     /// In an exchange: the new tree, then the old one.
     static let tree = FileName("tree")
     static let conflicts = FileName("conflicts")

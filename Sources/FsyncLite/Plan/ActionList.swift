@@ -65,6 +65,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
             isReplaced[index] = true
             return UInt32(index)
         }
+        items.reserveCapacity(matches.count + created.count + deleted.count + 1)
         if let root, root.changesAttributes { items.append(Item(origin: .root)) }
 
         // Moved directories above the present path, as indices of their actions.

@@ -72,6 +72,8 @@ struct GuardFacts {
     /// names.
     var topCounts: [RelativePath: (source: Int, target: Int)] = [:]
     var info: FileSystemInfo
+    /// Of a file system that is not complete.
+    var capabilities: FileSystemCapabilities?
     /// Files are linked and need no room.
     var linksFiles = false
     /// Bytes of content to copy, where the statuses of the source do not have them.
@@ -93,11 +95,6 @@ struct GuardFacts {
     var collisions: [(RelativePath, RelativePath)]
     /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath]
-
-    /// File systems whose renames, inode numbers and syncs keep the commit's promises.
-    static let trusted: Set<String> = ["ext4", "xfs", "btrfs", "tmpfs"]
-    /// File systems that keep them if the probe before the stage agrees.
-    static let probed: Set<String> = ["zfs", "f2fs", "bcachefs"]
 
     /// - Parameter state: the path of the state of a target that has another name now.
     static func renamed(_ state: [UInt8]) -> String {
@@ -318,10 +315,12 @@ struct GuardFacts {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
         func refuse(_ reason: String) { found.append(Refusal(reason)) }
-        if !GuardFacts.trusted.contains(info.name), !GuardFacts.probed.contains(info.name) {
-            refuse(
-                "the target's file system, \(info.name), cannot keep the promise of all or nothing; "
-                    + "use ext4, xfs, btrfs or tmpfs")
+        if let capabilities, !options.allowsWeakCommit {
+            found.append(
+                Refusal(
+                    "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
+                        + capabilities.lacks.joined(separator: ", "),
+                    option: "--weak-commit"))
         }
         if info.isReadOnly { refuse("the target's file system is mounted read-only") }
         guard givingWay == nil else { return found }

@@ -71,7 +71,10 @@ extension OperationGraph {
         }
 
         init(_ difference: Difference, _ objects: [Object]) {
-            self.init(objects)
+            items.reserveCapacity(
+                objects.count + 2 * difference.matches.count + difference.created.count
+                    + difference.deleted.count)
+            for object in objects { append(object) }
             (matches, deletions) = (difference.matches, difference.deleted)
         }
 

@@ -36,6 +36,8 @@ package struct OperationGraph: Sendable {
     /// Free slots, by the project of their directory.
     private var slots: [UInt32?: Range<Int>] = [:]
     private let projects: [RelativePath: UInt32]
+    /// Nothing trades places: all that leaves has left before anything arrives.
+    private let isWeak: Bool
     /// Directories and files with several names that have operations, and those that keep their location.
     private var explicitByOld: [RelativePath: Int] = [:]
     private var explicitByNew: [RelativePath: Int] = [:]
@@ -46,11 +48,14 @@ package struct OperationGraph: Sendable {
     ///   - root: the status of the target's root, and what it becomes.
     ///   - transaction: the name of the transaction's directory.
     ///   - projects: of directories that hand one down, by their new path.
+    ///   - isWeak: for a file system on which no two names can be exchanged.
     ///   - first: by which arrivals have been staged already.
     package init(
         _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
-        replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], after first: OperationGraph? = nil
+        replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], isWeak: Bool = false,
+        after first: OperationGraph? = nil
     ) {
+        self.isWeak = isWeak
         slotDirectories = first?.slotDirectories ?? []
         self.projects = projects
         objects = ObjectList(difference, OperationGraph.ownObjects(transaction))
@@ -71,7 +76,7 @@ package struct OperationGraph: Sendable {
         exchanging target: FileName, root: (old: Attributes, new: Attributes), seen: FileStatus,
         transaction: FileName, replacesManifest: Bool
     ) {
-        projects = [:]
+        (projects, isWeak) = ([:], false)
         let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.tree)
         let location = Location(parent: OperationGraph.root, name: target)
         objects = ObjectList(
@@ -265,7 +270,7 @@ package struct OperationGraph: Sendable {
         var exchanges = OperationList()
         var isExchanged = [Bool](repeating: false, count: objects.count)
         let staged = stagedEntries
-        for index in staged.indices {
+        for index in staged.indices where !isWeak {
             guard let object = staged.object(at: index),
                 let other = replaceable.object(at: object, objects)
             else { continue }
@@ -325,7 +330,12 @@ package struct OperationGraph: Sendable {
         objects.append(Object(slot: slot, new: location))
         let new = objects.count - 1
         manifest = new
-        if replacing {
+        if replacing, isWeak {
+            let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.oldManifest)
+            objects.append(Object(old: location, slot: slot))
+            operations.insert(.detach(objects.count - 1), at: 0)
+            operations.append(.attach(new))
+        } else if replacing {
             objects.append(Object(old: location, slot: slot))
             operations.append(.exchange(new, with: objects.count - 1))
         } else {

@@ -17,6 +17,9 @@ public struct Plan: Sendable {
     /// The ids of the snapshots that no retention rule keeps afterwards, where that was computed.
     public internal(set) var expiring: [String] = []
 
+    /// What the target's file system can do; nil for one on which a commit keeps all promises.
+    public internal(set) var fileSystem: FileSystemCapabilities?
+
     /// The commit swaps in a complete new tree.
     public internal(set) var exchanges = false
 

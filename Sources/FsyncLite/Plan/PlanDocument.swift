@@ -21,7 +21,8 @@ package struct PlanDocument {
         try document.array("actions", of: plan.actions, to: &sink) { $0.action($1) }
         try end(
             &document, plan.summary, plan.notes, plan.problems, plan.refusals,
-            history: [("gives_way", plan.givingWay), ("expires", plan.expiring)], to: &sink)
+            history: [("gives_way", plan.givingWay), ("expires", plan.expiring)], on: plan.fileSystem,
+            to: &sink)
     }
 
     package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
@@ -31,7 +32,7 @@ package struct PlanDocument {
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
             history: [("gave_way", report.gaveWay), ("expired_labels", report.expiredLabels)],
-            error: report.error, to: &sink)
+            error: report.error, on: report.fileSystem, to: &sink)
     }
 
     private func begin(_ format: String) -> DocumentWriter {
@@ -45,7 +46,7 @@ package struct PlanDocument {
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
         _ refusals: [Refusal], history: [(key: StaticString, names: [String])], error: SyncError? = nil,
-        to sink: inout some ByteSink & ~Copyable
+        on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in
             text.path(problem.path)
@@ -63,6 +64,10 @@ package struct PlanDocument {
         document.beginTrailer()
         document.text.field("notes", notes)
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
+        if let fileSystem {
+            document.text.key("file_system")
+            document.text.fileSystem(fileSystem)
+        }
         if let error { document.text.field("error", error.description) }
         document.text.key("summary")
         document.text.summary(summary)
@@ -120,6 +125,17 @@ extension JSONText {
         if let link = action.link { field("link", "link_base64", link.bytes[...]) }
         if let entries = action.entries { field("entries", entries) }
         field("causes", action.causes.names)
+    }
+
+    /// What holds on a target.
+    package mutating func fileSystem(_ capabilities: FileSystemCapabilities) {
+        beginObject()
+        field("name", capabilities.name)
+        field("commit", capabilities.isComplete ? "complete" : "weak")
+        field("lacks", capabilities.lacks)
+        field("does_not_hold", FileSystemCapabilities.Features.all.subtracting(capabilities.held).words)
+        field("nanoseconds_between_times", capabilities.timeStep)
+        endObject()
     }
 
     mutating func summary(_ summary: ActionSummary) {

@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 
 /// How an apply ended, and what it did.
 public struct Report: Sendable {
@@ -24,6 +25,8 @@ public struct Report: Sendable {
     public var refusals: [Refusal] = []
     /// The commit was, or would have been, an exchange.
     public internal(set) var exchanges = false
+    /// What the target's file system can do; nil for one on which a commit keeps all promises.
+    public internal(set) var fileSystem: FileSystemCapabilities?
     /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
     public var gaveWay: [String] = []
     /// The labels of snapshots that no rule of retention kept any more.
@@ -50,6 +53,7 @@ public struct Report: Sendable {
         problems = plan.problems
         refusals = plan.refusals
         exchanges = plan.exchanges
+        fileSystem = plan.fileSystem
         self.error = error
     }
 }

@@ -71,8 +71,10 @@ public struct SavedPlan: Hashable, Sendable {
         guard let basis = plan.basis, plan.refusals.isEmpty else {
             throw SyncError(.refused, "a plan that is refused is not saved")
         }
+        let isRemote = try? Endpoint(source) != nil
         self.init(
-            source: try LocalFile(bytes: source).absolute(), target: try LocalFile(bytes: target).absolute(),
+            source: isRemote == true ? source : try LocalFile(bytes: source).absolute(),
+            target: try LocalFile(bytes: target).absolute(),
             saved: .now, options: options, basis: basis, steps: SavedPlan.steps(of: plan),
             unchanged: plan.summary.unchanged, givingWay: plan.givingWay)
     }

@@ -67,7 +67,7 @@ extension SavedPlan {
     private static let header: [Field<SavedPlan>] = [
         Field("saved", .time, \.saved),
         Field("source", base64: "source_base64", .bytes, \.source).requiring(notFromTop) {
-            isFromTop($0.source)
+            isFromTop($0.source) || isRemote($0.source)
         },
         Field("target", base64: "target_base64", .bytes, \.target).requiring(notFromTop) {
             isFromTop($0.target)
@@ -84,6 +84,9 @@ extension SavedPlan {
     ]
 
     private static let notFromTop: StaticString = "source and target are paths from the top"
+    private static func isRemote(_ path: [UInt8]) -> Bool {
+        if case .success(.some) = Result(catching: { try Endpoint(path) }) { true } else { false }
+    }
     private static func isFromTop(_ path: [UInt8]) -> Bool {
         path.first == UInt8(ascii: "/") && !path.contains(0)
     }

@@ -29,6 +29,9 @@ public struct SyncOptions: Hashable, Sendable {
     /// With `exchanges`: share blocks of unchanged files instead of linking them.
     public var clonesUnchanged = false
 
+    /// Write also to a file system that lacks what a commit needs to be all or nothing after a power cut.
+    public var allowsWeakCommit = false
+
     /// What is mirrored besides content, type, mode and modification time.
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time are equal, even if the manifest vouches for them.

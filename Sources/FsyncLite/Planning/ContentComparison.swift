@@ -13,11 +13,13 @@ final class ContentComparison {
     private(set) var problems: [Problem] = []
 
     init(
-        source: Directory, target: Directory, threads: Int, log: ComparisonLog,
+        source: any ContentSource, target: Directory, threads: Int, log: ComparisonLog,
         key: @escaping (Match) -> Digest?, monitor: any Monitor
     ) {
         (self.log, self.key, self.monitor) = (log, key, monitor)
-        pipeline = FilePipeline(threads: threads, filesPerItem: 2) { FileComparer(source, target, monitor) }
+        pipeline = FilePipeline(threads: threads, filesPerItem: source.directory == nil ? 1 : 2) {
+            FileComparer(source, target, monitor)
+        }
     }
 
     /// Ends all threads.

@@ -3,16 +3,14 @@ import FileSystem
 
 /// A directory as it is now, with its filters.
 struct DirectorySource: PlanSource {
-    let contents: ContentSource
-    let identities: [ManifestHeader.Source]
+    private let tree: any SourceTree
     let options: SyncOptions
     private let root: TargetRoot
     private let log: ComparisonLog
     private let monitor: any Monitor
-    /// Of each source.
-    private let infos: [FileSystemInfo]
     private let scanned: ManifestHeader.Scan
-    private let decide: Filters.Decisions
+    /// The filters' decisions, once the scan has begun.
+    private var decide: Filters.Decisions = { _, _, _ in .includedByDefault }
     private let targetFileSystem: String?
     /// The target's manifest was requested in place of a scan.
     private let trustsManifest: Bool
@@ -22,6 +20,8 @@ struct DirectorySource: PlanSource {
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
     private var findings = TreeScan.Findings()
+    /// Entries that the target cannot hold.
+    private let leftOut = LeftOutEntries()
     private var problems: [Problem] = []
     private var passedOver: [RelativePath] = []
     private var isRecordOutdated = false
@@ -29,45 +29,40 @@ struct DirectorySource: PlanSource {
     /// Number of files that were read only for a moved change time, and were equal.
     private var movedTimes = 0
 
-    private var directory: Directory { contents.root }
+    var contents: any ContentSource { tree }
+    var identities: [ManifestHeader.Source] { tree.facts.identities }
     private var header: ManifestHeader? { manifest?.header }
     private var attributes: MirroredAttributes { options.settableAttributes }
     /// Comparisons are requested; results of earlier runs do not count.
     private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
-        _ source: MirrorSource, _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
+        _ source: any SourceTree, _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
         _ monitor: any Monitor, trustsManifest: Bool
     ) throws {
         scanned = try ManifestHeader.Scan.now()
-        let directory = try source.open()
-        for root in directory.roots where try root.holdsUnfinishedCommit() {
-            throw SyncError.pendingCommit(root.path)
+        tree = source
+        var options = options
+        if let capabilities = root.capabilities {
+            options.attributes = options.attributes.held(by: capabilities)
         }
-        contents = ContentSource(directory)
-        let infos = try directory.roots.map { try FileSystemInfo(of: $0) }
-        identities = try zip(source.directories, zip(directory.roots, infos)).map { source, root in
-            ManifestHeader.Source(
-                name: source.name, path: try LocalFile(bytes: source.path).absolute(),
-                identity: try root.0.status().identity, fileSystem: root.1.identifier)
-        }
-        decide = try options.filters.decisions(in: directory)
-        (self.root, self.options, self.log, self.monitor, self.infos) = (root, options, log, monitor, infos)
+        (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest
     }
 
     /// Change times and inodes of the sources tell something.
-    private var keepsIdentity: Bool { infos.allSatisfy(\.keepsIdentity) }
+    private var keepsIdentity: Bool { tree.facts.keepsIdentity.allSatisfy(\.self) }
 
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
         manifest.map { ($0.header, $0.summary) }
     }
 
     func planWithoutScan() throws -> Plan? {
-        var refusals = try Preconditions.refusals(directory, root, options)
-        if !keepsIdentity, let weak = zip(identities, infos).first(where: { !$0.1.keepsIdentity })?.0,
-            infos.contains(where: \.keepsIdentity)
+        var refusals = try Preconditions.refusals(
+            { try tree.overlaps(with: $0, isThere: $1) }, root, options)
+        let keepsIdentity = tree.facts.keepsIdentity
+        if let weak = zip(identities, keepsIdentity).first(where: { !$0.1 })?.0, keepsIdentity.contains(true)
         {
             refusals.append(
                 Refusal(
@@ -90,7 +85,8 @@ struct DirectorySource: PlanSource {
         policy.attributes = attributes
         policy.deletesExcluded = options.deletesExcluded
         policy.suspects = options.repairs
-        policy.foldsNames = try root.anchor().foldsNames()
+        policy.folding = try root.anchor().foldsNames() ? [.ofCase, .ofForms] : []
+        policy.adapt(to: root.capabilities)
         policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
@@ -106,27 +102,31 @@ struct DirectorySource: PlanSource {
                     || options.deletesExcluded
             } ?? false
         policy.earlierFilters = header.flatMap { Filters($0.filters) }
-        policy.racyCheck = try racyCheck()
+        policy.racyCheck = racyCheck()
         // Without a manifest, equal times do not mean equal content.
         policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // Inodes of another disk cannot be compared.
         let domains = IdentityDomains(
-            identities, on: try directory.roots.map { try $0.status().device },
-            recorded: header?.sources ?? [])
+            identities, on: tree.facts.devices, recorded: header?.sources ?? [])
         policy.followsIdentity = policy.usesIdentity && !domains.isEmpty
-        policy.countsTops = directory.isJoined
-        if directory.isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
+        policy.countsTops = isJoined
+        if isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
+        if tree.facts.isRemote { policy.arrivalMemory = HostProcess.memory / 2 }
         isTargetRecorded = trustsManifest && isTargetKnown(policy)
         policy.trustsTarget = isTargetRecorded
         return policy
     }
 
-    private func racyCheck() throws -> RacyCheck {
+    /// There are several sources, with names.
+    private var isJoined: Bool { identities.contains { $0.name != nil } }
+
+    private func racyCheck() -> RacyCheck {
+        let facts = tree.facts
         var check = RacyCheck(
-            scanned: scanned.time.fileTime, clock: scanned.clock,
-            window: max(RacyCheck.shortestWindow, try KernelClock.writebackDelay()))
-        check.previous = header?.scanned.map { ($0.time.fileTime, $0.clock) }
-        check.sharesClock = infos.allSatisfy(\.sharesClock)
+            scanned: facts.scanned.time.fileTime, clock: facts.scanned.clock,
+            window: max(RacyCheck.shortestWindow, facts.writebackDelay))
+        check.previous = (header?.sourceScanned ?? header?.scanned).map { ($0.time.fileTime, $0.clock) }
+        check.sharesClock = facts.sharesClock
         check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
         return check
     }
@@ -141,47 +141,54 @@ struct DirectorySource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
-        let (filters, threads, source, monitor) = (options.filters, options.threads, directory, monitor)
-        let trees = isTargetRecorded || root.directory == nil ? 1 : 2
-        let original = [root.original].compactMap(\.self)
-        let sourceScan = try BackgroundScan {
-            try TreeCursor(
-                source, .source.apart(from: original).prefetching(trees: trees, threads: threads),
-                filter: FilteredWalk(filters, source: source), monitor: monitor)
-        }
+        let sourceScan = try tree.scan(
+            options.filters, prefetching(.source.apart(from: [root.original].compactMap(\.self))), monitor)
+        let rules = try tree.rules()
+        decide = options.filters.decisions(by: rules)
+        defer { findings = sourceScan.findings }
+        guard let capabilities = root.capabilities else { return try scan(sourceScan, rules, into: &merge) }
+        return try scan(HeldEntries(sourceScan, in: capabilities, noting: leftOut), rules, into: &merge)
+    }
+
+    /// With the entries of the source.
+    private func scan(
+        _ source: some EntryStream, _ rules: DirectoryRules, into merge: inout TreeMerge
+    ) throws -> TreeScan.Findings? {
         if isTargetRecorded, let manifest {
             let decide = decide
             let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
-            try merge.run(source: sourceScan, target: target, manifest: nil as FileList?)
-            findings = sourceScan.findings
+            try merge.run(source: source, target: target, manifest: nil as FileList?)
             return nil
         }
         guard let directory = root.directory else {
-            try merge.run(source: sourceScan, target: FileList([]), manifest: manifest)
-            findings = sourceScan.findings
+            try merge.run(source: source, target: FileList([]), manifest: manifest)
             return nil
         }
-        let targetFilters = options.deletesExcluded ? Filters() : filters
-        let statuses = try source.roots.map { root in try root.status() }
+        let filters = options.deletesExcluded ? Filters() : options.filters
+        let scanOptions = try prefetching(.target.apart(from: tree.roots)).on(root.capabilities)
+        let monitor = monitor
         let targetScan = try BackgroundScan {
-            try TreeCursor(
-                directory, .target.apart(from: statuses).prefetching(trees: trees, threads: threads),
-                filter: FilteredWalk(targetFilters, source: source), monitor: monitor)
+            try TreeCursor(directory, scanOptions, filter: FilteredWalk(filters, rules), monitor: monitor)
         }
-        try merge.run(source: sourceScan, target: targetScan, manifest: manifest)
-        findings = sourceScan.findings
+        try merge.run(source: source, target: targetScan, manifest: manifest)
         return targetScan.findings
+    }
+
+    private func prefetching(_ scan: TreeScan.Options) -> TreeScan.Options {
+        let trees = isTargetRecorded || root.directory == nil ? 1 : 2
+        return scan.prefetching(trees: trees, threads: options.threads)
     }
 
     // MARK: Open decisions of the merge
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
-        problems = findings.problems
+        let unread = findings.problems + leftOut.problems
+        problems = unread
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
         // the next scan of the target.
-        difference.omit(findings.problems.map(\.path))
+        difference.omit(unread.map(\.path))
         try omitUnreadable(from: &difference)
         if options.keepsDeleted {
             for file in difference.keepDeleted()
@@ -226,21 +233,43 @@ struct DirectorySource: PlanSource {
         let racyCheck = isComparisonAsked ? nil : policy.racyCheck
         let sources = identities
         let contents = ContentComparison(
-            source: directory, target: target, threads: options.copyThreads,
+            source: tree, target: target, threads: tree.threads(options),
             log: log,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: sources) : nil
             }, monitor: monitor)
         defer { contents.close() }
-        let attributes = AttributeInspection(source: directory, target: target, policy.attributes.extended)
+        let attributes = AttributeInspection(
+            source: tree, target: target, policy.attributes.extended, monitor)
         let matches = difference.matches
+        // A request for each match would wait for the line each time.
+        let announces = tree.facts.isRemote
+        var (next, announced) = (matches.startIndex, 0)
+        func announce(_ match: Match) {
+            guard announced == 0 else {
+                announced -= 1
+                return
+            }
+            var following: [Match] = []
+            while next < matches.endIndex, following.count < 256 {
+                if matches.head(at: next).isOpen, matches[next].needsInspection {
+                    following.append(matches[next])
+                }
+                next += 1
+            }
+            attributes.announce(following)
+            announced = max(following.count - 1, 0)
+        }
         let moved = matches.indices.count {
             matches.head(at: $0).isOpen && matches[$0].needsContentComparison
                 && matches[$0].hasOnlyTimeMoved(policy)
         }
         do {
             try difference.settle(
-                inspect: { try attributes.attributes(of: $0.source, and: $0.target) },
+                inspect: { match in
+                    if announces { announce(match) }
+                    return try attributes.attributes(of: match.source, and: match.target)
+                },
                 lookUp: { try attributes.attributes(ofTarget: $0) },
                 compare: { try contents.compare($0) })
         } catch {
@@ -259,20 +288,23 @@ struct DirectorySource: PlanSource {
     /// Without root, finds unreadable files before anything is staged, so that the plan shows them and all are listed
     /// at once.
     private mutating func omitUnreadable(from difference: inout Difference) throws {
-        guard !Account.isRoot else { return }
-        let resolver = PathResolver(directory)
+        guard !tree.facts.isReadByRoot else { return }
+        let reader = tree.reader(monitor)
         var unreadable: [Problem] = []
-        for file in difference.arriving where file.isFile {
-            do throws(SystemError) {
-                guard let (directory, name) = try resolver.location(of: file.path) else { continue }
-                _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
-            } catch {
-                // The stage reports files that are gone by now.
-                guard error.errno == .accessDenied else { continue }
-                unreadable.append(
-                    Problem(path: file.path, code: .unreadable, message: error.errno.description))
+        var paths: [RelativePath] = []
+        func ask() throws {
+            // The stage reports files that are gone by now.
+            for (path, errno) in zip(paths, try reader.obstacles(to: paths)) {
+                guard let errno else { continue }
+                unreadable.append(Problem(path: path, code: .unreadable, message: errno.description))
             }
+            paths.removeAll(keepingCapacity: true)
         }
+        for file in difference.arriving where file.isFile {
+            paths.append(file.path)
+            if paths.count == 256 { try ask() }
+        }
+        try ask()
         difference.omit(unreadable.map(\.path))
         problems += unreadable
     }
@@ -284,9 +316,12 @@ struct DirectorySource: PlanSource {
     }
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
-        try Match.ofRoots(
-            options.repairs.isEmpty ? contents.rootFile(policy.attributes.extended) : nil, root, policy,
-            header)
+        var source = try options.repairs.isEmpty ? tree.rootFile(policy.attributes.extended) : nil
+        if let found = source?.extended, let target = root.directory {
+            source?.extended = try tree.facts.completing(
+                found, by: File(rootOf: target, .readable).extended)
+        }
+        return try Match.ofRoots(source, root, policy, header)
     }
 
     // MARK: Results
@@ -322,8 +357,9 @@ struct DirectorySource: PlanSource {
     private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
 
     func planned(_ plan: Plan) -> PlannedSync {
-        var planned = PlannedSync(plan, from: contents, identities, attributes: attributes, scanned: scanned)
+        var planned = PlannedSync(plan, from: tree, identities, attributes: attributes, scanned: scanned)
         planned.header = header
+        planned.sourceScanned = tree.facts.isRemote ? tree.facts.scanned : nil
         planned.isStep = isStep
         planned.isRecordOutdated = isRecordOutdated
         planned.passedOver = passedOver
@@ -333,7 +369,7 @@ struct DirectorySource: PlanSource {
 
     func describe(_ plan: inout Plan) {
         plan.take(problems)
-        if !directory.isJoined, let source = identities.first {
+        if !isJoined, let source = identities.first {
             plan.basis = Plan.Basis(
                 manifest: header?.id, source: source.identity, target: root.original?.identity)
         }
@@ -365,6 +401,9 @@ struct DirectorySource: PlanSource {
         if !keepsIdentity {
             notes.append(
                 "the source's file system keeps no change times or inodes: size and modification time decide")
+        }
+        if let capabilities = root.capabilities, options.allowsWeakCommit {
+            notes += capabilities.notes(leftOut: leftOut.kinds)
         }
         if options.attributes.contains(.owner), !attributes.contains(.owner) {
             notes.append("owners are left alone: only root can set them")

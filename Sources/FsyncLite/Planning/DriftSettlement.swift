@@ -19,7 +19,7 @@ extension Difference {
         settlement.keepStaying(in: &self, filters)
         var problems = settlement.settleMatches(in: &self)
         if isKept { problems += settlement.leaveMissing(in: &self) }
-        problems += try settlement.leaveLost(in: &self, look)
+        problems += try settlement.leaveLost(in: &self, filters, look)
         joinLinks()
         let displaced = settlement.displaced(in: self)
         problems += settlement.listed.map {
@@ -335,7 +335,8 @@ private struct DriftSettlement {
     ///
     /// - Returns: these files.
     mutating func leaveLost(
-        in difference: inout Difference, _ look: (RelativePath) throws -> FileStatus?
+        in difference: inout Difference, _ filters: Filters?,
+        _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
         func isThere(_ file: File) throws -> Bool {
             try look(tree.location(of: file.path))?.isFile(like: file.status) ?? false
@@ -361,7 +362,14 @@ private struct DriftSettlement {
         difference.matches.removeAll {
             lost.contains($0.source.path) && $0.target.path.isInState && !$0.target.path.isInSlot
         }
+        // What stays in their place may be left out by the filters that come back.
+        let excluded = Array(
+            difference.deleted.lazy.map(\.file).filter { file in
+                (lost.contains(file.path) || file.path.isBelow(anyOf: lost))
+                    && filters?.excludes(file.path, file.status.type) ?? false
+            })
         difference.omit(Array(lost))
+        difference.uncover(excluded.filter { difference.deleted.index(of: $0.path) == nil })
         kept.formUnion(lost)
         return lost.sorted().map { .lost($0) }
     }
@@ -384,6 +392,16 @@ private struct DriftSettlement {
         return [(staying, "stays"), (Array(going), "goes to the history")].compactMap { paths, verb in
             paths.min().map { "\(what) \(verb): \(Amount.list([$0.description], of: paths.count))" }
         }
+    }
+}
+
+extension Difference {
+    /// Records entries that stay as uncovered.
+    fileprivate mutating func uncover(_ files: [File]) {
+        guard !files.isEmpty else { return }
+        staying.formUnion(files.map(\.path))
+        matches.append(contentsOf: files.map { Match(source: $0, target: $0) })
+        matches.sort()
     }
 }
 

@@ -21,24 +21,22 @@ final class FileComparer: FileWorker {
         let problems: [Problem]
     }
 
-    private let source: PathResolver
+    private let source: any SourceReader
     private let target: PathResolver
-    private var announcedSource: AnnouncedFiles
     private var announcedTarget: AnnouncedFiles
     private let monitor: any Monitor
     private var problems: [Problem] = []
 
-    init(_ source: Directory, _ target: Directory, _ monitor: any Monitor) {
-        self.source = PathResolver(source)
+    init(_ source: any ContentSource, _ target: Directory, _ monitor: any Monitor) {
+        self.source = source.reader(monitor)
         self.target = PathResolver(target)
-        announcedSource = AnnouncedFiles(self.source)
         announcedTarget = AnnouncedFiles(self.target)
         self.monitor = monitor
     }
 
     func announce(_ items: [Item]) {
-        announcedSource.announce(
-            items.lazy.filter { FileComparer.sidesToRead($0).source }.map(\.match.source.path))
+        source.announce(
+            contents: items.filter { FileComparer.sidesToRead($0).source }.map(\.match.source.path))
         announcedTarget.announce(
             items.lazy.filter { FileComparer.sidesToRead($0).target }.map(\.match.target.path))
     }
@@ -77,14 +75,12 @@ final class FileComparer: FileWorker {
             let reads = FileComparer.sidesToRead(match)
             if let digest = match.base?.digest, match.isDigestComparable {
                 if reads.source {
-                    guard try self.digest(of: source.descriptor, .first) == digest else { return false }
+                    guard try self.digest(of: source) == digest else { return false }
                 }
-                if reads.target { return try self.digest(of: target.descriptor, .second) == digest }
+                if reads.target { return try self.digest(of: target) == digest }
                 return true
             }
-            return try FileComparison.haveSameContent(source.descriptor, target.descriptor) {
-                monitor.isCancelled
-            }
+            return try source.isSame(as: target.descriptor) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else { return false }
@@ -100,7 +96,7 @@ final class FileComparer: FileWorker {
             return true
         }
         do throws(FileComparison.Failure) {
-            return try self.digest(of: file.descriptor, .first) == digest
+            return try self.digest(of: file) == digest
         } catch {
             try monitor.checkCancellation()
             problems.append(
@@ -109,22 +105,27 @@ final class FileComparer: FileWorker {
         }
     }
 
-    private func digest(
-        of file: borrowing FileDescriptor, _ side: FileComparison.Failure.Side
-    ) throws(FileComparison.Failure) -> Digest {
+    private func digest(of source: any SourceContent) throws(FileComparison.Failure) -> Digest {
         do throws(Errno) {
-            return Digest(try file.digest { monitor.isCancelled })
+            return try source.digest { monitor.isCancelled }
         } catch {
-            throw FileComparison.Failure(side: side, errno: error)
+            throw FileComparison.Failure(side: .first, errno: error)
+        }
+    }
+
+    private func digest(of target: AnnouncedFile) throws(FileComparison.Failure) -> Digest {
+        do throws(Errno) {
+            return Digest(try target.descriptor.digest { monitor.isCancelled })
+        } catch {
+            throw FileComparison.Failure(side: .second, errno: error)
         }
     }
 
     /// nil where it cannot be opened.
-    private func openSource(_ path: RelativePath) throws -> AnnouncedFile? {
-        if let file = announcedSource.take(path) { return file }
-        do throws(SystemError) {
-            return try open(path, in: source)
-        } catch {
+    private func openSource(_ path: RelativePath) throws -> (any SourceContent)? {
+        do {
+            return try source.content(of: path)
+        } catch let error as SystemError {
             if [.notDirectory, .tooManyLinks, .noSuchDevice].contains(error.errno) {
                 problems.append(.retyped(path))
             } else if error.errno != .noSuchFile {
@@ -138,17 +139,13 @@ final class FileComparer: FileWorker {
     private func openTarget(_ path: RelativePath) throws -> AnnouncedFile? {
         if let file = announcedTarget.take(path) { return file }
         do throws(SystemError) {
-            return try open(path, in: target)
+            guard let (directory, name) = try target.location(of: path) else {
+                throw SystemError("openat", path.bytes, .isDirectory)
+            }
+            return try directory.openContent(name)
         } catch {
             guard error.errno == .accessDenied else { throw error }
             return nil
         }
-    }
-
-    private func open(_ path: RelativePath, in tree: PathResolver) throws(SystemError) -> AnnouncedFile {
-        guard let (directory, name) = try tree.location(of: path) else {
-            throw SystemError("openat", path.bytes, .isDirectory)
-        }
-        return try directory.openContent(name)
     }
 }

@@ -3,7 +3,7 @@ import FileSystem
 
 /// Copies paths of an earlier tree into a directory. Its other entries take no part.
 struct PathCopy {
-    let contents: ContentSource
+    let contents: EarlierTree
     let directory: Directory
     let paths: [RelativePath]
     /// Files that differ are replaced; otherwise each is a refusal.
@@ -11,7 +11,7 @@ struct PathCopy {
     private(set) var refusals: [Refusal] = []
     private(set) var notes: [String] = []
 
-    init(_ restoration: Restoration, from contents: ContentSource, to directory: Directory) {
+    init(_ restoration: Restoration, from contents: EarlierTree, to directory: Directory) {
         (self.contents, self.directory) = (contents, directory)
         (paths, overwrites) = (restoration.paths, restoration.overwrites)
     }
@@ -24,7 +24,7 @@ struct PathCopy {
     mutating func settle(
         _ difference: inout Difference, _ selection: ExtendedAttributes.Selection, _ monitor: any Monitor
     ) throws {
-        let (source, target) = (contents.resolver(), PathResolver(directory))
+        let (source, target) = (contents.paths, PathResolver(directory))
         try difference.settle(
             inspect: {
                 ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init())

@@ -3,7 +3,7 @@ import FileSystem
 /// What a run knows before it writes: the plan, and what stage, commit and manifest need besides it.
 struct PlannedSync {
     var plan: Plan
-    let contents: ContentSource
+    let contents: any ContentSource
     /// The present manifest's; nil without one, and where the plan is not based on it.
     var header: ManifestHeader?
     let sources: [ManifestHeader.Source]
@@ -11,6 +11,8 @@ struct PlannedSync {
     let attributes: MirroredAttributes
     /// The scan of the source.
     let scanned: ManifestHeader.Scan
+    /// The same by the clocks of the source's machine, if that is another.
+    var sourceScanned: ManifestHeader.Scan?
 
     /// Coverage changes: a step of the history, even if there is nothing else to do.
     var isStep = false
@@ -38,7 +40,7 @@ struct PlannedSync {
     var opened: [RelativePath: UInt16] = [:]
 
     init(
-        _ plan: Plan, from contents: ContentSource, _ sources: [ManifestHeader.Source],
+        _ plan: Plan, from contents: any ContentSource, _ sources: [ManifestHeader.Source],
         attributes: MirroredAttributes, scanned: ManifestHeader.Scan
     ) {
         (self.plan, self.contents, self.sources) = (plan, contents, sources)

@@ -10,24 +10,28 @@ struct Planner {
 
     /// The plan of the target as a mirror of a directory.
     ///
-    /// - Parameter log: the content comparisons of earlier runs and this one.
-    func plan(mirroring source: MirrorSource, _ options: SyncOptions, _ log: ComparisonLog) throws
-        -> PlannedSync
-    {
+    /// - Parameters:
+    ///   - open: opens the source.
+    ///   - log: the content comparisons of earlier runs and this one.
+    func plan(
+        mirroring open: () throws -> any SourceTree, _ options: SyncOptions, _ log: ComparisonLog
+    ) throws -> PlannedSync {
+        if options.allowsWeakCommit { try root.probe() }
         if options.trustsManifest {
             do {
-                return try plan(DirectorySource(source, root, options, log, monitor, trustsManifest: true))
+                return try plan(DirectorySource(open(), root, options, log, monitor, trustsManifest: true))
             } catch  where (error as? SyncError)?.code != .interrupted {
                 // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
                 // again.
             }
         }
-        return try plan(DirectorySource(source, root, options, log, monitor, trustsManifest: false))
+        return try plan(DirectorySource(open(), root, options, log, monitor, trustsManifest: false))
     }
 
     /// The plan of the target, or another directory, as an earlier tree.
     func plan(_ restoration: Restoration) throws -> PlannedSync {
-        try plan(SnapshotSource(restoration, root, monitor))
+        try root.probe()
+        return try plan(SnapshotSource(restoration, root, monitor))
     }
 
     private func plan(_ begun: some PlanSource) throws -> PlannedSync {
@@ -46,6 +50,7 @@ struct Planner {
         var plan = Plan(
             difference, root: try source.rootMatch(merge.policy), linksFiles: source.contents.linksFiles)
         plan.exchanges = source.options.exchanges
+        plan.fileSystem = root.capabilities
         source.describe(&plan)
         let facts = try facts(plan, source, merge, findings)
         plan.refusals = facts.refusals() + domains.refusals
@@ -78,12 +83,15 @@ struct Planner {
         var facts = GuardFacts(
             plan: plan, options: source.options, recorded: source.recorded, sources: source.identities,
             topCounts: merge.topCounts,
-            info: try Room.info(root), linksFiles: source.contents.linksFiles, root: root.original,
+            info: try Room.info(root), capabilities: root.capabilities,
+            linksFiles: source.contents.linksFiles, root: root.original,
             mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.contentBytes = try earlierBytes(plan, source.contents, facts.info)
-        if !source.contents.root.isJoined, try source.contents.root.clonesFiles(to: root.anchor()) {
-            facts.clonedDevice = try source.contents.root.status().device
+        if let directory = source.contents.directory, !directory.isJoined,
+            try directory.clonesFiles(to: root.anchor())
+        {
+            facts.clonedDevice = try directory.status().device
         }
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
@@ -100,13 +108,14 @@ struct Planner {
 
     /// The content that an earlier tree copies, in bytes; nil where statuses say it. A manifest does not record what is
     /// allocated, so the present objects are looked at.
-    private func earlierBytes(_ plan: Plan, _ contents: ContentSource, _ info: FileSystemInfo) throws
+    private func earlierBytes(_ plan: Plan, _ contents: any ContentSource, _ info: FileSystemInfo) throws
         -> Int64?
     {
-        guard contents.isEarlier, !contents.linksFiles else { return nil }
-        guard try !info.mayShareBlocks || root.anchor().status().device != contents.root.status().device
+        guard contents.isEarlier, !contents.linksFiles, let directory = contents.directory,
+            let resolver = contents.resolver()
+        else { return nil }
+        guard try !info.mayShareBlocks || root.anchor().status().device != directory.status().device
         else { return 0 }
-        let resolver = contents.resolver()
         return try plan.difference.arriving.sorted().reduce(0) { bytes, file in
             guard file.isFile else { return bytes }
             try monitor.checkCancellation()
@@ -118,7 +127,7 @@ struct Planner {
 
 /// The source of a plan: a directory as it is now, or an earlier tree of a target. The calls come in this order.
 protocol PlanSource {
-    var contents: ContentSource { get }
+    var contents: any ContentSource { get }
     /// The sources for the manifest.
     var identities: [ManifestHeader.Source] { get }
     var options: SyncOptions { get }
@@ -158,7 +167,7 @@ extension Match {
         guard let target = target.directory else { return nil }
         var policy = policy
         policy.knowsExtended = true
-        let present = try ContentSource.file(of: target, .readable)
+        let present = try File(rootOf: target, .readable)
         var match = Match(source: source ?? present, target: present)
         guard source != nil else { return match }
         match.compare(by: policy)

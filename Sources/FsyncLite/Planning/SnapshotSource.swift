@@ -3,7 +3,7 @@ import FileSystem
 
 /// An earlier tree of a target, to which the target returns or of which another directory becomes a copy.
 struct SnapshotSource: PlanSource {
-    let contents: ContentSource
+    private let earlierTree: EarlierTree
     let options: SyncOptions
     private let root: TargetRoot
     private let monitor: any Monitor
@@ -26,6 +26,8 @@ struct SnapshotSource: PlanSource {
     /// What changed in the target since the last apply, and stays.
     private var kept: Set<RelativePath> = []
     private var leavesStrangers = false
+    /// Entries that the other directory cannot hold.
+    private let leftOut = LeftOutEntries()
 
     private var isInPlace: Bool { restoration.destination == nil }
     /// Objects in the history are copied and not moved: until an exchange by links has swapped the trees, the old one
@@ -63,7 +65,7 @@ struct SnapshotSource: PlanSource {
         if !restoration.keepsDrift {
             notes = SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
         }
-        contents = ContentSource(
+        earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { tree.location(of: $0) })
         var options = restoration.options
@@ -71,6 +73,11 @@ struct SnapshotSource: PlanSource {
         options.attributes = header.attributes.union(earlier.attributes)
             .intersection(options.settableAttributes)
         options.exchanges = isInPlace && restoration.exchanges ?? header.exchanged
+        // What has a history was written there with consent, and a copy goes where the user says.
+        options.allowsWeakCommit = true
+        if let capabilities = root.capabilities {
+            options.attributes = options.attributes.held(by: capabilities)
+        }
         self.options = options
     }
 
@@ -78,6 +85,7 @@ struct SnapshotSource: PlanSource {
         try state.manifest(of: restoration.target, withUncovered: withUncovered)
     }
 
+    var contents: any ContentSource { earlierTree }
     var identities: [ManifestHeader.Source] { header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
         isInPlace ? (header, ManifestSummary()) : nil
@@ -98,7 +106,8 @@ struct SnapshotSource: PlanSource {
                 try root.exchangeRefusals() + [root.stateRefusal(exchanges: true)].compactMap(\.self)
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
-        var refusals = try Preconditions.refusals(contents.root, root, options)
+        var refusals = try Preconditions.refusals(
+            { try Overlap.found(between: earlierTree.root, and: $0, isThere: $1) }, root, options)
         if restoration.isToSource, root.original?.identity != header.source?.identity {
             let path = LocalFile(bytes: root.path)
             refusals.append(
@@ -136,7 +145,7 @@ struct SnapshotSource: PlanSource {
 
     private func linkRefusal() throws -> Refusal? {
         guard restoration.linksFiles,
-            try root.anchor().status().device != contents.root.status().device
+            try root.anchor().status().device != earlierTree.root.status().device
         else { return nil }
         return Refusal(
             "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link out"
@@ -148,6 +157,7 @@ struct SnapshotSource: PlanSource {
     func policy() throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.attributes = options.attributes
+        policy.adapt(to: root.capabilities)
         policy.identityTellsContent = isInPlace
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)
@@ -156,28 +166,34 @@ struct SnapshotSource: PlanSource {
             .union(restoration.keepsDrift ? tree.returned.new : [])
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
-        // Of several file systems, inodes may be equal by chance.
-        if max(header.sources.count, earlier.sources.count) > 1 {
-            policy.mayBeSame = { [tree] in $0 == $1 || tree.location(of: $0) == $1 }
-        }
+        // Inodes may be equal by chance, of several file systems or after a change by hand.
+        policy.mayBeSame = { [tree] in $0 == $1 || tree.location(of: $0) == $1 }
         return policy
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
         let entries = tree.entries(over: try manifest())
+        guard let capabilities = root.capabilities, !isInPlace else { return try scan(entries, into: &merge) }
+        return try scan(HeldEntries(entries, in: capabilities, noting: leftOut), into: &merge)
+    }
+
+    private mutating func scan(
+        _ entries: some EntryStream, into merge: inout TreeMerge
+    ) throws -> TreeScan.Findings? {
         guard let present = root.directory else {
             try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
             return nil
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
-        let monitor = monitor
+        let (monitor, capabilities) = (monitor, root.capabilities)
         let scan = try BackgroundScan {
-            try TreeCursor(present, .target, filter: nil, monitor: monitor)
+            try TreeCursor(
+                present, .target.on(capabilities), filter: nil, monitor: monitor)
         }
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
             try merge.run(source: entries, target: scan, manifest: recorded)
-            if !copiesDisplaced { try merge.offer(displaced: tree, in: contents.root) }
+            if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         } else {
             try merge.run(source: entries, target: scan, manifest: FileList?.none)
         }
@@ -188,7 +204,7 @@ struct SnapshotSource: PlanSource {
     private mutating func scanBeside(
         _ entries: some EntryStream, in directory: Directory, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings {
-        pathCopy = PathCopy(restoration, from: contents, to: directory)
+        pathCopy = PathCopy(restoration, from: earlierTree, to: directory)
         let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
         try merge.run(source: entries, target: present, manifest: FileList?.none)
         var findings = TreeScan.Findings()
@@ -208,8 +224,8 @@ struct SnapshotSource: PlanSource {
             }
             let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
-                manifest(withUncovered: true), written: written, in: contents.root)
-            let (root, monitor) = (contents.root, monitor)
+                manifest(withUncovered: true), written: written, in: earlierTree.root)
+            let (root, monitor) = (earlierTree.root, monitor)
             problems = try difference.settleReplaced(
                 replaced, tree,
                 FilePipeline(threads: options.copyThreads) { LocatedDigests(root, monitor: monitor) })
@@ -218,7 +234,7 @@ struct SnapshotSource: PlanSource {
     }
 
     private mutating func settleInPlace(_ difference: inout Difference) throws {
-        let present = PathResolver(contents.root)
+        let present = PathResolver(earlierTree.root)
         try difference.settle(
             inspect: { match in
                 let there = try present.extendedAttributes(of: match.target, .readable)
@@ -267,7 +283,7 @@ struct SnapshotSource: PlanSource {
         guard restoration.paths.isEmpty else {
             return isInPlace ? nil : try Match.ofRoots(nil, root, policy, nil)
         }
-        var match = try Match.ofRoots(contents.rootFile(policy.attributes.extended), root, policy, header)
+        var match = try Match.ofRoots(earlierTree.rootFile(policy.attributes.extended), root, policy, header)
         if try keepsRoot() { match?.keepTarget() }
         return match
     }
@@ -283,8 +299,9 @@ struct SnapshotSource: PlanSource {
     // MARK: Results
 
     func describe(_ plan: inout Plan) {
-        plan.take(problems)
-        plan.notes = notes + (pathCopy?.notes ?? [])
+        plan.take(problems + leftOut.problems)
+        plan.notes =
+            (root.capabilities?.notes(leftOut: leftOut.kinds) ?? []) + notes + (pathCopy?.notes ?? [])
     }
 
     func conclude(_ plan: inout Plan) {
@@ -293,9 +310,29 @@ struct SnapshotSource: PlanSource {
         if !plan.refusals.isEmpty, let pathCopy { plan.notes.removeAll(where: pathCopy.notes.contains) }
     }
 
+    /// The locations of what is copied or gets attributes, without the tree.
+    private func contents(for difference: Difference) -> EarlierTree {
+        var locations = PackedMap<PathCoding>()
+        func add(_ path: RelativePath) {
+            let location = tree.location(of: path)
+            if location != path { locations[path] = (path, location) }
+        }
+        let (created, matches) = (difference.created, difference.matches)
+        for index in created.indices { add(created.path(at: index)) }
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            if head.replacesContent || head.changesAttributes { add(matches.path(at: index)) }
+        }
+        let known = locations
+        return EarlierTree(
+            earlierTree.root, earlier: tree.root, linksFiles: restoration.linksFiles,
+            location: { known[$0]?.other ?? $0 })
+    }
+
     func planned(_ plan: Plan) -> PlannedSync {
         var planned = PlannedSync(
-            plan, from: contents, identities, attributes: options.attributes, scanned: scanned)
+            plan, from: contents(for: plan.difference), identities, attributes: options.attributes,
+            scanned: scanned)
         planned.isOfSource = false
         planned.copy = copy
         planned.leavesStrangers = leavesStrangers
@@ -320,7 +357,7 @@ extension TreeMerge {
         }
         order.sort()
         func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
-            order.index(of: location).flatMap { tree.entry(order[$0].path) }
+            order.index(of: location).flatMap { tree.entry(order[$0].other) }
         }
         let resolver = PathResolver(root)
         var top: RelativePath?

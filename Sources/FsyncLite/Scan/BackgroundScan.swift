@@ -3,7 +3,7 @@ import FileSystem
 /// A scan that runs ahead on its own thread, so that two trees and a manifest are read in parallel. It is at most a few
 /// batches ahead, which bounds memory, and keeps the order.
 package final class BackgroundScan: EntryStream {
-    private struct Entry: Sendable {
+    fileprivate struct Entry: Sendable {
         var pathEnd: Int
         var destinationEnd: Int
         var status: FileStatus
@@ -11,10 +11,24 @@ package final class BackgroundScan: EntryStream {
         var exclusion: Exclusion
     }
 
-    private struct Batch: Sendable {
-        var paths: [UInt8] = []
-        var destinations: [UInt8] = []
-        var entries: [Entry] = []
+    /// Entries in a row.
+    struct Batch: Sendable {
+        fileprivate var paths: [UInt8] = []
+        fileprivate var destinations: [UInt8] = []
+        fileprivate var entries: [Entry] = []
+
+        /// Adds an entry, without a destination that is not a symlink's.
+        mutating func append(
+            _ path: [UInt8], _ status: FileStatus, isListed: Bool, _ exclusion: Exclusion,
+            destination: [UInt8]
+        ) {
+            paths.append(contentsOf: path)
+            destinations.append(contentsOf: destination)
+            entries.append(
+                Entry(
+                    pathEnd: paths.count, destinationEnd: destinations.count, status: status,
+                    isListed: isListed, exclusion: exclusion))
+        }
     }
 
     private enum Message: Sendable {
@@ -40,11 +54,22 @@ package final class BackgroundScan: EntryStream {
     private static let batchSize = 256
 
     /// - Parameter begin: starts the scan; called on its thread.
-    init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
+    convenience init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
+        try self.init(producing: { push in try BackgroundScan.run(begin(), push) })
+    }
+
+    /// A scan whose entries come from elsewhere.
+    ///
+    /// - Parameter produce: called on the scan's thread. It hands over batches in order, each of one entry at least, until
+    ///   that returns false, and returns the findings.
+    init(
+        producing produce: @escaping @Sendable (_ push: (Batch) -> Bool) throws -> TreeScan.Findings?
+    ) throws {
         let queue = queue
         try thread.start {
             do {
-                try BackgroundScan.run(begin(), into: queue)
+                guard let findings = try produce({ queue.push(.batch($0)) }) else { return }
+                _ = queue.push(.end(findings))
             } catch {
                 _ = queue.push(.failure(error))
             }
@@ -55,7 +80,10 @@ package final class BackgroundScan: EntryStream {
         queue.close()
     }
 
-    private static func run(_ begun: TreeCursor, into queue: BoundedQueue<Message>) throws {
+    /// - Returns: nil where nobody takes the entries any more.
+    private static func run(
+        _ begun: TreeCursor, _ push: (Batch) -> Bool
+    ) throws -> TreeScan.Findings? {
         var scan = begun
         var batch = Batch()
         // The first batch is small, so that the consumer can start at once.
@@ -68,14 +96,14 @@ package final class BackgroundScan: EntryStream {
                     pathEnd: batch.paths.count, destinationEnd: batch.destinations.count,
                     status: scan.status, isListed: scan.isListed, exclusion: scan.exclusion))
             guard batch.entries.count == size else { continue }
-            guard queue.push(.batch(batch)) else { return }
+            guard push(batch) else { return nil }
             batch = Batch()
             size = batchSize
             batch.entries.reserveCapacity(size)
             batch.paths.reserveCapacity(size * 64)
         }
-        guard queue.push(.batch(batch)) else { return }
-        _ = queue.push(.end(scan.findings))
+        guard batch.entries.isEmpty || push(batch) else { return nil }
+        return scan.findings
     }
 
     package func advance() throws -> Bool {

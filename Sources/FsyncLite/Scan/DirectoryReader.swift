@@ -4,12 +4,12 @@ import FileSystem
 final class DirectoryReader {
     private let options: TreeScan.Options
     private let filter: FilteredWalk?
-    private let resolver: PathResolver?
+    private let rules: DirectoryRules.Reader?
     private let rootDevice: DeviceNumber
 
     init(_ options: TreeScan.Options, filter: FilteredWalk?, rootDevice: DeviceNumber) {
         (self.options, self.filter, self.rootDevice) = (options, filter, rootDevice)
-        resolver = filter?.resolver()
+        rules = filter?.reader()
     }
 
     /// Lists the root.
@@ -39,8 +39,8 @@ final class DirectoryReader {
     }
 
     private func scope(of path: RelativePath, below outer: FilterScope?) -> ListedDirectory.Scope? {
-        guard let filter, let resolver else { return nil }
-        return Result { (try filter.scope(of: path, below: outer, resolver), path) }
+        guard let filter, let rules else { return nil }
+        return Result { (try filter.scope(of: path, below: outer, rules), path) }
     }
 
     /// Reads a window of a directory's entries.

@@ -7,6 +7,8 @@ public enum MirrorSource: Hashable, Sendable {
     case directory([UInt8])
     /// Several directories, on any file systems. Each is mirrored to the directory of this name in the target.
     case named([String: [UInt8]])
+    /// A directory of another machine, and how that is reached.
+    case remote(Endpoint, RemoteAccess)
 
     /// Why a source cannot have this name; nil if it can.
     public static func fault(ofName name: String) -> String? {
@@ -25,12 +27,13 @@ public enum MirrorSource: Hashable, Sendable {
         case .named(let paths):
             let names = paths.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             return names.map { (name: $0, path: paths[$0] ?? []) }
+        case .remote(let endpoint, _): return [(nil, endpoint.bytes)]
         }
     }
 
     /// Opens the directory, or joins several.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` if one does not exist.
+    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `usage` for one of another machine.
     func open() throws -> Directory {
         switch self {
         case .directory(let path): return try MirrorSource.open(path, nil)
@@ -44,6 +47,9 @@ public enum MirrorSource: Hashable, Sendable {
             }
             guard !parts.isEmpty else { throw SyncError(.inputMissing, "there is no source") }
             return Directory.joining(parts)
+        case .remote(let endpoint, _):
+            throw SyncError(
+                .usage, path: endpoint.bytes, "only plan and apply read a directory of another machine")
         }
     }
 

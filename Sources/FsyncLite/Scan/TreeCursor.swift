@@ -139,6 +139,9 @@ struct TreeCursor {
             findings.omittedSockets += 1
             return false
         }
+        if options.leavesRemoved, status.type == .file, isRemoved(level.listing.name(at: index)) {
+            return false
+        }
         if options.extended != nil {
             extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
         }
@@ -158,6 +161,10 @@ struct TreeCursor {
         }
         if case .directory = status.type { return try enter(index) }
         return true
+    }
+
+    private func isRemoved(_ name: ArraySlice<UInt8>) -> Bool {
+        name.starts(with: ".fuse_hidden".utf8) || name.starts(with: ".nfs0".utf8)
     }
 
     /// Only in the target is the directory the file system's own: what a source has in it is not mirrored.

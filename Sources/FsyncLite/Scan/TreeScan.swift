@@ -15,6 +15,8 @@ package final class TreeScan: EntryStream {
         /// The roots of the other tree. Meeting one is an error: neither tree may be inside the other, and a bind mount
         /// can put it there although the parent directories do not show it.
         package var others: [FileStatus] = []
+        /// Leaves out what NFS and FUSE put in the place of a file that is open and removed.
+        package var leavesRemoved = false
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
@@ -46,6 +48,13 @@ package final class TreeScan: EntryStream {
         /// of a file system. To one of several sources the other tree is no counterpart.
         func leavesLostAndFound(in listed: ListedDirectory) -> Bool {
             listed.status.isMountRoot || listed.role == .root && others.contains(where: \.isMountRoot)
+        }
+
+        /// The same for a target on a file system with these capabilities; nil where it is complete.
+        func on(_ capabilities: FileSystemCapabilities?) -> Options {
+            var options = self
+            options.leavesRemoved = capabilities != nil
+            return options
         }
 
         /// The same, with the roots of the other tree.

@@ -23,18 +23,21 @@ extension Stage {
                 }
             }
             let probe = try ObjectHandle(name, in: directory)
-            let wanted = match.attributes.new
+            var wanted = match.attributes.new
+            let made = try probe.status()
+            if !attributes.contains(.mode) { wanted.permissions = made.permissions }
             // Whether setgid can be set depends on the group; a failure to set the group shows below.
             if !setsOwner { try? probe.setOwner(wanted.owner, group: wanted.group) }
             let refused = try probe.set(
-                wanted, over: try probe.status(), setsOwner: setsOwner, attributes.extended)
+                wanted, over: made, setsOwner: setsOwner, attributes.extended)
             var status = try probe.status()
             if !setsOwner { (status.owner, status.group) = (wanted.owner, wanted.group) }
             if refused.owner != nil {
                 (status.owner, status.group) = (match.target.status.owner, match.target.status.group)
             }
             let result = match.source.achieved(
-                as: status, match.source.extended, refused: refused.extended, setsOwner: setsOwner)
+                as: status, match.source.extended, refused: refused.extended, mirroring: attributes,
+                timeStep: directory.fileSystem?.capabilities.timeStep ?? 1)
             if result != match.source { achieved[match.source.path] = result }
         }
         for name in [other] + names.values where try directory.status(of: name) != nil {

@@ -7,10 +7,12 @@ final class MissingDigests {
     private var without: [(path: RelativePath, reason: String)] = []
 
     /// - Parameter scanned: when the scan began: changes in the target since then were not compared.
-    init(source: Directory, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor) {
+    init(
+        source: any ContentSource, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor
+    ) {
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
             Worker(
-                source: DigestReader(source, monitor: monitor),
+                source: source.digests(monitor),
                 target: DigestReader(target, monitor: monitor),
                 scanned: scanned)
         }
@@ -41,7 +43,7 @@ final class MissingDigests {
     }
 
     private struct Worker: FileWorker {
-        let source: DigestReader
+        let source: any DigestSource
         let target: DigestReader
         let scanned: FileTime
 
@@ -52,7 +54,7 @@ final class MissingDigests {
 
         func announce(_ entries: [ManifestUpdate.Entry]) {
             target.announce(entries.lazy.compactMap(Worker.location))
-            source.announce(entries.lazy.filter { Worker.location($0) != nil }.map(\.file.path))
+            source.announce(entries.filter { Worker.location($0) != nil }.map(\.file.path))
         }
 
         /// - Returns: the entry, with its digest, or why it has none.

@@ -33,10 +33,10 @@ extension Plan {
             omissions.add(file)
             root?.source = file
         }
-        guard !left.isEmpty || !omissions.isEmpty else { return nil }
+        guard !left.isEmpty || !omissions.isEmpty || !tried.isEmpty else { return nil }
         difference.omit(left)
         var reduced = Plan(difference, root: root)
-        (reduced.notes, reduced.exchanges) = (notes, exchanges)
+        (reduced.notes, reduced.exchanges, reduced.fileSystem) = (notes, exchanges, fileSystem)
         reduced.take(problems + omissions.problems)
         return reduced
     }
@@ -61,12 +61,20 @@ extension Plan {
 extension File {
     /// The entry for the manifest: the source's, with the attributes that the target accepted.
     func achieved(
-        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes, setsOwner: Bool
+        as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes,
+        mirroring attributes: MirroredAttributes, timeStep: Int64
     ) -> File {
         var omitted = self.omitted.intersection(.links)
-        if target.modified != status.modified { omitted.insert(.modified) }
-        if status.type != .symlink, target.permissions != status.permissions { omitted.insert(.mode) }
-        if setsOwner, target.owner != status.owner || target.group != status.group { omitted.insert(.owner) }
+        let isSet = status.type != .symlink || attributes.contains(.symlinks)
+        if isSet, !status.modified.isKept(as: target.modified, step: timeStep) { omitted.insert(.modified) }
+        if status.type != .symlink, attributes.contains(.mode), target.permissions != status.permissions {
+            omitted.insert(.mode)
+        }
+        if isSet, attributes.contains(.owner),
+            target.owner != status.owner || target.group != status.group
+        {
+            omitted.insert(.owner)
+        }
         for attribute in refused.attributes { omitted.insert(attribute.isACL ? .acls : .xattrs) }
         var file = holding(target)
         file.extended = refused.isEmpty ? extended : extended.filter { refused[$0.name] == nil }

@@ -15,7 +15,7 @@ final class Stage {
     /// The name of the transaction.
     let name: FileName
     let directory: Directory
-    private let source: ContentSource
+    private let source: any ContentSource
     private let log: StageLog
     private let previous: PreviousStage?
     let graph: OperationGraph
@@ -35,7 +35,7 @@ final class Stage {
     ///   - root: the target's, opened before anything was staged.
     ///   - previous: the stages of interrupted runs.
     init(
-        _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: ContentSource,
+        _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: any ContentSource,
         root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
     ) throws {
         let stages = try state.makeStage()
@@ -56,7 +56,7 @@ final class Stage {
         self.source = source
         self.options = options
         self.monitor = monitor
-        try probe()
+        if directory.fileSystem == nil { try probe() }
         try makeSlotDirectories(graph.slotDirectories)
     }
 
@@ -115,29 +115,31 @@ final class Stage {
         }
     }
 
-    /// Stages every entry; when interrupted, logs what is complete. What cannot be read is an outcome; what cannot be
+    /// Stages every entry; when interrupted, or cut off from another machine, logs what is complete. What cannot be read is an outcome; what cannot be
     /// written is an error, after which `keep` or `close` must be called.
     ///
     /// Directories are created first and get their metadata last; further names of a file come after the file. The rest
     /// has no order, and several threads do it.
     func fill() throws {
         do {
-            let (source, directory, attributes, log) = (source, directory, attributes, log)
-            let (monitor, digests, isStrict) = (monitor, StageWorker.Digests(options), options.strict)
-            let limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
+            let (source, directory, log, monitor) = (source, directory, log, monitor)
+            let copyOptions = CopyOptions(options)
             let makeWorker: @Sendable () -> StageWorker = {
-                StageWorker(
-                    source: source, stage: directory, attributes, digests, isStrict: isStrict,
-                    log: log, limit: limit, monitor: monitor)
+                StageWorker(source: source, stage: directory, copyOptions, log: log, monitor: monitor)
             }
             let worker = makeWorker()
             try makeDirectories()
             let work = StageWork(graph.stagedEntries, locations, monitor)
             try takeOver(work, worker)
-            try work.run(threads: options.copyThreads, makeWorker)
+            try work.run(
+                threads: source.threads(options), filesPerItem: source.directory == nil ? 0 : 1, makeWorker)
             try link(work, worker)
             let staged = graph.stagedEntries
-            for index in staged.directories.reversed() {
+            let directories = Array(staged.directories.reversed())
+            for (number, index) in directories.enumerated() {
+                if number.isMultiple(of: Stage.announced) {
+                    worker.announce(directories[number...].prefix(Stage.announced).map(staged.file))
+                }
                 let file = staged.file(at: index)
                 let staysOpen = graph.deferredDirectories.contains(file.path)
                 work.end(index, file, try worker.stage(file, at: locations[index], staysOpen: staysOpen))
@@ -145,10 +147,21 @@ final class Stage {
             outcomes = work.outcomes
             try openSlots()
             log.close()
-        } catch let error as SyncError where error.code == .interrupted {
+        } catch let error as SyncError where [.interrupted, .unreachable].contains(error.code) {
             keep()
             throw error
         }
+    }
+
+    /// Makes the names in the stage durable where the sync of the file system does nothing; files are synced already.
+    func syncDirectories() throws {
+        let scan = try TreeScan(directory, TreeScan.Options())
+        let resolver = PathResolver(directory)
+        while try scan.advance() {
+            guard scan.status.type == .directory else { continue }
+            try resolver.directory(scan.path).sync()
+        }
+        try directory.sync()
     }
 
     /// After an error, logs what is staged completely, for the next attempt.
@@ -159,6 +172,9 @@ final class Stage {
 
     /// Ends all writes to the stage.
     func close() { log.close() }
+
+    /// The number of directories that are announced to the source at a time.
+    private static let announced = 256
 
     /// Creates the new directories, accessible only to us.
     private func makeDirectories() throws {

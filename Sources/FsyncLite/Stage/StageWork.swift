@@ -25,8 +25,10 @@ final class StageWork: Sendable {
 
     /// Stages all entries that have no outcome, except directories, which have an order of their own, and further names
     /// of a file, which come after it.
-    func run(threads: Int, _ makeWorker: @escaping @Sendable () -> StageWorker) throws {
-        let pipeline = FilePipeline(threads: threads) { Part(self, makeWorker()) }
+    ///
+    /// - Parameter filesPerItem: how many files a worker opens ahead for an entry.
+    func run(threads: Int, filesPerItem: Int, _ makeWorker: @escaping @Sendable () -> StageWorker) throws {
+        let pipeline = FilePipeline(threads: threads, filesPerItem: filesPerItem) { Part(self, makeWorker()) }
         defer { pipeline.close() }
         for (index, entry) in stagedEntries.enumerated()
         where !entry.file.isDirectory && entry.primary == nil && outcome(of: index) == nil {
@@ -60,7 +62,7 @@ final class StageWork: Sendable {
         /// Files that are linked or cloned are not read: the first copy of a thread tells.
         private func announceRest() {
             guard worker.readsContent, unannounced.count > 1 else { return }
-            worker.announce(unannounced.lazy.map { [work] in work.stagedEntries.file(at: $0) })
+            worker.announce(unannounced.map { work.stagedEntries.file(at: $0) })
             unannounced = []
         }
 

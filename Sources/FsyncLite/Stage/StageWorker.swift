@@ -3,48 +3,41 @@ import FileSystem
 
 /// Stages single entries with their full metadata, on one of the threads that fill a stage.
 final class StageWorker {
-    /// How the manifest gets its digests.
-    enum Digests: Sendable {
-        case none
-        /// From the copies: the source is read only once.
-        case ofCopies
-        /// From the source, for copies that will be read again and compared.
-        case ofSources
-
-        init(_ options: SyncOptions) {
-            self = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
-        }
-    }
-
-    private let contents: ContentSource
-    private let source: PathResolver
+    private let contents: any ContentSource
+    private let source: any SourceReader
+    /// Finds what is linked in place of being copied.
+    private let linked: PathResolver?
     private let stage: PathResolver
     private let attributes: MirroredAttributes
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
-    private let digests: Digests
+    /// Of the target.
+    private let timeStep: Int64
+    /// Each file is synced, as one sync for all does nothing.
+    private let syncsFiles: Bool
     private let log: StageLog
     private let monitor: any Monitor
-    private let copier: ContentCopier
+    private let copier: any FileSource
+    private let hasDigests: Bool
 
     /// - Parameters:
     ///   - stage: the directory `stage/TX`.
-    ///   - isStrict: a file that grows while it is copied counts as changing.
-    ///   - limit: the data rate of all threads together.
     init(
-        source: ContentSource, stage: Directory, _ attributes: MirroredAttributes, _ digests: Digests,
-        isStrict: Bool, log: StageLog, limit: RateLimit?, monitor: any Monitor
+        source: any ContentSource, stage: Directory, _ options: CopyOptions, log: StageLog,
+        monitor: any Monitor
     ) {
         contents = source
-        self.source = source.resolver()
-        copier = ContentCopier(
-            source, self.source, attributes, digests, isStrict: isStrict, limit: limit, monitor: monitor)
+        self.source = source.reader(monitor)
+        linked = source.linksFiles ? source.resolver() : nil
+        copier = source.copier(options, monitor)
         self.stage = PathResolver(stage)
-        self.attributes = attributes
+        let capabilities = stage.fileSystem?.capabilities
+        (timeStep, syncsFiles) = (capabilities?.timeStep ?? 1, capabilities?.syncsAsAWhole == false)
+        attributes = options.attributes
         // An earlier tree is recorded with all of them.
         extendedKinds = source.isEarlier ? .readable : attributes.extended
         setsOwner = attributes.contains(.owner)
-        self.digests = digests
+        hasDigests = options.digests != .none
         self.log = log
         self.monitor = monitor
     }
@@ -57,9 +50,10 @@ final class StageWorker {
     /// Whether copies read the source: it is neither linked nor cloned.
     var readsContent: Bool { !contents.linksFiles && copier.readsContent }
 
-    /// Opens files ahead and announces them to the kernel; they are staged next, in this order.
-    func announce(_ files: some Sequence<File>) {
+    /// Announces entries to the source; they are staged next, in this order.
+    func announce(_ files: [File]) {
         copier.announce(files)
+        source.announce(attributesOf: files.filter { !$0.isFile }, extendedKinds)
     }
 
     /// Creates an entry with all its metadata. A directory exists already, and gets its metadata when its content is
@@ -105,8 +99,8 @@ final class StageWorker {
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
         file.digest =
-            digests == .none
-            ? nil : try copier.digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]))
+            hasDigests
+            ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow])) : nil
         return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
@@ -129,32 +123,46 @@ final class StageWorker {
     ) throws -> Stage.Outcome {
         let handle = try ObjectHandle(name, in: parent)
         let extended = try extendedAttributes(of: file)
-        var wanted = Attributes(file.status, extended: extended.isEmpty ? nil : extended)
+        let made = try handle.status()
+        var own = file.status
+        // The time is set as it is wanted, even if it is near: the commit may set it once more.
+        own.keepUnmirrored(of: made, mirroring: attributes.union(.owner), timeStep: 1)
+        var wanted = Attributes(own, extended: extended.isEmpty ? nil : extended)
         if staysOpen { wanted.permissions |= 0o700 }
-        let refused = try handle.set(
-            wanted, over: try handle.status(), setsOwner: setsOwner, extendedKinds)
+        let refused = try handle.set(wanted, over: made, setsOwner: setsOwner, extendedKinds)
         var status = try handle.status()
-        if staysOpen { status.permissions = file.status.permissions }
+        if staysOpen, attributes.contains(.mode) { status.permissions = file.status.permissions }
         return staged(file, as: status, extended, refused.extended)
     }
 
     /// The status that an object created here shall have.
     private func wantedStatus(_ source: FileStatus, on made: FileStatus) -> FileStatus {
         var status = source
-        if !setsOwner { status.keepOwner(of: made) }
+        status.keepUnmirrored(of: made, mirroring: attributes, timeStep: timeStep)
         return status
     }
 
     /// The extended attributes of the source's entry; empty if it no longer exists.
     private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
-        try contents.extendedAttributes(of: file, extendedKinds, source)
+        try source.extendedAttributes(of: file, extendedKinds) ?? ExtendedAttributes()
+    }
+
+    private func digest(of staged: borrowing ObjectHandle) throws -> Digest {
+        do {
+            return try staged.digest { monitor.isCancelled }
+        } catch {
+            try monitor.checkCancellation()
+            throw error
+        }
     }
 
     private func staged(
         _ file: File, as status: FileStatus, _ extended: ExtendedAttributes, _ refused: ExtendedAttributes
     ) -> Stage.Outcome {
         .staged(
-            file.achieved(as: status, extended, refused: refused, setsOwner: setsOwner), inode: status.inode)
+            file.achieved(
+                as: status, extended, refused: refused, mirroring: attributes, timeStep: timeStep),
+            inode: status.inode)
     }
 
     // MARK: Files
@@ -162,7 +170,7 @@ final class StageWorker {
     private func stageContent(
         _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
-        if contents.linksFiles, let status = try linkContent(of: file, parent, name) {
+        if let linked, let status = try linkContent(of: file, in: linked, parent, name) {
             return self.staged(file, as: status, file.extended, ExtendedAttributes())
         }
         // Other users cannot enter the stage, so a file can have its permissions from the start.
@@ -174,6 +182,9 @@ final class StageWorker {
                 guard let copied = try copier.copy(file, to: staged, attempt: attempt) else { continue }
                 let (wanted, status, refused) = try setAttributes(
                     of: staged, to: copied.status, copied.extended)
+                if syncsFiles {
+                    try calling("fsync", staged.path) { () throws(Errno) in try staged.descriptor.sync() }
+                }
                 // The first part of a growing file is of no use to another run.
                 if !copied.isGrowing {
                     log.note(
@@ -183,9 +194,12 @@ final class StageWorker {
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
-        } catch let problem as ContentCopier.Unstageable {
+        } catch let obstacle as Unstageable {
             try parent.unlink(name)
-            return problem.outcome
+            switch obstacle {
+            case .vanished: return .vanished
+            case .failed(let problem): return .failed(problem)
+            }
         }
         try parent.unlink(name)
         if contents.isEarlier { return .failed(.lost(file.path)) }
@@ -195,10 +209,10 @@ final class StageWorker {
     /// Makes another name for the object with the content; nil if that is impossible, or if the object differs from the
     /// entry, which is then copied.
     private func linkContent(
-        of file: File, _ parent: Directory, _ name: FileName
+        of file: File, in tree: PathResolver, _ parent: Directory, _ name: FileName
     ) throws -> FileStatus? {
         do throws(SystemError) {
-            guard let (holder, own) = try source.location(of: file.path) else { return nil }
+            guard let (holder, own) = try tree.location(of: file.path) else { return nil }
             try holder.link(own, to: parent, name)
         } catch {
             // If the object does not exist, the copy reports it.

@@ -12,6 +12,23 @@ package struct Journal: Sendable {
     package var operations: OperationGraph.OperationList
     /// Deepest first, with old and new values.
     package var attributes: AttributeSteps
+    /// Of a commit on a file system where identity does not last: what tells the objects from others, by their numbers.
+    /// nil where identity does.
+    package var features: [Int: ObjectFeatures]?
+
+    /// What shows of an object whatever its name is.
+    package struct ObjectFeatures: Hashable, Sendable {
+        package var type: FileType
+        /// Of a file or symlink.
+        package var size: Int64
+        package var modified: FileTime
+
+        init(_ status: FileStatus) {
+            (type, size, modified) = (
+                status.type, status.type == .directory ? 0 : status.size, status.modified
+            )
+        }
+    }
 
     package struct AttributeStep: Hashable, Sendable {
         package var object: Int

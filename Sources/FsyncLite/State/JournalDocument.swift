@@ -1,7 +1,7 @@
 import FileSystem
 
 /// The journal's file. Objects and operations are numbered by their lines. A name that is not UTF-8 is stored as
-/// `…_name_base64`.
+/// `…_name_base64`. Only the journal of a weak commit has `features`.
 ///
 ///     {"format":"fsync-lite-journal","version":1,"transaction":…,"began":…,"inode":…,"created":…,
 ///     "objects":[
@@ -13,6 +13,9 @@ import FileSystem
 ///     "attributes":[
 ///     {"object":N,"old_mode":…,"old_owner":…,"old_group":…,"old_modified":…,"new_mode":…,…,"old_xattrs":[…],…}
 ///     ],
+///     "features":[
+///     {"object":N,"type":…,"size":…,"modified":…}
+///     ],
 ///     "checksum":"…"}
 extension Journal {
     static let format: StaticString = "fsync-lite-journal"
@@ -20,7 +23,14 @@ extension Journal {
     private static let header: [Field<Journal>] = [
         Field("transaction", .text, \.id), Field("began", .fileTime, \.began),
         Field("inode", .integer, \.root.inode), Field("created", .time, \.root.created),
+        Field("weak", .flag, get: { $0.isWeak ? true : nil }, set: { $0.isWeak = $1 }),
     ]
+
+    /// Objects are told apart by `features`, and places by what has left.
+    var isWeak: Bool {
+        get { features != nil }
+        set { features = newValue ? features ?? [:] : nil }
+    }
 
     /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
@@ -35,6 +45,12 @@ extension Journal {
         }
         try document.array("attributes", of: attributes, to: &file) {
             $0.fields(AttributeStep.fields, of: $1)
+        }
+        if let features {
+            let sorted = features.sorted { $0.key < $1.key }.map { NumberedFeatures($0.key, $0.value) }
+            try document.array("features", of: sorted, to: &file) {
+                $0.fields(NumberedFeatures.fields, of: $1)
+            }
         }
         document.beginTrailer()
         try document.end(withChecksum: true, to: &file)
@@ -65,8 +81,26 @@ extension Journal {
             throw document.error("the last operation would not keep what the commit displaces")
         }
         try document.elements("attributes") { attributes.append(try $0.attributeStep(objects.count)) }
+        try readFeatures(&document)
         try document.beginTrailer()
         try document.end()
+    }
+
+    private mutating func readFeatures(_ document: inout DocumentReader) throws {
+        guard isWeak else { return }
+        var found: [Int: ObjectFeatures] = [:]
+        try document.elements("features") { reader in
+            var numbered = NumberedFeatures.blank
+            try reader.object(NumberedFeatures.fields, into: &numbered)
+            found[numbered.object] = numbered.features
+        }
+        guard found.keys.sorted() == Array(objects.indices.dropFirst(OperationGraph.state + 1)) else {
+            throw document.error("the features of objects are missing")
+        }
+        guard operations.drop(while: \.leaves).allSatisfy({ !$0.leaves && !$0.exchanges }) else {
+            throw document.error("something would leave after something else has come")
+        }
+        features = found
     }
 
     /// The number of an object that no operation graph contains, and why; nil if all are valid.
@@ -114,6 +148,26 @@ private func location<Owner>(
         [Field(parent, .integer, \.parent), Field(name, base64: base64, .name, \.name)])
 }
 
+private struct NumberedFeatures {
+    var object: Int
+    var features: Journal.ObjectFeatures
+
+    init(_ object: Int, _ features: Journal.ObjectFeatures) {
+        (self.object, self.features) = (object, features)
+    }
+
+    static let blank = NumberedFeatures(
+        0, .init(FileStatus(type: .file, modified: Timestamp.unknown.fileTime)))
+
+    static let fields: [Field<NumberedFeatures>] = [
+        Field("object", .integer, \.object),
+        Field(
+            "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
+            \.features.type),
+        Field("size", .integer, \.features.size), Field("modified", .fileTime, \.features.modified),
+    ]
+}
+
 private struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
@@ -151,6 +205,10 @@ private struct OperationFields {
 }
 
 extension OperationGraph.Operation {
+    /// It takes an object out of the tree.
+    var leaves: Bool { if case .detach = self { true } else { false } }
+    fileprivate var exchanges: Bool { if case .exchange = self { true } else { false } }
+
     fileprivate typealias LocationPath = KeyPath<OperationGraph.Object, OperationGraph.Location?>
 
     /// The objects that it moves, each between two of its locations.

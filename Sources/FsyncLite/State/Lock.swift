@@ -5,7 +5,7 @@ extension TargetRoot {
     /// Whether a process holds the lock on the target's root, by the kernel's list of locks. Trying to take the lock
     /// could make a run fail that starts at this moment.
     func isLocked(by process: Int32) throws -> Bool {
-        guard let inode = try directory?.status().inode else { return false }
+        guard let inode = try directory?.trueStatus().inode else { return false }
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
         let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
         // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
@@ -18,8 +18,10 @@ extension TargetRoot {
 
     /// Takes the lock on the target's root. It is released when the process ends or this value is deinitialized.
     ///
+    /// - Parameter breaking: takes the lock over from a run on another machine.
     /// - Throws: `SyncError` with code `locked` if another run holds it.
-    func lock() throws {
+    func lock(breaking: Bool = false) throws {
+        lockFile.isWanted = true
         guard let directory else { return }
         do {
             try directory.lock()
@@ -28,8 +30,9 @@ extension TargetRoot {
         }
         // RACE: the path may have led to another directory before the lock was taken. Two runs would then write to what
         // each takes for the target.
-        guard try LocalFile(bytes: path).directory().status().isSameObject(as: directory.status()) else {
+        guard try LocalFile(bytes: path).directory().isSame(as: directory) else {
             throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
+        if let state { try lockFile.take(in: state, of: path, breaking: breaking) }
     }
 }

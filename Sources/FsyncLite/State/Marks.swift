@@ -50,6 +50,8 @@ extension StateDirectory {
             return try status(of: entry)?.changed
         }
         let first = try touched()
+        // There the change time is the modification time, which was just set.
+        guard directory.fileSystem?.capabilities.keepsChangeTimes ?? true else { return }
         while let time = try touched(), let first, time <= first {}
     }
 

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 extension Journal {
@@ -26,6 +27,14 @@ extension StateDirectory {
         return forward || backward
     }
 
+    /// Root does not follow a journal that any user may have written.
+    ///
+    /// - Throws: `SyncError` with code `pending`.
+    func checkJournalIsTrusted() throws {
+        guard isOpenToOthers, Account.isRoot, try hasJournal() else { return }
+        throw SyncError.untrustedState(journalPath)
+    }
+
     /// Whether there is an unfinished commit that is not being undone.
     func hasForwardJournal() throws -> Bool { try has(.journal) }
 
@@ -45,6 +54,29 @@ extension StateDirectory {
     /// Ends the commit, durably.
     func removeJournal(_ direction: Journal.Direction) throws {
         try directory.unlink(direction.entry.name)
+        try directory.sync()
+        // Only now: while there is a journal, it tells where objects are.
+        if directory.fileSystem != nil { try remove(.phase2) }
+    }
+
+    // MARK: Weak commits
+
+    /// Whether all objects that leave have left their places, in a commit where identity does not last.
+    func hasLeft(_ journal: Journal) throws -> Bool {
+        // It may be of an earlier commit, whose journal is gone.
+        try read(.phase2, limit: 4096) == Array(journal.id.utf8)
+    }
+
+    /// Durably: nothing may arrive before.
+    func noteDeparture(_ journal: Journal) throws {
+        var file = try PendingFile(StateEntry.phase2.name, in: directory)
+        try file.write(Array(journal.id.utf8))
+        try file.commit()
+    }
+
+    /// Durably: nothing may be put back before.
+    func takeBackDeparture() throws {
+        try remove(.phase2)
         try directory.sync()
     }
 

@@ -10,12 +10,17 @@ package struct StateDirectory: Sendable {
     package let directory: Directory
     /// It is beside the target, not in it.
     package let isBeside: Bool
+    /// Any user may write to it, for all that its file system shows.
+    let isOpenToOthers: Bool
 
     /// The state of a target; nil if it has none.
     package init?(of root: Directory) throws {
         let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         var beside: StateDirectory?
-        if let location = try root.location(), let name = FileName.state(beside: location.name) {
+        // Only an exchange puts it there, which needs a file system that is complete.
+        if root.fileSystem == nil, let location = try root.location(),
+            let name = FileName.state(beside: location.name)
+        {
             beside = try StateDirectory(name, in: location.parent, isBeside: true)
         }
         if let inside, let beside {
@@ -45,7 +50,7 @@ package struct StateDirectory: Sendable {
         guard !status.isMountRoot else {
             throw SyncError(.refused, path: path, "something is mounted here; unmount it")
         }
-        try StateDirectory.checkOwner(status, path)
+        isOpenToOthers = try StateDirectory.checkOwner(status, path, parent.fileSystem)
         directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "this directory was replaced meanwhile")
@@ -74,10 +79,14 @@ package struct StateDirectory: Sendable {
             let wanted = entry.type == .directory ? "directory" : "file with one name"
             throw SyncError(.refused, path: path, "a plain \(wanted) was expected; move this away")
         }
-        try StateDirectory.checkOwner(status, path)
+        _ = try StateDirectory.checkOwner(status, path, directory.fileSystem)
     }
 
-    private static func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws {
+    /// - Returns: whether others may write to it, which is tolerated only where the file system shows no other.
+    private static func checkOwner(
+        _ status: FileStatus, _ path: [UInt8], _ fileSystem: TargetFileSystem?
+    ) throws -> Bool {
+        if let fileSystem, fileSystem.capabilities.showsMountOwner { return status.permissions & 0o022 != 0 }
         guard status.owner == Account.effectiveUser else {
             throw SyncError(
                 .refused, path: path,
@@ -86,6 +95,7 @@ package struct StateDirectory: Sendable {
         guard status.permissions & 0o022 == 0 else {
             throw SyncError(.refused, path: path, "others may write to it; take that away: chmod go-w")
         }
+        return false
     }
 
     func status(of entry: StateEntry) throws -> FileStatus? { try directory.status(of: entry.name) }
@@ -153,7 +163,7 @@ package struct StateDirectory: Sendable {
     /// Identifies the present manifest; nil if there is none. A replaced manifest's inode may be reused by the next
     /// one.
     package func manifestVersion() throws -> ManifestVersion? {
-        try status(of: .manifest).map {
+        try directory.trueStatus(of: StateEntry.manifest.name).map {
             ManifestVersion(inode: $0.inode, changed: $0.changed)
         }
     }

@@ -79,6 +79,13 @@ extension TargetRoot {
 
     /// Why the target cannot be exchanged as a whole.
     func exchangeRefusals() throws -> [Refusal] {
+        if let name = capabilities?.name {
+            return [
+                Refusal(
+                    "the target cannot be exchanged on \(name), where a commit is a weak one: the two trees would have to "
+                        + "change places in one step; leave --exchange out")
+            ]
+        }
         let noName = Refusal("the target has no name, or too long a one for a second tree beside it")
         guard let directory, let original else {
             let name = path.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }

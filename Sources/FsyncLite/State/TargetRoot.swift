@@ -13,6 +13,10 @@ struct TargetRoot {
     private var made: LocalFile.Location?
     private(set) var stateWasMade = false
     private let stateWasBeside: Bool
+    /// Where the target is, or will be; nil for a complete file system.
+    let fileSystem: TargetFileSystem?
+    /// The file that tells other machines of this run.
+    let lockFile = LockFile.Holder()
     /// A btrfs subvolume: renames and links cannot cross its boundary, so its state is always inside.
     let isSubvolume: Bool
 
@@ -21,14 +25,17 @@ struct TargetRoot {
         var (attempt, isSettled) = (0, false)
         repeat {
             attempt += 1
-            directory = try TargetRoot.openIfPresent(path)
+            directory = try TargetRoot.openIfPresent(path)?.asTarget()
             state = try directory.flatMap { try StateDirectory(of: $0) }
             // RACE: an exchange may have put another directory here meanwhile, to which the state belongs.
-            let (now, found) = (try TargetRoot.openIfPresent(path)?.status(), try directory?.status())
-            let isSame = now.map { now in found.map(now.isSameObject) ?? false } ?? (found == nil)
+            let (now, found) = (try TargetRoot.openIfPresent(path), directory)
+            let isSame = try now.map { now in try found?.isSame(as: now) ?? false } ?? (found == nil)
             isSettled = try isSame && TargetRoot.belongs(state, to: directory)
         } while !isSettled && attempt < 5
         self.path = path
+        // What keeps the directory above from being looked at is reported when that is needed.
+        fileSystem =
+            directory == nil ? try? TargetRoot.anchor(path).asTarget().fileSystem : directory?.fileSystem
         original = try directory?.status()
         isSubvolume = try directory?.isSubvolume() ?? false
         stateWasBeside = state?.isBeside ?? false
@@ -74,10 +81,49 @@ struct TargetRoot {
 
     /// The nearest existing directory: the target, or the one that will hold it.
     func anchor() throws -> Directory {
-        if let directory { return directory }
+        try directory ?? TargetRoot.anchor(path).asTarget(on: fileSystem)
+    }
+
+    private static func anchor(_ path: [UInt8]) throws -> Directory {
         var ancestor = LocalFile(bytes: path).parent
         while try !ancestor.exists { ancestor = ancestor.parent }
         return try ancestor.directory()
+    }
+
+    /// What the target's file system can do; nil for a complete one.
+    var capabilities: FileSystemCapabilities? { fileSystem?.capabilities }
+
+    /// Finds out what the target's file system can do, where it is not complete. Nothing is found where nothing can be
+    /// written, which is a refusal of its own.
+    func probe() throws {
+        guard fileSystem != nil else { return }
+        do {
+            if state == nil, let directory {
+                try TargetRoot.probe(beginning: directory)
+            } else {
+                try (state?.directory ?? anchor()).probe()
+            }
+        } catch let error as SystemError {
+            guard
+                [.accessDenied, .notPermitted, .readOnlyFileSystem, .noSpace, .quotaExceeded]
+                    .contains(error.errno)
+            else { throw error }
+        }
+    }
+
+    /// In a state that is made for it, so that a kill leaves nothing else in a target that has none yet.
+    private static func probe(beginning directory: Directory) throws {
+        let before = try directory.status().modified
+        try directory.makeDirectory(FileName.state)
+        let result = Result { try directory.directory(FileName.state).probe() }
+        do {
+            try directory.removeDirectory(FileName.state)
+        } catch {
+            // An apply has begun to use it.
+            guard error.errno == .notEmpty else { throw error }
+        }
+        try ObjectHandle(of: directory).setModified(before)
+        try result.get()
     }
 
     /// Whether the directory that will hold the target exists.
@@ -115,8 +161,10 @@ struct TargetRoot {
         }
         // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole
         // mirror would be written there.
-        let made = try location.directory.directory(location.name)
-        guard try made.status().owner == Account.effectiveUser, try DirectoryListing.names(in: made).isEmpty
+        let made = try location.directory.directory(location.name).asTarget(on: fileSystem)
+        let isOwn =
+            try capabilities?.showsMountOwner ?? false || made.status().owner == Account.effectiveUser
+        guard isOwn, try DirectoryListing.names(in: made).isEmpty
         else {
             throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
@@ -131,6 +179,7 @@ struct TargetRoot {
         let made = try StateDirectory.make(in: directory)
         state = made
         stateWasMade = true
+        try lockFile.take(in: made, of: path)
         return made
     }
 
@@ -155,9 +204,9 @@ struct TargetRoot {
         }
         try state.removeAll(from: directory)
         if let made {
-            guard try made.directory.status(of: made.name)?.identity == directory.status().identity else {
-                return
-            }
+            guard let status = try made.directory.trueStatus(of: made.name),
+                try status.isSameObject(as: directory.trueStatus())
+            else { return }
             try made.directory.removeDirectory(made.name)
         } else if let original, stateWasMade {
             let handle = try ObjectHandle(of: directory)

@@ -27,7 +27,9 @@ extension StateDirectory {
 
     /// Empties the trash and the remains of interrupted runs. There must be no journal.
     package func clean() throws {
-        let (stage, left) = (StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity].map(\.name))
+        let (stage, left) = (
+            StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity, .phase2].map(\.name)
+        )
         if try has(.stage) { try discard(stage, in: directory) }
         for name in try DirectoryListing.names(in: directory)
         where left.contains(name) || PendingFile.isTemporary(name) {

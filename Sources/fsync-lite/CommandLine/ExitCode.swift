@@ -14,6 +14,7 @@ enum ExitCode: Int32, CaseIterable {
     case usage = 64
     case invalidDocument = 65
     case inputMissing = 66
+    case unreachable = 69
     case locked = 75
     case interrupted = 130
     case terminated = 143
@@ -33,6 +34,8 @@ enum ExitCode: Int32, CaseIterable {
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing:
             "the source, or another input, is missing, or a file is where a directory is needed"
+        case .unreachable:
+            "another machine could not be reached, or the connection was lost; the target is unchanged"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"
@@ -63,6 +66,7 @@ enum ExitCode: Int32, CaseIterable {
         case .invalidDocument: self = .invalidDocument
         case .inputMissing: self = .inputMissing
         case .locked: self = .locked
+        case .unreachable: self = .unreachable
         case .interrupted: self = .stopped
         default: self = .failed
         }
@@ -94,7 +98,11 @@ enum ExitCode: Int32, CaseIterable {
         case .committed where TerminationSignal.signal != nil: self = .stopped
         case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused
-        case .failed: self = report.error?.code == .invalidDocument ? .invalidDocument : .failed
+        case .failed:
+            let known: [SyncError.Code: ExitCode] = [
+                .invalidDocument: .invalidDocument, .unreachable: .unreachable,
+            ]
+            self = report.error.flatMap { known[$0.code] } ?? .failed
         case .pending: self = .pending
         }
     }

@@ -15,6 +15,7 @@ enum ApplyCommand: Command {
             """,
         arguments: [SyncRun.source, SyncRun.target],
         options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable
+            + OptionDescription.remote
             + [SyncRun.allActions],
         examples: [
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),
@@ -23,6 +24,10 @@ enum ApplyCommand: Command {
                 "From cron: silent unless something needs attention"
             ),
             ("fsync-lite apply --plan photos.plan", "Carry out a saved plan"),
+            (
+                "fsync-lite apply web1:/srv/www /srv/mirror/web1",
+                "Mirror a directory of another machine, over ssh"
+            ),
             (
                 "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
                 "Leave out what can be made again"

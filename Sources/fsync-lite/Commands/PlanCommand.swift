@@ -19,10 +19,12 @@ enum PlanCommand: Command {
     static let description = CommandDescription(
         "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
         discussion:
-            "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes.",
+            "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes. "
+            + "With --weak-commit it makes a directory in the target, to find out what the file system can do, and "
+            + "removes it.",
         arguments: [SyncRun.source, SyncRun.target],
         options: [exitCode, explain, out, show, job, .settingsFile] + OptionDescription.firstRun
-            + OptionDescription.settable + [SyncRun.allActions],
+            + OptionDescription.settable + OptionDescription.remote + [SyncRun.allActions],
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
             ("fsync-lite plan --job photos", "See what a job would do"),
@@ -52,6 +54,13 @@ enum PlanCommand: Command {
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
+            if case .remote(let endpoint, _) = run.source {
+                throw UsageError(
+                    "\(explain.name) does not look into another machine yet",
+                    hint:
+                        "ask there: ssh \(endpoint.destination) fsync-lite plan SOURCE TARGET \(explain.name) PATH"
+                )
+            }
             let path = try RelativePath(argument: path)
             let decision = try run.options.filters.explain(path, source: run.source, target: run.target)
             guard run.isJSON else {

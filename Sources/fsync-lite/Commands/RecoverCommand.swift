@@ -7,14 +7,23 @@ enum RecoverCommand: Command {
     private static let displace = OptionDescription.flag(
         "--displace", "move what others put in the way to the history")
 
+    private static let breakLock = OptionDescription.flag(
+        "--break-lock", "take the lock away from a run on another machine, which must have ended")
+    private static let trustState = OptionDescription.flag(
+        "--trust-state", "as root, follow a journal that others may have written")
+
     static let description = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
         discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
         arguments: [.target],
-        options: [back, displace],
+        options: [back, displace, breakLock, trustState],
         examples: [
             ("fsync-lite recover mirror", "Finish an interrupted commit"),
             ("fsync-lite recover --back mirror", "Go back to the old tree"),
+            (
+                "fsync-lite recover --break-lock mirror",
+                "Write again to a NAS, after the machine that was writing has crashed"
+            ),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -22,8 +31,10 @@ enum RecoverCommand: Command {
         let conflicts: Target.Conflicts
         let result: String
         do {
+            let given = invocation.options
             switch try target.recover(
-                undo: invocation.options.has(back), displacingConflicts: invocation.options.has(displace))
+                undo: given.has(back), displacingConflicts: given.has(displace),
+                breakingLock: given.has(breakLock), trustingState: given.has(trustState))
             {
             case .nothingToDo:
                 try console.line("nothing to recover")
@@ -35,6 +46,11 @@ enum RecoverCommand: Command {
             }
         } catch let error as SyncError where error.code == .pending {
             Console.complain("\(error)")
+            if error.isOfTrust {
+                Console.complain(
+                    "to go on: fsync-lite recover \(Shell.word(target.path)) \(trustState.name)")
+                return .pending
+            }
             // The hints help if objects of others are in the way, and not after a system error.
             guard error.errno == nil else { return .pending }
             let command = "fsync-lite recover \(Shell.word(target.path))"

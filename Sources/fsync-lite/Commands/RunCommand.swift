@@ -19,7 +19,8 @@ enum RunCommand: Command {
             first run takes --create-target, and the first after a move to another disk --change-target.
             """,
         arguments: [job],
-        options: [all, .dryRun, .settingsFile] + OptionDescription.firstRun + OptionDescription.settable,
+        options: [all, .dryRun, .settingsFile] + OptionDescription.firstRun + OptionDescription.settable
+            + OptionDescription.remote,
         examples: [
             ("fsync-lite run photos --create-target", "Run a job for the first time"),
             ("fsync-lite run --dry-run photos", "See what it would do; plan --job photos is the same"),

@@ -138,6 +138,7 @@ enum StatusCommand: Command {
         } else if !status.isPending {
             try console.line("manifest   none: nothing was applied yet")
         }
+        if let fileSystem = status.fileSystem { try console.line("commit     \(fileSystem.promise)") }
         if let activity = status.activity { try console.line("running    \(words(activity))") }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {

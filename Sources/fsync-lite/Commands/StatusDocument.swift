@@ -46,6 +46,10 @@ extension JSONText {
             key("summary")
             self.summary(summary)
         }
+        if let fileSystem = status.fileSystem {
+            key("file_system")
+            self.fileSystem(fileSystem)
+        }
         if let activity = status.activity {
             let progress = activity.progress
             field("running_since", activity.began)

@@ -4,7 +4,8 @@ import FsyncLite
 
 /// The common part of the commands that plan and apply: two trees, and the options completed by settings.
 struct SyncRun {
-    static let source = ArgumentDescription("SOURCE", "the directory whose contents are mirrored")
+    static let source = ArgumentDescription(
+        "SOURCE", "the directory whose contents are mirrored; host:path is one of another machine, over ssh")
     static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
     static let savedPlan = OptionDescription.value(
         "--plan", "FILE", "carry out this saved plan, in place of SOURCE and TARGET"
@@ -48,10 +49,13 @@ struct SyncRun {
         if let file = given.value(SyncRun.savedPlan) {
             let saved = try SavedPlan(reading: LocalFile(bytes: file))
             given = try saved.options(from: file, beside: invocation)
-            (source, target, self.saved) = (.directory(saved.source), saved.target, saved)
+            source = try SyncRun.source(saved.source, given)
+            (target, self.saved) = (saved.target, saved)
         } else {
-            source = try job?.source ?? .directory(SyncRun.directory(invocation, SyncRun.source))
-            target = try job?.target ?? SyncRun.directory(invocation, SyncRun.target)
+            source =
+                try job.map { try SyncRun.source($0.source, given) }
+                ?? SyncRun.source(invocation.argument(SyncRun.source), given)
+            target = try job?.target ?? SyncRun.target(invocation.argument(SyncRun.target))
             saved = nil
             settable += OptionDescription.planning
         }
@@ -72,25 +76,40 @@ struct SyncRun {
         self.options = options
     }
 
-    /// A local path. rsync users expect `host:path` to be another machine, so it must not become a directory of that
-    /// name; `./host:path` does.
-    private static func directory(
-        _ invocation: Invocation, _ argument: ArgumentDescription
-    ) throws -> [UInt8] {
-        let path = try invocation.argument(argument)
-        let head = path.prefix { $0 != UInt8(ascii: "/") }
+    private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {
+        guard let endpoint = try endpoint(path, source) else { return .directory(path) }
+        return .remote(endpoint, try RemoteAccess(given))
+    }
+
+    /// A job's source, reached as this command line says.
+    private static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
+        guard case .remote(let endpoint, _) = source else { return source }
+        return .remote(endpoint, try RemoteAccess(given))
+    }
+
+    private static func target(_ path: [UInt8]) throws -> [UInt8] {
+        guard let endpoint = try endpoint(path, target) else { return path }
+        throw UsageError(
+            "\(quoted(path)) is on another machine, and a target there does not work yet",
+            hint:
+                "run fsync-lite there, with SOURCE on this machine: ssh \(endpoint.destination) fsync-lite apply HERE:SOURCE "
+                + "\(Shell.word(endpoint.path))\nfor a local directory of that name, write ./ before it")
+    }
+
+    /// nil for a local path; `./host:path` is one.
+    private static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
         guard !path.isEmpty else {
             throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
         }
-        guard !head.contains(UInt8(ascii: ":")) else {
+        do throws(Endpoint.Fault) {
+            return try Endpoint(path)
+        } catch {
             throw UsageError(
-                "\(quoted(path)) names another machine, which does not work yet",
+                "\(quoted(path)) names another machine, but \(error.reason)",
                 hint:
-                    "run fsync-lite on the machine of TARGET, with SOURCE mounted there: see the page "
-                    + "Other machines, which the README lists\nfor a local directory of that name, write ./ before it"
-            )
+                    "give host:path, user@host:path, [address]:path or ssh://user@host:port/path\nfor a local directory "
+                    + "of that name, write ./ before it")
         }
-        return path
     }
 
     /// What a run shows; by settings, an apply is quiet and a plan is not.

@@ -24,6 +24,10 @@ extension SyncOptions {
             $0.trustsSource = true
         },
         OptionField(option: .keepGoing) { $1.keepGoing = $0.has(.keepGoing) },
+        .flag(
+            "--weak-commit",
+            "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
+        ) { $0.allowsWeakCommit = true },
         .flag("--strict", "commit nothing if a file changes while it is copied") { $0.strict = true },
     ]
 

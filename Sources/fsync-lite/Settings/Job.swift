@@ -28,6 +28,9 @@ struct Job {
                 guard let value = values[Job.source] else {
                     throw file.error(path, "\"\(Job.source)\" or \"\(Job.sources)\" is missing.")
                 }
+                if case .text(let text) = value, let endpoint = try? Endpoint(Array(text.utf8)) {
+                    return .remote(endpoint, RemoteAccess())
+                }
                 return .directory(try directory(value, [Job.source]))
             }
             guard values[Job.source] == nil else {

@@ -101,9 +101,10 @@ struct AnswerTests {
             ["plan", "source", "target"], in: scene.directory.path,
             under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
         let lines = run.output.split(separator: "\n")
-        try #require(lines.count == 104, "\(lines.count)")
-        #expect(
-            lines[102].contains("refused: ") && lines[103].contains("to go ahead: "), "\(lines.suffix(3))")
+        // The times of the roots may differ, which is a line more.
+        try #require([104, 105].contains(lines.count), "\(lines.count)")
+        let last = Array(lines.suffix(2))
+        #expect(last[0].contains("refused: ") && last[1].contains("to go ahead: "), "\(lines.suffix(3))")
     }
 
     @Test func driftThatIsTakenBackIsTold() throws {

@@ -204,4 +204,19 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/a/left") == "1")
         #expect(!scene.exists("target/new"))
     }
+
+    /// In the place of a file that is lost stays what the filters of then leave out.
+    @Test func whatStaysForALostFileMayBeLeftOut() throws {
+        let scene = try MirrorScene(["c": "1"])
+        #expect(try scene.apply("--exclude", "/c/b").code == 0)
+        try scene.move("source/c", to: "source/moved")
+        try scene.build(["c": ["b": "2"]], at: "source")
+        try scene.mirror()
+        try scene.remove("target/moved")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 3)
+        #expect(try scene.text("target/c/b") == "2")
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").code == 0)
+        #expect(scene.exists("copy/c") && !scene.exists("copy/c/b"))
+        try scene.mirror()
+    }
 }

@@ -11,6 +11,8 @@ final class MirrorScene {
     let identity: CommandRun.Identity
     /// How often `settle` has been called: each is later than the one before.
     private var settled = 0
+    /// Where the sources of `apply` and `plan` are; nil for this machine. FSYNC_LITE_FAR puts them all there.
+    var far: FarMachine?
 
     var source: String { path("source") }
     var target: String { path("target") }
@@ -21,6 +23,10 @@ final class MirrorScene {
         self.identity = identity
         try build(tree, at: "source")
         if case .ordinary = identity { OrdinaryUser.own(directory.path) }
+        // Another user may not reach the built command.
+        if case .current = identity, ProcessInfo.processInfo.environment["FSYNC_LITE_FAR"] != nil {
+            far = try FarMachine()
+        }
     }
 
     /// A scene in a directory that a test has mounted something on.
@@ -45,7 +51,8 @@ final class MirrorScene {
     // MARK: Running
 
     func run(_ arguments: [String]) throws -> CommandRun {
-        try CommandRun(arguments, as: identity, in: directory.path)
+        try CommandRun(
+            far?.pulling(arguments, in: directory.path) ?? arguments, as: identity, in: directory.path)
     }
 
     func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }

@@ -54,6 +54,7 @@ struct TourTests {
     /// Another machine is a directory of its name here.
     private static let ssh = """
         #!/bin/sh
+        while [ "${1#-}" != "$1" ]; do shift; done
         cd "$(dirname "$0")/../tour" && mkdir -p "$1" && cd "$1" && shift && exec sh -c "$*"
         """
 

@@ -4,8 +4,10 @@ import Testing
 
 @Suite("Names that a target without case takes for one")
 struct NameFoldingTests {
-    private func collisions(_ names: [[UInt8]]) throws -> [String] {
-        var folding = NameFolding()
+    private func collisions(
+        _ names: [[UInt8]], _ kind: NameFolding.Kind = [.ofCase, .ofForms]
+    ) throws -> [String] {
+        var folding = try #require(NameFolding(kind))
         for path in try names.map({ try #require(RelativePath($0)) }).sorted() { folding.admit(path) }
         return folding.collisions.map { "\($0.0) \($0.1)" }
     }
@@ -22,6 +24,13 @@ struct NameFoldingTests {
     @Test func composedAndDecomposedForms() throws {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(try collisions(composed, decomposed).count == 1)
+    }
+
+    @Test func onlyWhatTheTargetFolds() throws {
+        let names = ["A", "a", "\u{E9}", "e\u{301}"].map { Array($0.utf8) }
+        #expect(try collisions(names, .ofCase) == ["A a"])
+        #expect(try collisions(names, .ofForms).count == 1)
+        #expect(NameFolding([]) == nil)
     }
 
     @Test func onlyWithinOneDirectory() throws {

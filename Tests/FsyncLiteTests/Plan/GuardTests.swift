@@ -171,10 +171,13 @@ struct GuardTests {
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
-        Row("the target's file system, exfat, cannot keep the promise of all or nothing") {
-            $0.info.name = "exfat"
+        Row(
+            "the target's file system, exfat, cannot keep the promise of all or nothing; it lacks an exchange of two names",
+            option: "--weak-commit"
+        ) {
+            $0.capabilities = .weak
         } butNot: {
-            $0.info.name = "zfs"
+            $0.options.allowsWeakCommit = true
         },
         Row("the target's file system is mounted read-only") {
             $0.info.isReadOnly = true
@@ -214,7 +217,7 @@ struct GuardTests {
     @Test func allReasonsAreToldAtOnce() throws {
         var facts = try GuardFacts.ofANewFile()
         facts.info.isReadOnly = true
-        facts.info.name = "vfat"
+        facts.capabilities = .weak
         facts.mounts = [(path("d"), true)]
         #expect(facts.refusals().count == 3)
     }
@@ -304,5 +307,13 @@ extension GuardFacts {
         record(files: 1)
         sources[0].identity = FileIdentity(inode: 7, created: nil)
         sources[0].fileSystem = "other"
+    }
+}
+
+extension FileSystemCapabilities {
+    fileprivate static var weak: FileSystemCapabilities {
+        var capabilities = FileSystemCapabilities(name: "exfat")
+        (capabilities.isComplete, capabilities.exchangesNames) = (false, false)
+        return capabilities
     }
 }

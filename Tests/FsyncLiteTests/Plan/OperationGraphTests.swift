@@ -17,11 +17,13 @@ struct OperationGraphTests {
         }
     }
 
-    private func layout(_ change: (inout Difference) -> Void) throws -> OperationGraph {
+    private func layout(
+        isWeak: Bool = false, _ change: (inout Difference) -> Void
+    ) throws -> OperationGraph {
         let attributes = Attributes(status(.directory))
         return OperationGraph(
             with(Difference(), change), root: (attributes, attributes),
-            transaction: try #require(FileName("t".utf8)), replacesManifest: true)
+            transaction: try #require(FileName("t".utf8)), replacesManifest: true, isWeak: isWeak)
     }
 
     /// Operations by the name that an object has, or comes to.
@@ -40,6 +42,31 @@ struct OperationGraphTests {
             case .link(let link): "link \(link.location.name)"
             }
         }
+    }
+
+    @Test func inAWeakCommitAllThatLeavesHasLeftBeforeAnythingArrives() throws {
+        let layout = try layout(isWeak: true) {
+            $0.matches = [
+                renamed("a", to: "b", 1), renamed("b", to: "a", 2),
+                with(Match(source: file("edited", 3), target: file("edited", 3))) {
+                    ($0.causes, $0.replacesContent) = (.content, true)
+                },
+            ]
+            $0.created = [(file("edited", 3), true), (file("new", 4), false)]
+        }
+        let kinds = layout.operations.map { operation in
+            switch operation {
+            case .detach: "leaves"
+            case .attach: "arrives"
+            default: operation == .rename(OperationGraph.transaction) ? "is kept" : "moves"
+            }
+        }
+        #expect(
+            kinds.reduce(into: []) { if $0.last != $1 { $0.append($1) } } == ["leaves", "arrives", "is kept"])
+        // The old manifest, `a`, `b` and what is replaced; then the new one, and the two new files.
+        #expect(kinds.count { $0 == "leaves" } == 4)
+        let slots = layout.objects.indices.compactMap { layout.objects.slot($0) }
+        #expect(Set(slots).count == slots.count)
     }
 
     @Test func everythingLeavesBeforeAnythingArrives() throws {

@@ -195,7 +195,7 @@ import Testing
         var options = TreeScan.Options()
         (options.threads, options.descriptors) = (threads...threads, 128)
         let root = try Directory.open(path: Array(path.utf8))
-        let scan = try TreeScan(root, options, filter: FilteredWalk(filters, source: root))
+        let scan = try TreeScan(root, options, filter: FilteredWalk(filters, DirectoryRules(of: root)))
         var found: [String] = []
         while try scan.advance() {
             if case .none = scan.exclusion {

@@ -1,13 +1,59 @@
 import FileStorage
 import FileSystem
 
+/// Where a file's content goes: to another file, or to another machine.
+protocol CopyGoal: ~Copyable {
+    /// For messages.
+    var path: [UInt8] { get }
+    /// An attempt begins; what an earlier one left is dropped.
+    func begin(_ status: FileStatus, attempt: Int) throws(Errno)
+    /// - Returns: the number of bytes that were copied, as `FileCopier`.
+    func take(
+        _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
+        _ copier: inout FileCopier, isCancelled: () -> Bool
+    ) throws(Errno) -> Int64
+    /// Whether a file begins with the bytes that were copied.
+    func isStart(
+        of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
+    ) throws(FileComparison.Failure) -> Bool
+    /// Of what was copied.
+    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest
+}
+
+extension ObjectHandle: CopyGoal {
+    func begin(_ status: FileStatus, attempt: Int) throws(Errno) {
+        if attempt > 1 { try descriptor.truncate(to: 0) }
+    }
+
+    func take(
+        _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
+        _ copier: inout FileCopier, isCancelled: () -> Bool
+    ) throws(Errno) -> Int64 {
+        try copier.copy(
+            source, to: descriptor, size: status.size, allocated: status.allocated, keepsHoles: keepsHoles,
+            isCancelled: isCancelled)
+    }
+
+    func isStart(
+        of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
+    ) throws(FileComparison.Failure) -> Bool {
+        try FileComparison.haveSameContent(source, descriptor, upTo: count, isCancelled: isCancelled)
+    }
+
+    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest {
+        Digest(
+            try calling("read", path) { () throws(Errno) in
+                try descriptor.digest(isCancelled: isCancelled)
+            })
+    }
+}
+
 /// Copies the content of single files, as of one moment, or the first part of a file that only grows.
-final class ContentCopier {
-    private let contents: ContentSource
+final class ContentCopier: FileSource {
     private let source: PathResolver
-    private let attributes: MirroredAttributes
-    private let digests: StageWorker.Digests
-    private let isStrict: Bool
+    private let options: CopyOptions
+    /// The files are an earlier tree's.
+    private let isEarlier: Bool
     private let monitor: any Monitor
     private var copier: FileCopier
     private var announced: AnnouncedFiles
@@ -30,59 +76,50 @@ final class ContentCopier {
         var isWhole: Bool { copied == after.size && after.isUnchanged(since: before) }
     }
 
-    /// An outcome, thrown out of a copy.
-    struct Unstageable: Error {
-        let outcome: Stage.Outcome
-    }
-
-    /// - Parameter source: resolves the entries of `contents`.
+    /// - Parameter source: resolves the entries.
     init(
-        _ contents: ContentSource, _ source: PathResolver, _ attributes: MirroredAttributes,
-        _ digests: StageWorker.Digests, isStrict: Bool, limit: RateLimit?, monitor: any Monitor
+        _ source: PathResolver, _ options: CopyOptions, isEarlier: Bool = false, monitor: any Monitor
     ) {
-        (self.contents, self.source, self.attributes, self.digests) = (contents, source, attributes, digests)
-        (self.isStrict, self.monitor) = (isStrict, monitor)
-        copier = FileCopier(limit: limit)
+        (self.source, self.options, self.isEarlier) = (source, options, isEarlier)
+        self.monitor = monitor
+        copier = FileCopier(limit: options.limit)
         announced = AnnouncedFiles(source)
     }
 
     /// Copies read the source; false until the first copy has shown that the file systems share no blocks.
     var readsContent: Bool { !copier.canClone }
 
-    /// Opens files ahead and announces them to the kernel; they are copied next, in this order.
-    func announce(_ files: some Sequence<File>) {
+    /// Opens files ahead and announces them to the kernel.
+    func announce(_ files: [File]) {
         announced.announce(files.lazy.filter { $0.isFile && $0.size > 0 }.map(\.path))
     }
 
-    /// Called with the number of bytes of each piece that was copied.
     func onCopy(_ body: @escaping (Int) -> Void) {
         copier.advanced = body
     }
 
-    /// Copies the content once, and reads the extended attributes.
-    ///
-    /// - Parameters:
-    ///   - staged: the new file, empty or with the content of an earlier attempt.
-    ///   - attempt: from 1.
-    /// - Returns: the file as copied; nil if it changed meanwhile other than by growing. For the first attempt at a
-    ///   small file, "meanwhile" is since the scan.
-    /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
     func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File? {
+        try copy(file, into: staged, attempt: attempt)
+    }
+
+    /// The same, to any goal.
+    func copy<Goal: CopyGoal & ~Copyable>(
+        _ file: File, into goal: borrowing Goal, attempt: Int
+    ) throws -> File? {
         // Another attempt is at what has the name by then.
         let opened = try attempt == 1 ? announced.take(file.path) ?? openSource(file) : openSource(file)
-        let isAsScanned = attempt == 1 && !contents.isEarlier && file.size < ContentCopier.largeSize
+        let isAsScanned =
+            attempt == 1 && options.trustsScan && !isEarlier && file.size < ContentCopier.largeSize
         let reading: Reading
         do throws(Errno) {
-            guard let found = try read(opened.descriptor, file, to: staged.descriptor, attempt, isAsScanned)
-            else {
-                return nil
-            }
+            guard let found = try read(opened.descriptor, file, to: goal, attempt, isAsScanned)
+            else { return nil }
             reading = found
         } catch {
             switch error {
             case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
             case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
-                throw SystemError("write", staged.path, error)
+                throw SystemError("write", goal.path, error)
             default:
                 // The name may lead to another type by now, which must not be read like a file.
                 guard attempt > 1 else { return nil }
@@ -92,23 +129,23 @@ final class ContentCopier {
         if reading.isSynthetic {
             let problem = Problem(
                 path: file.path, code: .unsupported, message: "it says that it is empty and is not")
-            throw Unstageable(outcome: .failed(problem))
+            throw Unstageable.failed(problem)
         }
         // The attributes of an object of an earlier tree may have changed since.
-        if contents.isEarlier { return reading.isWhole ? file : nil }
+        if isEarlier { return reading.isWhole ? file : nil }
         var (status, digest) = (reading.after, reading.digest)
         if !reading.isWhole {
             let before = reading.before
-            guard !isStrict, !isAsScanned, status.size > before.size, try isStillThere(file, before),
-                try hasFirst(reading.copied, of: opened.descriptor, staged, file)
+            guard !options.isStrict, !isAsScanned, status.size > before.size, try isStillThere(file, before),
+                try hasFirst(reading.copied, of: opened.descriptor, goal, file)
             else { return nil }
             status = before
             status.size = reading.copied
             // The next run compares it even if size and time agree.
             status.changed = CommitSpans.unexamined
         }
-        if !reading.isWhole || digests == .ofCopies {
-            digest = digests == .none ? nil : try self.digest(of: staged)
+        if !reading.isWhole || options.digests == .ofCopies {
+            digest = options.digests == .none ? nil : try self.digest(of: goal)
         }
         var result = file.with(status)
         (result.extended, result.digest, result.isGrowing) = (reading.extended, digest, !reading.isWhole)
@@ -117,21 +154,21 @@ final class ContentCopier {
 
     /// - Parameter isAsScanned: assumes that the file did not change between the scan and the copy.
     /// - Returns: nil if the name leads to another object now.
-    private func read(
-        _ source: borrowing FileDescriptor, _ file: File, to staged: borrowing FileDescriptor, _ attempt: Int,
+    private func read<Goal: CopyGoal & ~Copyable>(
+        _ source: borrowing FileDescriptor, _ file: File, to goal: borrowing Goal, _ attempt: Int,
         _ isAsScanned: Bool
     ) throws(Errno) -> Reading? {
         let before = isAsScanned ? file.status : try source.status()
-        guard before.type == .file, !contents.isEarlier || before.hasSameContent(as: file.status) else {
+        guard before.type == .file, !isEarlier || before.hasSameContent(as: file.status) else {
             return nil
         }
-        if attempt > 1 { try staged.truncate(to: 0) }
-        let copied = try copier.copy(
-            source, to: staged, size: before.size, allocated: before.allocated,
-            keepsHoles: attributes.contains(.holes), isCancelled: { monitor.isCancelled })
-        let extended = try source.extendedAttributes(attributes.extended)
+        try goal.begin(before, attempt: attempt)
+        let copied = try goal.take(
+            source, before, keepsHoles: options.attributes.contains(.holes), &copier,
+            isCancelled: { monitor.isCancelled })
+        let extended = try source.extendedAttributes(options.extended)
         var digest: Digest?
-        if digests == .ofSources {
+        if options.digests == .ofSources {
             digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
         }
         let after = try source.status()
@@ -150,30 +187,24 @@ final class ContentCopier {
 
     /// Whether a file that has grown still begins with the copied bytes. Then the copy is its content at a time between
     /// the two readings, unless the old content was restored; a clone is of one instant.
-    private func hasFirst(
-        _ size: Int64, of source: borrowing FileDescriptor, _ staged: borrowing ObjectHandle, _ file: File
+    private func hasFirst<Goal: CopyGoal & ~Copyable>(
+        _ size: Int64, of source: borrowing FileDescriptor, _ goal: borrowing Goal, _ file: File
     ) throws -> Bool {
         if copier.hasCloned { return true }
         do throws(FileComparison.Failure) {
-            return try FileComparison.haveSameContent(source, staged.descriptor, upTo: size) {
-                monitor.isCancelled
-            }
+            return try goal.isStart(of: source, size) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else {
-                throw SystemError("read", staged.path, error.errno)
+                throw SystemError("read", goal.path, error.errno)
             }
             throw unreadable(file, error.errno)
         }
     }
 
-    /// The digest of what is staged.
-    func digest(of staged: borrowing ObjectHandle) throws -> Digest {
+    private func digest<Goal: CopyGoal & ~Copyable>(of goal: borrowing Goal) throws -> Digest {
         do {
-            return Digest(
-                try calling("read", staged.path) { () throws(Errno) in
-                    try staged.descriptor.digest { monitor.isCancelled }
-                })
+            return try goal.digest { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
             throw error
@@ -189,18 +220,17 @@ final class ContentCopier {
             case .noSuchFile, .notDirectory: throw gone(file)
             // A symlink or a socket has its name, or a symlink that of a directory above.
             case .tooManyLinks, .noSuchDevice:
-                throw contents.isEarlier
-                    ? gone(file) : Unstageable(outcome: .failed(.retyped(file.path)))
+                throw isEarlier ? gone(file) : Unstageable.failed(.retyped(file.path))
             default: throw unreadable(file, error.errno)
             }
         }
     }
 
     private func gone(_ file: File) -> Unstageable {
-        Unstageable(outcome: contents.isEarlier ? .failed(.lost(file.path)) : .vanished)
+        isEarlier ? .failed(.lost(file.path)) : .vanished
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
-        Unstageable(outcome: .failed(Problem(path: file.path, code: .unreadable, message: errno.description)))
+        .failed(Problem(path: file.path, code: .unreadable, message: errno.description))
     }
 }

@@ -1,0 +1,159 @@
+import Glibc
+import Synchronization
+
+/// A child process whose standard streams are pipes to this process.
+///
+/// It runs with INT and QUIT blocked: a Ctrl-C at the terminal is for this process, which ends the child.
+public final class ConnectedProcess: Sendable {
+    private let id: pid_t
+    /// The exit code, once it has ended and was waited for.
+    private let ended = Mutex<Int32?>(nil)
+    public let output: FileDescriptor
+    public let errors: FileDescriptor
+    /// Its standard input; nil once that was closed.
+    private let input: Mutex<Int32?>
+
+    /// - Parameter words: the command, looked up in PATH unless it contains a slash, and its arguments.
+    /// - Throws: `noSuchFile` if the command does not exist.
+    public init(_ words: [[UInt8]]) throws(Errno) {
+        let input = try ConnectedProcess.pipe()
+        let output = try ConnectedProcess.pipe()
+        let errors = try ConnectedProcess.pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input.read.rawValue, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.write.rawValue, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.write.rawValue, STDERR_FILENO)
+        id = try ChildProcess.spawn(words, &actions, blocking: [SIGINT, SIGQUIT])
+        let raw = input.write.release()
+        self.input = Mutex(raw)
+        self.output = FileDescriptor(owning: output.read.release())
+        self.errors = FileDescriptor(owning: errors.read.release())
+    }
+
+    deinit {
+        closeInput()
+        end()
+    }
+
+    private struct Pipe: ~Copyable {
+        var read: End
+        var write: End
+    }
+
+    /// An end of a pipe, closed unless it is released.
+    private struct End: ~Copyable {
+        let rawValue: Int32
+
+        consuming func release() -> Int32 {
+            let value = rawValue
+            discard self
+            return value
+        }
+
+        deinit { _ = Glibc.close(rawValue) }
+    }
+
+    private static func pipe() throws(Errno) -> Pipe {
+        var ends: (Int32, Int32) = (0, 0)
+        _ = try withUnsafeMutablePointer(to: &ends) { (ends) throws(Errno) in
+            try ends.withMemoryRebound(to: Int32.self, capacity: 2) { (ends) throws(Errno) in
+                try retrying { pipe2(ends, O_CLOEXEC) }
+            }
+        }
+        return Pipe(read: End(rawValue: ends.0), write: End(rawValue: ends.1))
+    }
+
+    /// Writes all bytes to its standard input. For one thread, other than the main one: a broken pipe is an error and no
+    /// signal there.
+    public func write(_ bytes: [UInt8]) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            guard let input = input.withLock({ $0 }) else { throw .badDescriptor }
+            written += try bytes.withUnsafeBytes { buffer in
+                Result { () throws(Errno) -> Int in
+                    try retrying {
+                        Glibc.write(input, buffer.baseAddress.map { $0 + written }, buffer.count - written)
+                    }
+                }
+            }.get()
+        }
+    }
+
+    /// Its standard input ends.
+    public func closeInput() {
+        input.withLock { input in
+            if let input { _ = Glibc.close(input) }
+            input = nil
+        }
+    }
+
+    /// Waits for its end, a while.
+    ///
+    /// - Returns: the exit code, or 128 plus the number of the signal that ended it; nil if it still runs.
+    public func wait(atMost pause: Duration) -> Int32? {
+        let end = ContinuousClock.now + pause
+        while true {
+            if let code = poll() { return code }
+            guard ContinuousClock.now < end else { return nil }
+            usleep(2000)
+        }
+    }
+
+    private func poll() -> Int32? {
+        ended.withLock { ended in
+            if ended == nil {
+                var status: Int32 = 0
+                if waitpid(id, &status, WNOHANG) == id {
+                    ended = ChildProcess.exitCode(status)
+                }
+            }
+            return ended
+        }
+    }
+
+    /// Ends it: asks, and insists after a second.
+    public func end() {
+        guard poll() == nil else { return }
+        kill(id, SIGTERM)
+        if wait(atMost: .seconds(1)) == nil {
+            kill(id, SIGKILL)
+            _ = wait(atMost: .seconds(1))
+        }
+    }
+}
+
+extension FileDescriptor {
+    /// Waits until there is something to read, or the end; false on timeout.
+    public func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
+        var request = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
+        return try retrying { poll(&request, 1, milliseconds) } > 0
+    }
+
+    /// This process's own standard input, as another descriptor.
+    public static func standardInput() throws(Errno) -> FileDescriptor { try copy(of: STDIN_FILENO) }
+    /// Its own standard output.
+    public static func standardOutput() throws(Errno) -> FileDescriptor { try copy(of: STDOUT_FILENO) }
+
+    private static func copy(of descriptor: Int32) throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try retrying { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) })
+    }
+}
+
+extension HostProcess {
+    /// Writing to a pipe that nobody reads is an error, and no signal.
+    public static func ignoreBrokenPipes() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Text that is the same on this machine for good, for hashing; nil if there is none.
+    public static func machineID() -> [UInt8]? {
+        guard let folder = try? Directory.open(path: Array("/etc".utf8)),
+            let file = try? folder.open(FileName("machine-id"), [.read]),
+            let text = try? file.readAll(limit: 4096)
+        else { return nil }
+        let id = text.prefix { $0 > UInt8(ascii: " ") }
+        return id.isEmpty ? nil : Array(id)
+    }
+}

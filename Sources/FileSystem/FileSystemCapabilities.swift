@@ -1,0 +1,237 @@
+/// What the file system of a target can do, and what it can hold.
+///
+/// By its kind, which says what no probe can find, until a probe has tried the rest. The initial values are those of a
+/// file system that keeps every promise of a commit.
+public struct FileSystemCapabilities: Hashable, Sendable {
+    /// `ext4`, `exfat`, `ntfs-3g`, `sshfs`, `nfs4` and so on.
+    public var name: String
+    /// Renames, inode numbers and syncs keep the promise of all or nothing.
+    public var isComplete = true
+
+    // MARK: By kind
+
+    /// Inode numbers last over remounts, and names of one file share one.
+    public var keepsInodes = true
+    /// The change time is not the modification time by another name.
+    public var keepsChangeTimes = true
+    /// One call makes everything durable that was written.
+    public var syncsAsAWhole = true
+    /// It may be mounted on several machines at a time.
+    public var isShared = false
+    /// Owner and permissions that it shows are those of the mount.
+    public var showsMountOwner = false
+
+    // MARK: By probing
+
+    /// Two names can be exchanged in one step.
+    public var exchangesNames = true
+    /// A rename can refuse to replace what has the new name.
+    public var refusesToReplace = true
+    /// Why a directory cannot be synced; nil where it can.
+    public var directorySyncFailure: Errno?
+    public var held = Features.all
+    /// Nanoseconds between two modification times that can be told apart.
+    public var timeStep: Int64 = 1
+    public var names = NameRules()
+
+    /// What entries can have, or be.
+    public struct Features: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        public static let owners = Features(rawValue: 1)
+        public static let permissions = Features(rawValue: 2)
+        public static let xattrs = Features(rawValue: 4)
+        public static let acls = Features(rawValue: 8)
+        public static let hardLinks = Features(rawValue: 16)
+        public static let symlinks = Features(rawValue: 32)
+        public static let fifos = Features(rawValue: 64)
+        public static let devices = Features(rawValue: 128)
+
+        /// Owner and time of a symlink itself, and not of what it leads to.
+        public static let symlinkAttributes = Features(rawValue: 256)
+
+        /// Symlinks whose destination is absolute or goes upward.
+        public static let outwardSymlinks = Features(rawValue: 512)
+        /// Extended attributes of `trusted` and `security`, which only root sets.
+        public static let privilegedXattrs = Features(rawValue: 1024)
+
+        public static let all = Features(rawValue: 2047)
+
+        /// In words, and in the order of lists.
+        static let words: [(Features, String)] = [
+            (.owners, "owners"), (.permissions, "permissions"), (.xattrs, "extended attributes"),
+            (.privilegedXattrs, "extended attributes of root"), (.acls, "ACLs"), (.hardLinks, "hard links"),
+            (.symlinks, "symlinks"), (.fifos, "FIFOs"),
+            (.devices, "devices"), (.symlinkAttributes, "attributes of symlinks"),
+            (.outwardSymlinks, "symlinks to /… and ../…"),
+        ]
+
+        /// The features in words, without those that another one implies.
+        public var words: [String] {
+            var rest = self
+            if contains(.xattrs) { rest.remove(.privilegedXattrs) }
+            if contains(.symlinks) { rest.subtract([.symlinkAttributes, .outwardSymlinks]) }
+            return Features.words.filter { rest.contains($0.0) }.map(\.1)
+        }
+    }
+
+    /// The names that a directory takes.
+    public struct NameRules: Hashable, Sendable {
+        /// Bytes that no name may have.
+        public var forbidden: Set<UInt8> = []
+        /// Bytes that no name may end with.
+        public var forbiddenAtEnd: Set<UInt8> = []
+        public var mustBeUTF8 = false
+        /// `CON`, `NUL` and other names of devices are taken.
+        public var reservesDeviceNames = false
+        /// In bytes.
+        public var longest = 255
+        /// Two names that differ in case alone are one.
+        public var foldsCase = false
+        /// Two Unicode forms of a name are one.
+        public var foldsForms = false
+
+        public init() {}
+    }
+
+    public init(name: String) { self.name = name }
+}
+
+extension FileSystemCapabilities.NameRules {
+    private static let deviceNames = Set(
+        ["CON", "PRN", "AUX", "NUL"] + (1...9).flatMap { ["COM\($0)", "LPT\($0)"] })
+
+    /// Why an entry cannot have this name; nil if it can.
+    public func fault(of name: some Collection<UInt8>) -> String? {
+        if name.count > longest { return "takes no name of more than \(longest) bytes" }
+        if !forbidden.isEmpty, let byte = name.first(where: forbidden.contains) {
+            return "takes no name with \(escapedText([UInt8(ascii: "'"), byte, UInt8(ascii: "'")]))"
+        }
+        if !forbiddenAtEnd.isEmpty, let last = name.suffix(1).first, forbiddenAtEnd.contains(last) {
+            return "takes no name that ends with a \(last == UInt8(ascii: ".") ? "dot" : "space")"
+        }
+        if mustBeUTF8, String(validating: Array(name), as: UTF8.self) == nil {
+            return "takes only names in UTF-8"
+        }
+        if reservesDeviceNames {
+            let stem = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self).uppercased()
+            if Self.deviceNames.contains(stem) { return "keeps the name \(stem) for a device" }
+        }
+        return nil
+    }
+}
+
+extension FileSystemCapabilities {
+    /// What of a commit's needs is missing, in words; empty for a complete one.
+    public var lacks: [String] {
+        guard !isComplete else { return [] }
+        let parts: [(Bool, String)] = [
+            (exchangesNames, "an exchange of two names"),
+            (refusesToReplace, "renames that replace nothing"),
+            (keepsInodes, "inode numbers that last"),
+            (syncsAsAWhole, "a sync of the whole"),
+            (name != "overlay", "directories of lower layers that can be renamed"),
+        ]
+        return parts.filter { !$0.0 }.map(\.1)
+    }
+
+    /// File systems whose renames, inode numbers and syncs keep the commit's promises; the last three if the probe
+    /// before the stage agrees.
+    private static let complete: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs"]
+    /// Of the others, those with inode numbers that last.
+    private static let withInodes: Set = [
+        "overlay", "nfs", "nfs4", "ceph", "lustre", "ntfs-3g", "ntfs", "ntfs3",
+    ]
+    private static let withChangeTimes: Set = ["overlay", "nfs", "nfs4", "ceph"]
+    /// Those in this kernel, on a disk.
+    private static let withSync: Set = ["overlay", "vfat", "msdos", "exfat", "ntfs", "ntfs3"]
+    private static let withOneMachine: Set = [
+        "overlay", "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "fuseblk",
+    ]
+    private static let withMountOwner: Set = [
+        "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "cifs", "smb3", "9p", "fuseblk",
+    ]
+
+    /// What is known of a directory's file system without a probe.
+    public init(of directory: Directory) throws(SystemError) {
+        let magic = try FileSystemInfo(of: directory).name
+        self.init(name: magic)
+        guard !FileSystemCapabilities.complete.contains(magic) else { return }
+        let kind = try directory.mountKind()
+        let isInFUSE = magic == "fuse"
+        name = kind
+        isComplete = false
+        keepsInodes = FileSystemCapabilities.withInodes.contains(kind)
+        keepsChangeTimes = FileSystemCapabilities.withChangeTimes.contains(kind)
+        syncsAsAWhole = !isInFUSE && FileSystemCapabilities.withSync.contains(kind)
+        isShared = !FileSystemCapabilities.withOneMachine.contains(kind)
+        showsMountOwner = FileSystemCapabilities.withMountOwner.contains(kind)
+        exchangesNames = kind == "overlay"
+        refusesToReplace = ["overlay", "cifs", "smb3"].contains(kind) || (syncsAsAWhole && !isInFUSE)
+        if !keepsInodes { held.remove(.hardLinks) }
+        // Its protocol follows symlinks.
+        if kind == "sshfs" { held.subtract([.symlinkAttributes, .outwardSymlinks]) }
+    }
+}
+
+extension Directory {
+    /// The kind of the file system, as `mount(8)` names it; of one in user space, by what is in it: `exfat`, `ntfs-3g`,
+    /// `sshfs`.
+    func mountKind() throws(SystemError) -> String {
+        guard let mount = try mountEntry() else { return try FileSystemInfo(of: self).name }
+        if mount.type == "fuseblk" {
+            if let kind = Directory.kind(ofDevice: mount.source) { return kind }
+            if let kind = try recordedKind() { return kind }
+            return mount.type
+        }
+        return mount.type.hasPrefix("fuse.") ? String(mount.type.dropFirst(5)) : mount.type
+    }
+
+    /// The line of this directory's mount in the kernel's list: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
+    private func mountEntry() throws(SystemError) -> (type: String, source: String)? {
+        let number = "\(try mountNumber())"
+        let processes = try Directory.open(path: Array("/proc/self".utf8))
+        let file = try processes.open(FileName("mountinfo"), [.read])
+        let list = try calling("read", Array("/proc/self/mountinfo".utf8)) { () throws(Errno) in
+            try file.readAll()
+        }
+        for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.first.map(String.init) == number, let dash = fields.firstIndex(of: "-"),
+                dash + 2 < fields.endIndex
+            else { continue }
+            return (String(fields[dash + 1]), String(fields[dash + 2]))
+        }
+        return nil
+    }
+
+    /// What udev has found on this directory's device, which only root may read: a line `E:ID_FS_TYPE=ntfs`; nil without
+    /// udev.
+    private func recordedKind() throws(SystemError) -> String? {
+        let device = try trueStatus().device
+        guard let name = FileName("b\(device.major):\(device.minor)".utf8),
+            let records = try? Directory.open(path: Array("/run/udev/data".utf8)),
+            let file = try? records.open(name, [.read]), let record = try? file.readAll(limit: 1 << 16)
+        else { return nil }
+        let key = "E:ID_FS_TYPE="
+        let line = String(decoding: record, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
+        return line.map { $0.dropFirst(key.count) }.map { $0 == "ntfs" ? "ntfs-3g" : String($0) }
+    }
+
+    /// What a device holds, by its first block; nil where it may not be read, or holds something else.
+    private static func kind(ofDevice path: String) -> String? {
+        guard let slash = path.lastIndex(of: "/"),
+            let name = FileName(path[path.index(after: slash)...].utf8),
+            let directory = try? Directory.open(path: Array(path[..<slash].utf8)),
+            let device = try? directory.open(name, [.read, .nonBlocking])
+        else { return nil }
+        let start = try? [UInt8](upTo: 16) { (buffer) throws(Errno) in try device.read(into: buffer) }
+        guard let start, start.count >= 11 else { return nil }
+        switch String(decoding: start[3..<11], as: UTF8.self) {
+        case "EXFAT   ": return "exfat"
+        case "NTFS    ": return "ntfs-3g"
+        default: return nil
+        }
+    }
+}

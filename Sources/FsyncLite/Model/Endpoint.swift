@@ -1,0 +1,137 @@
+import FileStorage
+import FileSystem
+
+/// A directory of another machine, as `host:path`, `user@host:path`, `[address]:path` or `ssh://user@host:port/path`.
+public struct Endpoint: Hashable, Sendable {
+    public let user: String?
+    public let host: String
+    public let port: UInt16?
+    /// Relative to the directory that the far shell starts in, unless it begins with `/`.
+    public let path: [UInt8]
+
+    /// Why text that names another machine is no endpoint.
+    public struct Fault: Error, Hashable, Sendable {
+        public let reason: String
+    }
+
+    /// nil for a path of this machine: one without a colon before its first slash.
+    ///
+    /// - Throws: `Fault` for text that names another machine, but not well.
+    public init?(_ text: [UInt8]) throws(Fault) {
+        let colon = UInt8(ascii: ":")
+        let scheme = Array("ssh://".utf8)
+        let authority: ArraySlice<UInt8>
+        var port: UInt16?
+        if text.starts(with: scheme) {
+            let rest = text[scheme.count...]
+            guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+                throw Fault(reason: "a path is missing after the host")
+            }
+            (authority, port) = try Endpoint.splitPort(rest[..<slash])
+            path = Array(rest[slash...])
+        } else {
+            let head = text.prefix { $0 != UInt8(ascii: "/") }
+            guard let first = head.firstIndex(of: colon) else { return nil }
+            var end = first
+            // An address of IPv6 stands in brackets, since it has colons.
+            if let open = head.firstIndex(of: UInt8(ascii: "[")), open < first {
+                guard let close = head[open...].firstIndex(of: UInt8(ascii: "]")), close + 1 < head.count,
+                    head[close + 1] == colon
+                else { throw Fault(reason: "the address in brackets does not end with ]:") }
+                end = close + 1
+            }
+            authority = text[..<end]
+            // As a far shell would read it.
+            let rest = text[(end + 1)...]
+            path = Array(rest.starts(with: "~/".utf8) ? rest.dropFirst(2) : rest)
+        }
+        guard !path.isEmpty else { throw Fault(reason: "a path is missing after the host") }
+        guard path.count <= 4095, !path.contains(0) else { throw Fault(reason: "its path is no path") }
+        let parts = authority.split(
+            separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+        var host = parts[parts.count - 1]
+        if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") {
+            host = host.dropFirst().dropLast()
+        }
+        self.host = try Endpoint.word(host, "host")
+        user = parts.count > 1 ? try Endpoint.word(parts[0], "user") : nil
+        self.port = port
+    }
+
+    /// Neither an option of ssh nor anything that a shell reads otherwise.
+    private static func word(_ bytes: ArraySlice<UInt8>, _ what: String) throws(Fault) -> String {
+        guard !bytes.isEmpty else { throw Fault(reason: "the \(what) is missing") }
+        guard bytes.first != UInt8(ascii: "-") else {
+            throw Fault(reason: "the \(what) begins with -, which ssh would read as an option")
+        }
+        let others = Set("._-:%@+\\".utf8)
+        let isPlain = bytes.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || others.contains(byte)
+        }
+        guard isPlain else { throw Fault(reason: "the \(what) has a character that no \(what) has") }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func splitPort(
+        _ authority: ArraySlice<UInt8>
+    ) throws(Fault) -> (ArraySlice<UInt8>, UInt16?) {
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")),
+            !authority[colon...].contains(UInt8(ascii: "]"))
+        else { return (authority, nil) }
+        let digits = String(decoding: authority[(colon + 1)...], as: UTF8.self)
+        guard let port = UInt16(digits), port > 0 else { throw Fault(reason: "the port is no number") }
+        return (authority[..<colon], port)
+    }
+
+    /// The host, with the user where one was given, as ssh takes it.
+    public var destination: String { user.map { "\($0)@\(host)" } ?? host }
+
+    /// A path on that machine, as it is shown and recorded.
+    func location(of path: [UInt8]) -> [UInt8] {
+        let shown = host.contains(":") ? "[\(host)]" : host
+        return Array((user.map { "\($0)@" } ?? "").utf8) + shown.utf8 + ":".utf8 + path
+    }
+
+    /// As it is shown; the same endpoint again, when it is read.
+    public var bytes: [UInt8] {
+        guard let port else { return location(of: path) }
+        let shown = host.contains(":") ? "[\(host)]" : host
+        return Array("ssh://\(user.map { "\($0)@" } ?? "")\(shown):\(port)".utf8) + path
+    }
+}
+
+extension SyncError.Code {
+    /// Another machine cannot be reached, or what answers there does not speak this protocol.
+    public static let unreachable = SyncError.Code(rawValue: "unreachable")
+}
+
+/// How another machine is reached.
+public struct RemoteAccess: Hashable, Sendable {
+    /// The command in place of `ssh`, with its first arguments.
+    public var ssh: [String]
+    /// The far end's `fsync-lite`, as its shell finds it.
+    public var command: String
+
+    public init(ssh: [String] = ["ssh"], command: String = "fsync-lite") {
+        (self.ssh, self.command) = (ssh, command)
+    }
+
+    /// The command line that connects to a host.
+    func words(to endpoint: Endpoint) -> [[UInt8]] {
+        let port = endpoint.port.map { ["-p", "\($0)"] } ?? []
+        // A shell reads it: what is not plain stands in quotes.
+        let isPlain = command.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+        }
+        let program =
+            isPlain
+            ? command
+            : "'" + command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+                + "'"
+        let options =
+            ["-T", "-a", "-x"] + port + ["--", endpoint.destination, "\(program) serve --read-only"]
+        return (ssh + options).map { Array($0.utf8) }
+    }
+}

@@ -1,0 +1,43 @@
+import FileSystem
+
+extension FileStatus {
+    /// Takes from the target's object what is not mirrored, and its time where that cannot be told apart: this is the
+    /// status that the object shall have.
+    ///
+    /// - Parameter timeStep: nanoseconds between two times of the target.
+    mutating func keepUnmirrored(
+        of other: FileStatus, mirroring attributes: MirroredAttributes, timeStep: Int64
+    ) {
+        if !attributes.contains(.owner) { keepOwner(of: other) }
+        if !attributes.contains(.mode) { permissions = other.permissions }
+        if type == .symlink, !attributes.contains(.symlinks) {
+            (owner, group, modified) = (other.owner, other.group, other.modified)
+        }
+        if timeStep > 1, modified.isKept(as: other.modified, step: timeStep) { modified = other.modified }
+    }
+
+    /// Whether `keepUnmirrored` can change anything.
+    static func mayKeep(mirroring attributes: MirroredAttributes, timeStep: Int64) -> Bool {
+        !attributes.isSuperset(of: [.owner, .mode, .symlinks]) || timeStep > 1
+    }
+}
+
+extension FileTime {
+    /// Whether this is what becomes of it in a target whose times have a step, in nanoseconds: the same, or less than a
+    /// step earlier.
+    func isKept(as held: FileTime, step: Int64) -> Bool {
+        distance(after: held).map { (0..<step).contains($0) } ?? false
+    }
+
+    /// Whether less than a step, in nanoseconds, lies between this and another time.
+    func isNear(_ other: FileTime, within step: Int64) -> Bool {
+        distance(after: other).map { abs($0) < step } ?? false
+    }
+
+    /// In nanoseconds; nil for more than a century.
+    private func distance(after other: FileTime) -> Int64? {
+        let (seconds, overflow) = self.seconds.subtractingReportingOverflow(other.seconds)
+        guard !overflow, (-(1 << 32)..<1 << 32).contains(seconds) else { return nil }
+        return seconds * 1_000_000_000 + Int64(nanoseconds) - Int64(other.nanoseconds)
+    }
+}

@@ -1,0 +1,104 @@
+import FileStorage
+import FileSystem
+
+/// What comes from the far end, in the order in which it was asked for. Pure: no thread and no pipe.
+struct AnswerOrder {
+    /// A part of an answer.
+    enum Part: Sendable {
+        case entries([UInt8])
+        /// A file begins, or begins anew.
+        case file([UInt8])
+        case data([UInt8])
+        /// A piece of the answer's end.
+        case end([UInt8], isLast: Bool)
+        case failure(SyncError)
+
+        /// No further part follows.
+        var isLast: Bool {
+            switch self {
+            case .end(_, let isLast): isLast
+            case .failure: true
+            case .entries, .file, .data: false
+            }
+        }
+    }
+
+    private struct Request {
+        let id: UInt32
+        let kind: WireFormat.RequestKind
+        /// Bytes of the end so far.
+        var length = 0
+    }
+
+    private let endpoint: Endpoint
+    private var requests: [Request] = []
+    private var first = 0
+    private var lastID: UInt32 = 0
+
+    init(_ endpoint: Endpoint) {
+        self.endpoint = endpoint
+    }
+
+    /// Requests without a whole answer.
+    var count: Int { requests.count - first }
+    var kind: WireFormat.RequestKind? { first < requests.count ? requests[first].kind : nil }
+
+    /// - Returns: the id of a new request.
+    mutating func add(_ kind: WireFormat.RequestKind) -> UInt32 {
+        lastID &+= 1
+        requests.append(Request(id: lastID, kind: kind))
+        return lastID
+    }
+
+    /// The part of the answer to the first request that a frame is.
+    ///
+    /// - Throws: `WireError`; `SyncError` for a failure that ends the connection.
+    mutating func take(_ frame: Frame) throws -> Part {
+        var reader = FrameReader(frame.payload)
+        let id = try reader.number(UInt32.self)
+        if frame.type == .failure, id == 0 { throw try failure(&reader) }
+        guard first < requests.count, requests[first].id == id else {
+            throw WireError("an answer that was not asked for")
+        }
+        let kind = requests[first].kind
+        switch frame.type {
+        case .entries where kind == .scan: return .entries(Array(reader.rest()))
+        case .file where kind == .content: return .file(Array(reader.rest()))
+        case .data where kind == .content: return .data(Array(reader.rest()))
+        case .failure:
+            let failure = try failure(&reader)
+            removeFirst()
+            return .failure(failure)
+        case .answer:
+            let isLast = try reader.flag()
+            let piece = Array(reader.rest())
+            requests[first].length += piece.count
+            guard requests[first].length <= WireFormat.longestAnswer else {
+                throw WireError("an answer of more than \(WireFormat.longestAnswer) bytes")
+            }
+            if isLast { removeFirst() }
+            return .end(piece, isLast: isLast)
+        default: throw WireError("an answer of another kind than was asked for")
+        }
+    }
+
+    private mutating func removeFirst() {
+        first += 1
+        if first == requests.count { (requests, first) = ([], 0) }
+        if first > WireFormat.openRequests {
+            requests.removeSubrange(..<first)
+            first = 0
+        }
+    }
+
+    private func failure(_ reader: inout FrameReader) throws(WireError) -> SyncError {
+        let code = try reader.text()
+        let known: [SyncError.Code] = [.inputMissing, .pending, .refused, .failed]
+        let path = try reader.bytes(upTo: WireFormat.longestPath)
+        let message = singleLine(try reader.text())
+        try reader.end()
+        return SyncError(
+            known.first { $0.rawValue == code } ?? .failed,
+            path: path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
+    }
+}

@@ -1,0 +1,117 @@
+import FileSystem
+
+/// Writes the entries of a scan, in order, as differences between neighbours.
+///
+///     entry = levels flags name status [destination]
+///
+/// `levels` is how many directories the entry stands above the last one that was listed: 0 for its first entry.
+struct EntryEncoder {
+    enum Flags {
+        static let isListed: UInt8 = 1
+        static let isTooLarge: UInt8 = 2
+    }
+
+    /// The lengths of the paths of the open directories, and their numbers; the root is number 0.
+    private var open: [(length: Int, number: UInt32)] = [(0, 0)]
+    private var devices: [DeviceNumber: UInt32] = [:]
+    private(set) var directoryCount: UInt32 = 1
+
+    /// Begins another scan. File systems keep their numbers.
+    mutating func restart() { (open, directoryCount) = ([(0, 0)], 1) }
+
+    /// The number of a file system in this session.
+    mutating func number(of device: DeviceNumber) -> UInt32 {
+        if let number = devices[device] { return number }
+        let number = UInt32(devices.count)
+        devices[device] = number
+        return number
+    }
+
+    /// Adds the present entry of a scan.
+    ///
+    /// - Returns: the number of its directory, and its name.
+    mutating func append(
+        _ entry: some EntryStream, to frame: inout FrameWriter
+    ) -> (directory: UInt32, name: [UInt8]) {
+        let path = entry.path
+        let parent = path.parent?.bytes.count ?? 0
+        var levels: UInt32 = 0
+        while open.count > 1, open[open.count - 1].length != parent {
+            open.removeLast()
+            levels += 1
+        }
+        let directory = open[open.count - 1].number
+        let name = Array(path.lastComponent)
+        frame.number(levels)
+        let isTooLarge = if case .bySize = entry.exclusion { true } else { false }
+        frame.byte(
+            (entry.isListed ? Flags.isListed : 0) | (isTooLarge ? Flags.isTooLarge : 0))
+        frame.bytes(name)
+        let status = entry.status
+        frame.status(status, device: number(of: status.device))
+        if status.type == .symlink { frame.bytes(entry.destination) }
+        if status.type == .directory {
+            open.append((path.bytes.count, directoryCount))
+            directoryCount += 1
+        }
+        return (directory, name)
+    }
+}
+
+/// Reads entries as strictly as those of a manifest.
+struct EntryDecoder {
+    struct Entry {
+        var status: FileStatus
+        var isListed: Bool
+        var exclusion: Exclusion
+        var destination: [UInt8]
+    }
+
+    /// The open directories: the length of the path, and the last name in it.
+    private var open: [(length: Int, last: [UInt8])] = [(0, [])]
+    private(set) var path: [UInt8] = []
+    /// Directories so far, the root among them. A directory's number is the count before it.
+    private(set) var directoryCount: UInt32 = 1
+    private(set) var count = 0
+
+    /// The next entry; `path` is its path then.
+    mutating func next(_ reader: inout FrameReader) throws(WireError) -> Entry {
+        let levels = try reader.number(UInt32.self)
+        guard Int(levels) < open.count else { throw WireError("an entry outside of the tree") }
+        open.removeLast(Int(levels))
+        let flags = try reader.byte()
+        guard flags & ~3 == 0 else { throw WireError("an entry with unknown marks") }
+        let name = try reader.name()
+        let level = open.count - 1
+        guard open[level].last.isEmpty || open[level].last.lexicographicallyPrecedes(name.bytes) else {
+            throw WireError("entries out of order, or twice")
+        }
+        guard level > 0 || name != FileName.state else { throw WireError("an entry with a reserved name") }
+        open[level].last = Array(name.bytes)
+        path.removeLast(path.count - open[level].length)
+        if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        path.append(contentsOf: name.bytes)
+        guard path.count <= WireFormat.longestPath else { throw WireError("a path is too long") }
+        var status = try reader.status()
+        var destination: [UInt8] = []
+        if status.type == .symlink {
+            destination = try reader.bytes(upTo: 65_535)
+            guard !destination.contains(0) else { throw WireError("the destination of a symlink has a NUL") }
+            status.size = Int64(destination.count)
+        }
+        let isListed = flags & EntryEncoder.Flags.isListed != 0
+        let isTooLarge = flags & EntryEncoder.Flags.isTooLarge != 0
+        guard isListed || status.type == .directory, !isTooLarge || status.type == .file else {
+            throw WireError("an entry with marks of another type")
+        }
+        if status.type == .directory {
+            guard directoryCount < .max else { throw WireError("too many directories") }
+            open.append((path.count, []))
+            directoryCount += 1
+        }
+        count += 1
+        return Entry(
+            status: status, isListed: isListed, exclusion: isTooLarge ? .bySize : .none,
+            destination: destination)
+    }
+}

@@ -1,0 +1,71 @@
+import FileStorage
+import FileSystem
+
+/// The entries that were sent, which alone can be asked for: about 12 bytes each, and the name.
+struct IssuedEntries {
+    private var names: [UInt8] = []
+    private var nameStarts: [UInt32] = []
+    private var parents: [UInt32] = []
+    /// The entry of each directory; the root has none.
+    private var directories: [UInt32] = [.max]
+    /// The entries by directory, and by name in it; made when the first is asked for.
+    private var sorted: (entries: [UInt32], starts: [Int])?
+
+    mutating func append(_ name: [UInt8], in directory: UInt32, isDirectory: Bool) throws {
+        guard parents.count < Int(UInt32.max), names.count + name.count < Int(UInt32.max) else {
+            throw SyncError(.failed, "there are more entries than one run can mirror from another machine")
+        }
+        if isDirectory { directories.append(UInt32(parents.count)) }
+        nameStarts.append(UInt32(names.count))
+        names.append(contentsOf: name)
+        parents.append(directory)
+    }
+
+    private func name(of entry: UInt32) -> ArraySlice<UInt8> {
+        let index = Int(entry)
+        let end = index + 1 < nameStarts.count ? Int(nameStarts[index + 1]) : names.count
+        return names[Int(nameStarts[index])..<end]
+    }
+
+    private func path(of directory: UInt32) -> RelativePath {
+        var names: [ArraySlice<UInt8>] = []
+        var directory = directory
+        while directory > 0 {
+            let entry = directories[Int(directory)]
+            names.append(name(of: entry))
+            directory = parents[Int(entry)]
+        }
+        return RelativePath(validated: Array(names.reversed().joined(separator: [UInt8(ascii: "/")])))
+    }
+
+    /// The path of an entry that was sent; nil for any other.
+    mutating func path(of name: [UInt8], in directory: UInt32) -> RelativePath? {
+        guard Int(directory) < directories.count, let name = FileName(name) else { return nil }
+        let (entries, starts) = sorted ?? sort()
+        var range = starts[Int(directory)]..<starts[Int(directory) + 1]
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            let found = self.name(of: entries[middle])
+            if found.elementsEqual(name.bytes) { return path(of: directory).appending(name) }
+            range =
+                found.lexicographicallyPrecedes(name.bytes)
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// A scan has the names of a directory in order, so counting suffices.
+    private mutating func sort() -> (entries: [UInt32], starts: [Int]) {
+        var starts = [Int](repeating: 0, count: directories.count + 1)
+        for parent in parents { starts[Int(parent) + 1] += 1 }
+        for index in 1..<starts.count { starts[index] += starts[index - 1] }
+        var next = starts
+        var entries = [UInt32](repeating: 0, count: parents.count)
+        for (index, parent) in parents.enumerated() {
+            entries[next[Int(parent)]] = UInt32(index)
+            next[Int(parent)] += 1
+        }
+        sorted = (entries, starts)
+        return (entries, starts)
+    }
+}

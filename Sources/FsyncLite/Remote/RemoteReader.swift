@@ -1,0 +1,209 @@
+import FileSystem
+
+/// Requests that were made ahead, for one thread, in the order in which their answers are taken.
+struct RequestsAhead<Key: Equatable> {
+    private var waiting: ArraySlice<(key: Key, answer: RemoteLink.Answer)> = []
+
+    mutating func add(_ key: Key, _ answer: RemoteLink.Answer) { waiting.append((key, answer)) }
+
+    /// The answer for a key; those before it are of no use any more.
+    mutating func take(_ key: Key) -> RemoteLink.Answer? {
+        guard let index = waiting.firstIndex(where: { $0.key == key }) else { return nil }
+        for (_, answer) in waiting[..<index] { answer.abandon() }
+        defer { waiting = waiting[(index + 1)...] }
+        return waiting[index].answer
+    }
+
+    mutating func abandon() {
+        for (_, answer) in waiting { answer.abandon() }
+        waiting = []
+    }
+}
+
+/// Reads single entries of another machine's directory, on one thread.
+final class RemoteReader: SourceReader {
+    private let tree: RemoteTree
+    private let monitor: any Monitor
+    private let digests: RemoteDigests
+    private var attributes: [RelativePath: Result<ExtendedAttributes?, SystemError>] = [:]
+    /// The entries of a request for attributes that is under way.
+    private var asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)?
+
+    init(_ tree: RemoteTree, _ monitor: any Monitor) {
+        (self.tree, self.monitor) = (tree, monitor)
+        digests = RemoteDigests(tree, monitor)
+    }
+
+    deinit { asked?.1.abandon() }
+
+    func announce(contents paths: [RelativePath]) { digests.announce(paths) }
+
+    /// Only privileged attributes are those of symlinks.
+    private static func mayHave(_ file: File, _ selection: ExtendedAttributes.Selection) -> Bool {
+        (file.status.type != .symlink || selection.privileged) && !selection.isEmpty
+    }
+
+    func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {
+        asked?.1.abandon()
+        asked = nil
+        attributes = [:]
+        let paths = files.lazy.filter { RemoteReader.mayHave($0, selection) }.map(\.path)
+        guard !paths.isEmpty else { return }
+        // Without an answer, each is asked for by itself, which gives the error.
+        asked = try? ask(Array(paths.prefix(WireFormat.batch)), selection)
+    }
+
+    private func ask(
+        _ paths: [RelativePath], _ selection: ExtendedAttributes.Selection
+    ) throws -> ([RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection) {
+        let answer = try tree.link.ask(.attributes) { frame in
+            frame.number(UInt(paths.count))
+            frame.flag(selection.plain)
+            frame.flag(selection.acls)
+            frame.flag(selection.privileged)
+            for path in paths { tree.locate(path, in: &frame) }
+        }
+        return (paths, answer, selection)
+    }
+
+    func extendedAttributes(
+        of file: File, _ selection: ExtendedAttributes.Selection
+    ) throws -> ExtendedAttributes? {
+        guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
+        if let asked, asked.2 == selection, asked.paths.contains(file.path) { try take(asked) }
+        if attributes[file.path] == nil { try take(ask([file.path], selection)) }
+        return try attributes.removeValue(forKey: file.path)?.get()
+    }
+
+    private func take(
+        _ asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)
+    ) throws {
+        self.asked = nil
+        try tree.link.reading {
+            var reader = try asked.1.end(monitor)
+            for path in asked.paths { attributes[path] = try RemoteReader.attributes(&reader, path, asked.2) }
+            try reader.end()
+        }
+    }
+
+    static func attributes(
+        _ reader: inout FrameReader, _ path: RelativePath, _ selection: ExtendedAttributes.Selection
+    ) throws(WireError) -> Result<ExtendedAttributes?, SystemError> {
+        switch try reader.byte() {
+        case 0: return .success(try reader.extended(selection))
+        case 1: return .success(nil)
+        case 2: return .failure(SystemError("listxattr", path.bytes, Errno(name: try reader.text())))
+        default: throw WireError("an unknown result")
+        }
+    }
+
+    func content(of path: RelativePath) throws -> any SourceContent {
+        switch try digests.result(of: path) {
+        case .found(let digest, let status): RemoteContent(digest: digest, size: status.size)
+        // The copy, or the next run, finds what it is.
+        case .changing: RemoteContent(digest: nil, size: 0)
+        case .gone: throw SystemError("openat", path.bytes, .noSuchFile)
+        case .unreadable(let errno): throw SystemError("openat", path.bytes, errno)
+        }
+    }
+
+    func obstacles(to paths: [RelativePath]) throws -> [Errno?] {
+        guard !paths.isEmpty else { return [] }
+        let answer = try tree.link.ask(.obstacles) { frame in
+            frame.number(UInt(paths.count))
+            for path in paths { tree.locate(path, in: &frame) }
+        }
+        return try tree.link.reading {
+            var reader = try answer.end(monitor)
+            let found = try paths.map { _ in
+                let name = try reader.text()
+                return name.isEmpty ? nil : Errno(name: name)
+            }
+            try reader.end()
+            return found
+        }
+    }
+}
+
+/// The content of a file that only its digest is known of; nil of one that was changing.
+private struct RemoteContent: SourceContent {
+    let digest: Digest?
+    let size: Int64
+
+    func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
+        guard let digest else { throw .stale }
+        return digest
+    }
+
+    func isSame(
+        as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
+    ) throws(FileComparison.Failure) -> Bool {
+        do throws(Errno) {
+            guard let digest, try other.status().size == size else { return false }
+            return Digest(try other.digest(isCancelled: isCancelled)) == digest
+        } catch {
+            throw FileComparison.Failure(side: .second, errno: error)
+        }
+    }
+}
+
+/// Digests of files that the far end computes, for one thread.
+final class RemoteDigests: DigestSource {
+    enum Found {
+        case found(Digest, FileStatus)
+        case gone
+        case changing
+        case unreadable(Errno)
+
+        init(_ answer: FrameReader) throws(WireError) {
+            var reader = answer
+            switch try reader.byte() {
+            case 0:
+                let digest = try reader.digest()
+                let status = try reader.status()
+                guard status.type == .file else { throw WireError("the digest of what is no file") }
+                self = .found(digest, status)
+            case 1: self = .gone
+            case 2: self = .changing
+            case 3: self = .unreadable(Errno(name: try reader.text()))
+            default: throw WireError("an unknown result")
+            }
+            try reader.end()
+        }
+    }
+
+    private let tree: RemoteTree
+    private let monitor: any Monitor
+    private var ahead = RequestsAhead<RelativePath>()
+
+    init(_ tree: RemoteTree, _ monitor: any Monitor) {
+        (self.tree, self.monitor) = (tree, monitor)
+    }
+
+    deinit { ahead.abandon() }
+
+    func announce(_ paths: [RelativePath]) {
+        ahead.abandon()
+        for path in paths where !tree.link.isBusy {
+            guard let answer = try? ask(path) else { return }
+            ahead.add(path, answer)
+        }
+    }
+
+    private func ask(_ path: RelativePath) throws -> RemoteLink.Answer {
+        try tree.link.ask(.digest) { tree.locate(path, in: &$0) }
+    }
+
+    func result(of path: RelativePath) throws -> Found {
+        let answer = try ahead.take(path) ?? ask(path)
+        return try tree.link.reading { try Found(answer.end(monitor)) }
+    }
+
+    func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
+        switch try result(of: path) {
+        case .found(let digest, let status): (digest, status)
+        case .gone, .changing: nil
+        case .unreadable(let errno): throw SystemError("read", path.bytes, errno)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import FileStorage
+import FileSystem
+import Synchronization
+
+/// A directory of another machine, over a connection.
+///
+/// What comes from there is checked like a manifest of a stranger. What is asked for is an entry that was sent before, by
+/// the number of its directory and its name.
+final class RemoteTree: SourceTree {
+    let facts: SourceFacts
+    let link: RemoteLink
+    private let monitor: any Monitor
+    private let root: File
+    private let ancestors: [FileStatus]
+    private let boot: String
+    /// Asked for before the scan, whose entries would have to be taken first otherwise.
+    private let rulesAhead = Mutex<RemoteLink.Answer?>(nil)
+    /// The directories that were sent, with their numbers.
+    let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
+
+    /// Opens the directory for a run with these options.
+    init(_ link: RemoteLink, _ options: SyncOptions, _ monitor: any Monitor) throws {
+        (self.link, self.monitor) = (link, monitor)
+        try link.greet(monitor)
+        let attributes = options.settableAttributes
+        let answer = try link.ask(.open) { frame in
+            frame.bytes(link.endpoint.path)
+            frame.byte(attributes.rawValue)
+            let selection = attributes.extended
+            frame.flag(selection.plain)
+            frame.flag(selection.acls)
+            frame.flag(selection.privileged)
+            frame.flag(options.recordsDigests || options.verifiesCopies)
+            frame.flag(options.strict)
+            frame.filters(options.filters)
+        }
+        let found = try link.reading { try Opened(answer.end(monitor), attributes.extended) }
+        (root, roots, ancestors, boot) = (found.root, [found.status], found.ancestors, found.boot)
+        let machine = found.machine.isEmpty ? link.endpoint.host : found.machine
+        facts = SourceFacts(
+            identities: [
+                ManifestHeader.Source(
+                    path: link.endpoint.location(of: found.path), identity: found.root.identity,
+                    // Numbers of file systems may be the same on two machines.
+                    fileSystem: "\(machine):\(found.fileSystem)")
+            ],
+            devices: [found.root.status.device], keepsIdentity: [found.keepsIdentity],
+            sharesClock: found.sharesClock,
+            scanned: ManifestHeader.Scan(
+                time: Timestamp(found.time), clock: KernelClock(boot: found.boot, uptime: found.uptime)),
+            writebackDelay: found.writebackDelay, isReadByRoot: found.isRoot, isRemote: true)
+    }
+
+    /// The answer to `open`.
+    struct Opened {
+        let path: [UInt8]
+        let root: File
+        let status: FileStatus
+        let machine: String
+        let boot: String
+        let fileSystem: String
+        let keepsIdentity: Bool
+        let sharesClock: Bool
+        let time: FileTime
+        let uptime: Int64
+        let writebackDelay: Int64
+        let isRoot: Bool
+        let ancestors: [FileStatus]
+
+        init(_ answer: FrameReader, _ selection: ExtendedAttributes.Selection) throws(WireError) {
+            var reader = answer
+            path = try reader.bytes(upTo: WireFormat.longestPath)
+            guard path.first == UInt8(ascii: "/"), !path.contains(0) else {
+                throw WireError("a path is none")
+            }
+            var status = try reader.status()
+            guard status.type == .directory else { throw WireError("the source is no directory") }
+            status.isMountRoot = try reader.flag()
+            self.status = status
+            root = File(
+                path: .root, status: status, destination: [], extended: try reader.extended(selection))
+            machine = try Opened.word(&reader)
+            boot = try Opened.word(&reader)
+            fileSystem = try Opened.word(&reader)
+            keepsIdentity = try reader.flag()
+            sharesClock = try reader.flag()
+            time = try reader.time()
+            uptime = try reader.size()
+            writebackDelay = try reader.size()
+            isRoot = try reader.flag()
+            var ancestors: [FileStatus] = []
+            for _ in 0..<(try reader.number(UInt32.self, upTo: 4096)) {
+                var status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
+                status.inode = try reader.number()
+                status.device = DeviceNumber(
+                    major: try reader.number(UInt32.self), minor: try reader.number(UInt32.self))
+                ancestors.append(status)
+            }
+            self.ancestors = ancestors
+            try reader.end()
+        }
+
+        /// Letters, digits and dashes.
+        private static func word(_ reader: inout FrameReader) throws(WireError) -> String {
+            let bytes = try reader.bytes(upTo: 64)
+            let isPlain = bytes.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            }
+            guard isPlain else {
+                throw WireError("an identity with other characters than letters and digits")
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    // MARK: Content
+
+    var directory: Directory? { nil }
+    var isEarlier: Bool { false }
+    var linksFiles: Bool { false }
+    /// Each thread waits for the line, not for a processor: so many keep it busy that 1,024 files are asked for at a time.
+    func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 32) }
+
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
+        var root = root
+        root.extended = root.extended.filter { selection.contains($0.name) }
+        return root
+    }
+
+    let roots: [FileStatus]
+
+    func resolver() -> PathResolver? { nil }
+    func reader(_ monitor: any Monitor) -> any SourceReader { RemoteReader(self, monitor) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
+
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
+        RemoteCopier(self, options, monitor)
+    }
+
+    /// Adds the number of an entry's directory and its name to a request.
+    func locate(_ path: RelativePath, in frame: inout FrameWriter) {
+        // An entry that was not sent has a number that was not sent either: it is gone.
+        let directory = directories.withLock { $0[path.parent ?? .root] }
+        frame.number(directory ?? .max)
+        frame.bytes(path.lastComponent)
+    }
+
+    // MARK: Scan
+
+    func overlaps(with target: Directory, isThere: Bool) throws -> [String] {
+        // Two machines may have the same numbers.
+        guard try KernelClock.boot() == boot, let source = ancestors.first else { return [] }
+        let chain = try Overlap.chain(from: target)
+        guard let first = chain.first else { return [] }
+        if isThere, first.isSameObject(as: source) {
+            return ["the source and the target are the same directory"]
+        }
+        if isThere, ancestors.contains(where: { $0.isSameObject(as: first) }) {
+            return ["the source lies inside the target"]
+        }
+        return chain.contains { $0.isSameObject(as: source) } ? ["the target lies inside the source"] : []
+    }
+
+    func rules() throws -> DirectoryRules {
+        guard let answer = rulesAhead.withLock({ $0.take() }) else { return DirectoryRules(said: [:]) }
+        return try link.reading {
+            var reader = try answer.end(monitor)
+            return DirectoryRules(said: try RemoteTree.rules(&reader))
+        }
+    }
+
+    static func rules(_ reader: inout FrameReader) throws(WireError) -> [RelativePath: FilterDirectory] {
+        var said: [RelativePath: FilterDirectory] = [:]
+        while !reader.isAtEnd {
+            let path = try reader.path()
+            var directory = FilterDirectory()
+            if try reader.flag() { directory.ignoreFile = try reader.bytes(upTo: FilterRules.sizeLimit) }
+            directory.isCache = try reader.flag()
+            directory.isOtherFileSystem = try reader.flag()
+            guard said.updateValue(directory, forKey: path) == nil else {
+                throw WireError("a directory twice")
+            }
+        }
+        return said
+    }
+
+    func scan(
+        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor
+    ) throws -> BackgroundScan {
+        directories.withLock { $0 = [.root: 0] }
+        if filters.readDirectories {
+            let rules = try link.ask(.rules)
+            rulesAhead.withLock { $0 = rules }
+        }
+        let answer = try link.ask(.scan) { $0.flag(options.others.contains(where: \.isMountRoot)) }
+        return try BackgroundScan(producing: { [self] push in
+            try link.reading { try read(answer, options, monitor, push) }
+        })
+    }
+
+    /// - Returns: nil where nobody takes the entries any more.
+    private func read(
+        _ answer: RemoteLink.Answer, _ options: TreeScan.Options, _ monitor: any Monitor,
+        _ push: (BackgroundScan.Batch) -> Bool
+    ) throws -> TreeScan.Findings? {
+        var decoder = EntryDecoder()
+        var progress = SyncProgress(.scanning)
+        var end: [UInt8] = []
+        while true {
+            switch try answer.next(monitor) {
+            case .entries(let bytes):
+                guard end.isEmpty else { throw WireError("entries after their end") }
+                var reader = FrameReader(bytes)
+                guard !reader.isAtEnd else { throw WireError("a frame without entries") }
+                while !reader.isAtEnd {
+                    guard try push(batch(&reader, &decoder)) else {
+                        answer.abandon()
+                        return nil
+                    }
+                }
+                progress.entries = decoder.count
+                if options.reportsProgress { monitor.report(progress) }
+            case .end(let piece, let isLast):
+                end += piece
+                if isLast { return try RemoteTree.findings(end) }
+            case .file, .data, .failure: throw WireError("an answer of another kind than was asked for")
+            }
+        }
+    }
+
+    /// Paths are longer than what is sent of them.
+    private static let batchBytes = 256 * 1024
+
+    private func batch(
+        _ reader: inout FrameReader, _ decoder: inout EntryDecoder
+    ) throws(WireError) -> BackgroundScan.Batch {
+        var batch = BackgroundScan.Batch()
+        var found: [(RelativePath, UInt32)] = []
+        var length = 0
+        while !reader.isAtEnd, length < RemoteTree.batchBytes {
+            let number = decoder.directoryCount
+            let entry = try decoder.next(&reader)
+            length += decoder.path.count
+            batch.append(
+                decoder.path, entry.status, isListed: entry.isListed, entry.exclusion,
+                destination: entry.destination)
+            if entry.status.type == .directory {
+                found.append((RelativePath(validated: decoder.path), number))
+            }
+        }
+        directories.withLock { directories in
+            for (path, number) in found { directories[path] = number }
+        }
+        return batch
+    }
+
+    static func findings(_ bytes: [UInt8]) throws(WireError) -> TreeScan.Findings {
+        var reader = FrameReader(bytes)
+        var findings = TreeScan.Findings()
+        findings.omittedSockets = Int(clamping: try reader.size())
+        findings.metReservedName = try reader.flag()
+        while !reader.isAtEnd { findings.problems.append(try reader.problem()) }
+        return findings
+    }
+}

@@ -1,0 +1,410 @@
+import FileStorage
+import FileSystem
+
+/// Serves a directory of this machine, for reading only, to another one: the far end of a `RemoteTree`.
+public final class Service {
+    private let link: ServiceLink
+    /// Sources lie beneath it; nil for anywhere.
+    private let restriction: Directory?
+    private var session: Session?
+
+    /// - Parameter restriction: serve only what lies beneath this directory.
+    public init(
+        input: consuming FileDescriptor, output: consuming FileDescriptor, beneath restriction: [UInt8]?,
+        onSilence: @escaping @Sendable () -> Void
+    ) throws {
+        self.restriction = try restriction.map { path in
+            try LocalFile(bytes: LocalFile(bytes: path).absolute()).directory("the directory to serve")
+        }
+        do {
+            link = try ServiceLink(input: input, output: output, onSilence: onSilence)
+        } catch is ServiceLink.Ended {
+            throw SyncError(.unreachable, "the other end is gone")
+        }
+    }
+
+    /// Answers until the client ends the connection.
+    ///
+    /// - Returns: why it ended otherwise; nil if the client ended it.
+    public func run() throws -> String? {
+        do {
+            while true {
+                let requests = try link.requests()
+                session?.announce(requests)
+                for request in requests { try answer(request) }
+            }
+        } catch let end as ServiceLink.Ended {
+            return end.reason
+        }
+    }
+
+    private func answer(_ request: ServiceLink.Request) throws {
+        do {
+            if request.kind == .open {
+                session = nil
+                let session = try Session(request, link, beneath: restriction)
+                self.session = session
+                try session.describe(request.id)
+            } else if let session {
+                try session.answer(request)
+            } else {
+                throw WireError("nothing was opened")
+            }
+        } catch let error as ServiceLink.Ended {
+            throw error
+        } catch let error as WireError {
+            try fail(0, SyncError(.failed, "a request is not understood: \(error.reason)"))
+            throw ServiceLink.Ended(reason: error.reason)
+        } catch {
+            try fail(request.id, SyncError(wrapping: error))
+        }
+    }
+
+    private func fail(_ id: UInt32, _ error: SyncError) throws {
+        var frame = FrameWriter(.failure)
+        frame.number(id)
+        frame.text(error.code.rawValue)
+        frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
+        frame.text(error.message.shortened)
+        try link.send(frame)
+    }
+
+    /// One tree, opened for one run.
+    final class Session {
+        private let link: ServiceLink
+        private let tree: LocalTree
+        private let path: [UInt8]
+        private let filters: Filters
+        private let options: CopyOptions
+        private let selection: ExtendedAttributes.Selection
+        private let monitor: LinkMonitor
+        private var encoder = EntryEncoder()
+        private var issued = IssuedEntries()
+        private let reader: any SourceReader
+        private let digests: any DigestSource
+        private let copier: ContentCopier
+
+        init(_ request: ServiceLink.Request, _ link: ServiceLink, beneath restriction: Directory?) throws {
+            var reader = request.payload
+            let path = try reader.bytes(upTo: WireFormat.longestPath)
+            let attributes = MirroredAttributes(rawValue: try reader.byte())
+            guard MirroredAttributes.all.isSuperset(of: attributes) else {
+                throw WireError("an unknown attribute")
+            }
+            selection = try Session.selection(&reader)
+            var options = CopyOptions(attributes, selection)
+            options.trustsScan = false
+            options.digests = try reader.flag() ? .ofCopies : .none
+            options.isStrict = try reader.flag()
+            filters = try reader.filters()
+            try reader.end()
+            guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
+            self.link = link
+            monitor = LinkMonitor(link: link)
+            let scanned = try ManifestHeader.Scan.now()
+            let directory = try Session.open(path, beneath: restriction)
+            self.path = directory.path
+            tree = try LocalTree(.directory(directory.path), scanned: scanned, directory)
+            self.options = options
+            self.reader = tree.reader(monitor)
+            digests = tree.digests(monitor)
+            copier = ContentCopier(PathResolver(tree.root), options, monitor: monitor)
+        }
+
+        /// The kinds that are asked for, as far as this user sees them.
+        private static func selection(
+            _ reader: inout FrameReader
+        ) throws(WireError) -> ExtendedAttributes.Selection {
+            ExtendedAttributes.Selection(
+                plain: try reader.flag(), acls: try reader.flag(),
+                privileged: try reader.flag() && Account.isRoot)
+        }
+
+        private static func open(_ path: [UInt8], beneath restriction: Directory?) throws -> Directory {
+            guard let restriction else {
+                return try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
+            }
+            // A path may be given as it is there, or as it is beneath the directory.
+            var inner = path[...]
+            if path.starts(with: restriction.path) {
+                inner = path[restriction.path.count...]
+                guard inner.isEmpty || inner.first == UInt8(ascii: "/") else {
+                    throw SyncError(.refused, path: path, "it is outside of what is served")
+                }
+            } else if path.first == UInt8(ascii: "/") {
+                throw SyncError(.refused, path: path, "it is outside of what is served")
+            }
+            let relative = Array(inner.drop { $0 == UInt8(ascii: "/") })
+            do throws(SystemError) {
+                return try restriction.directory(beneath: relative.isEmpty ? Array(".".utf8) : relative)
+            } catch {
+                switch error.errno {
+                case .noSuchFile, .notDirectory:
+                    throw SyncError(.inputMissing, path: path, "the source does not exist")
+                case .crossDevice: throw SyncError(.refused, path: path, "it is outside of what is served")
+                default: throw error
+                }
+            }
+        }
+
+        /// Cancels long work once the client is gone.
+        struct LinkMonitor: Monitor {
+            let link: ServiceLink
+            func report(_ progress: SyncProgress) {}
+            var isCancelled: Bool { link.hasEnded }
+        }
+
+        // MARK: Answers
+
+        func describe(_ id: UInt32) throws {
+            let facts = tree.facts
+            var frame = FrameWriter(.answer)
+            frame.bytes(path)
+            let status = try tree.root.status()
+            frame.status(status, device: encoder.number(of: status.device))
+            frame.flag(status.isMountRoot)
+            frame.extended(try File(rootOf: tree.root, selection).extended)
+            let machine = HostProcess.machineID().map { id in
+                var hash = SHA256()
+                hash.update(Array("fsync-lite machine ".utf8) + id)
+                return String(Digest(hash.finish()).description.dropFirst("sha256:".count).prefix(16))
+            }
+            frame.text(machine ?? "")
+            frame.text(facts.scanned.clock.boot)
+            frame.text(facts.identities.first?.fileSystem ?? "")
+            frame.flag(facts.keepsIdentity.allSatisfy(\.self))
+            frame.flag(facts.sharesClock)
+            frame.time(facts.scanned.time.fileTime)
+            frame.size(facts.scanned.clock.uptime)
+            frame.size(facts.writebackDelay)
+            frame.flag(facts.isReadByRoot)
+            let above = try Overlap.chain(from: tree.root)
+            frame.number(UInt(above.count))
+            for status in above {
+                frame.number(status.inode)
+                frame.number(status.device.major)
+                frame.number(status.device.minor)
+            }
+            try end(id, frame)
+        }
+
+        /// Sends the end of an answer, in parts.
+        private func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
+            let bytes = content.bytes.dropFirst(WireFormat.headSize)
+            var rest = bytes[...]
+            repeat {
+                let piece = rest.prefix(WireFormat.longestFrame / 4)
+                rest = rest.dropFirst(piece.count)
+                var frame = FrameWriter(.answer)
+                frame.number(id)
+                frame.flag(rest.isEmpty)
+                frame.raw(piece)
+                try link.send(frame)
+            } while !rest.isEmpty
+        }
+
+        /// Announces files to the kernel whose content is asked for next.
+        func announce(_ requests: [ServiceLink.Request]) {
+            var (contents, compared): ([File], [RelativePath]) = ([], [])
+            for request in requests where request.kind == .content || request.kind == .digest {
+                var reader = request.payload
+                guard let path = (try? entry(&reader)) ?? nil else { continue }
+                if request.kind == .digest {
+                    compared.append(path)
+                } else {
+                    contents.append(Session.file(path))
+                }
+            }
+            if !contents.isEmpty { copier.announce(contents) }
+            if !compared.isEmpty { digests.announce(compared) }
+        }
+
+        /// A file of which only the path is known.
+        private static func file(_ path: RelativePath) -> File {
+            var status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
+            // Whatever its size is: it is announced.
+            status.size = 1
+            return File(path: path, status: status, destination: [])
+        }
+
+        /// An entry of a request; nil for one that was not sent, which counts as gone, whether it is there or not.
+        private func entry(_ reader: inout FrameReader) throws(WireError) -> RelativePath? {
+            let directory = try reader.number(UInt32.self)
+            return issued.path(of: try reader.bytes(upTo: 255), in: directory)
+        }
+
+        func answer(_ request: ServiceLink.Request) throws {
+            var reader = request.payload
+            switch request.kind {
+            case .open: break
+            case .rules:
+                try reader.end()
+                try sendRules(request.id)
+            case .scan:
+                let isTargetMount = try reader.flag()
+                try reader.end()
+                try sendEntries(request.id, isTargetMount: isTargetMount)
+            case .attributes: try sendAttributes(request.id, &reader)
+            case .digest:
+                let path = try entry(&reader)
+                try reader.end()
+                try sendDigest(request.id, path)
+            case .obstacles: try sendObstacles(request.id, &reader)
+            case .content:
+                let path = try entry(&reader)
+                try reader.end()
+                try sendContent(request.id, path)
+            }
+        }
+
+        /// What directories say that the filters leave in, in a walk of its own: the target is scanned by it, at a
+        /// pace of its own.
+        private func sendRules(_ id: UInt32) throws {
+            let scan = try tree.scan(filters, .source.prefetching(), monitor)
+            let rules = try tree.rules().reader(for: filters)
+            var frame = FrameWriter(.answer)
+            func say(_ path: RelativePath) throws {
+                let said = try rules.contents(of: path)
+                guard said.ignoreFile != nil || said.isCache || said.isOtherFileSystem else { return }
+                frame.bytes(path.bytes)
+                frame.flag(said.ignoreFile != nil)
+                if let file = said.ignoreFile { frame.bytes(file) }
+                frame.flag(said.isCache)
+                frame.flag(said.isOtherFileSystem)
+                guard frame.count <= WireFormat.longestAnswer else {
+                    throw SyncError(.failed, "the ignore files are too large together for another machine")
+                }
+            }
+            try say(.root)
+            while try scan.advance() {
+                guard scan.status.type == .directory, case .none = scan.exclusion else { continue }
+                try say(scan.path)
+            }
+            try end(id, frame)
+        }
+
+        /// - Parameter isTargetMount: the target is the root of a file system, so `lost+found` takes no part.
+        private func sendEntries(_ id: UInt32, isTargetMount: Bool) throws {
+            encoder.restart()
+            issued = IssuedEntries()
+            var target = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
+            target.isMountRoot = isTargetMount
+            let scan = try tree.scan(filters, .source.apart(from: [target]).prefetching(), monitor)
+            var frame = FrameWriter(.entries)
+            frame.number(id)
+            let start = frame.count
+            while try scan.advance() {
+                // The other end decides the same of its own entries.
+                if case .byRule = scan.exclusion { continue }
+                let (directory, name) = encoder.append(scan, to: &frame)
+                try issued.append(name, in: directory, isDirectory: scan.status.type == .directory)
+                guard frame.count >= 32 * 1024 else { continue }
+                try link.send(frame)
+                frame = FrameWriter(.entries)
+                frame.number(id)
+            }
+            if frame.count > start { try link.send(frame) }
+            var last = FrameWriter(.answer)
+            last.size(Int64(scan.findings.omittedSockets))
+            last.flag(scan.findings.metReservedName)
+            for problem in scan.findings.problems { last.problem(problem) }
+            try end(id, last)
+        }
+
+        private func sendAttributes(_ id: UInt32, _ reader: inout FrameReader) throws {
+            let count = try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))
+            let selection = try Session.selection(&reader)
+            var frame = FrameWriter(.answer)
+            for _ in 0..<count {
+                guard let path = try entry(&reader) else {
+                    frame.byte(1)
+                    continue
+                }
+                // Of the type only symlinks matter, and of these only what is privileged is asked for.
+                let file = Session.file(path)
+                do {
+                    if let found = try self.reader.extendedAttributes(of: file, selection) {
+                        frame.byte(0)
+                        frame.extended(found)
+                    } else {
+                        frame.byte(1)
+                    }
+                } catch let error as SystemError {
+                    frame.byte(2)
+                    frame.text(error.errno.name)
+                }
+            }
+            try reader.end()
+            try end(id, frame)
+        }
+
+        private func sendDigest(_ id: UInt32, _ path: RelativePath?) throws {
+            var frame = FrameWriter(.answer)
+            do {
+                guard let path else {
+                    frame.byte(1)
+                    return try end(id, frame)
+                }
+                if let (digest, status) = try digests.digest(of: path) {
+                    frame.byte(0)
+                    frame.digest(digest)
+                    frame.status(status, device: encoder.number(of: status.device))
+                } else {
+                    // Gone, or changing.
+                    let obstacle = try PathResolver(tree.root).status(of: path)
+                    frame.byte(obstacle == nil ? 1 : 2)
+                }
+            } catch let error as SystemError {
+                frame.byte(3)
+                frame.text(error.errno.name)
+            }
+            try end(id, frame)
+        }
+
+        private func sendObstacles(_ id: UInt32, _ reader: inout FrameReader) throws {
+            var paths: [RelativePath?] = []
+            for _ in 0..<(try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))) {
+                paths.append(try entry(&reader))
+            }
+            try reader.end()
+            var frame = FrameWriter(.answer)
+            for path in paths {
+                let errno = try path.flatMap { try self.reader.obstacles(to: [$0])[0] }
+                frame.text(errno?.name ?? "")
+            }
+            try end(id, frame)
+        }
+
+        private func sendContent(_ id: UInt32, _ path: RelativePath?) throws {
+            let goal = WireGoal(link, id, keepsHoles: options.attributes.contains(.holes), options.digests)
+            var frame = FrameWriter(.answer)
+            do {
+                guard let path else { throw Unstageable.vanished }
+                var copied: File?
+                for attempt in 1...ReceivedContent.attempts where copied == nil {
+                    copied = try copier.copy(Session.file(path), into: goal, attempt: attempt)
+                }
+                if let copied {
+                    frame.byte(0)
+                    frame.status(copied.status, device: encoder.number(of: copied.status.device))
+                    frame.flag(copied.isGrowing)
+                    frame.extended(copied.extended)
+                    frame.digest(goal.check(upTo: copied.size))
+                } else {
+                    throw Unstageable.failed(.changing(path))
+                }
+            } catch let obstacle as Unstageable {
+                switch obstacle {
+                case .vanished: frame.byte(1)
+                case .failed(let problem):
+                    frame.byte(2)
+                    frame.problem(problem)
+                }
+            } catch {
+                if let failure = goal.failure { throw failure }
+                throw error
+            }
+            try end(id, frame)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import FileStorage
+import FileSystem
+
+// Values of the model as bytes between two machines.
+
+extension FrameWriter {
+    /// - Parameter device: the number of the file system in this session.
+    mutating func status(_ status: FileStatus, device: UInt32) {
+        byte(status.type.rawValue)
+        number(status.permissions)
+        number(status.owner)
+        number(status.group)
+        number(status.links)
+        number(status.inode)
+        number(device)
+        size(status.size)
+        size(status.allocated)
+        time(status.modified)
+        time(status.changed)
+        flag(status.created != nil)
+        if let created = status.created { time(created) }
+        if status.type == .characterDevice || status.type == .blockDevice {
+            number(status.represents.major)
+            number(status.represents.minor)
+        }
+    }
+
+    mutating func extended(_ extended: ExtendedAttributes) {
+        number(UInt(extended.attributes.count))
+        for attribute in extended.attributes {
+            bytes(attribute.name)
+            bytes(attribute.value)
+        }
+    }
+
+    mutating func digest(_ digest: Digest) {
+        let value = digest.value
+        for word in [value.first, value.second, value.third, value.fourth] {
+            for shift in stride(from: 56 as UInt64, through: 0, by: -8) {
+                byte(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+    }
+
+    mutating func problem(_ problem: Problem) {
+        bytes(problem.path.bytes)
+        text(problem.code.rawValue)
+        text(problem.message.shortened)
+    }
+
+    mutating func filters(_ filters: Filters) {
+        number(UInt(filters.rules.count))
+        for rule in filters.rules { bytes(rule.text) }
+        bytes(filters.ignoreFileName?.bytes ?? [])
+        flag(filters.excludesCaches)
+        flag(filters.staysOnFileSystem)
+        for limit in [filters.sizes.minimum, filters.sizes.maximum] {
+            flag(limit != nil)
+            if let limit { size(limit) }
+        }
+    }
+}
+
+extension String {
+    /// As much as a message of another machine may have.
+    var shortened: String {
+        utf8.count <= WireFormat.longestText
+            ? self : String(decoding: utf8.prefix(WireFormat.longestText - 4), as: UTF8.self)
+    }
+}
+
+extension FrameReader {
+    mutating func type() throws(WireError) -> FileType {
+        guard let type = FileType(rawValue: try byte()), type != .socket else {
+            throw WireError("an entry of an unknown type")
+        }
+        return type
+    }
+
+    mutating func status() throws(WireError) -> FileStatus {
+        var status = FileStatus(type: try type(), modified: FileTime(seconds: 0, nanoseconds: 0))
+        status.permissions = try number(UInt16.self, upTo: 0o7777)
+        status.owner = try number(UInt32.self)
+        status.group = try number(UInt32.self)
+        status.links = try number(UInt32.self)
+        status.inode = try number()
+        status.device = DeviceNumber(major: 0, minor: try number(UInt32.self))
+        status.size = try size()
+        status.allocated = try size()
+        status.modified = try time()
+        status.changed = try time()
+        if try flag() { status.created = try time() }
+        if status.type == .characterDevice || status.type == .blockDevice {
+            status.represents = DeviceNumber(major: try number(UInt32.self), minor: try number(UInt32.self))
+        }
+        return status
+    }
+
+    /// - Parameter selection: the kinds that were asked for; others are an error.
+    mutating func extended(_ selection: ExtendedAttributes.Selection) throws(WireError) -> ExtendedAttributes
+    {
+        var attributes: [ExtendedAttributes.Attribute] = []
+        for _ in 0..<(try number(UInt32.self, upTo: 65_536)) {
+            let name = try bytes(upTo: 255)
+            guard !name.isEmpty, !name.contains(0), selection.contains(name) else {
+                throw WireError("an extended attribute that was not asked for")
+            }
+            guard attributes.last.map({ $0.name.lexicographicallyPrecedes(name) }) ?? true else {
+                throw WireError("extended attributes out of order")
+            }
+            attributes.append(ExtendedAttributes.Attribute(name: name, value: try bytes(upTo: 65_536)))
+        }
+        return ExtendedAttributes(attributes)
+    }
+
+    mutating func digest() throws(WireError) -> Digest {
+        var words: [UInt64] = []
+        for _ in 0..<4 {
+            var word: UInt64 = 0
+            for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
+            words.append(word)
+        }
+        return Digest(SHA256.Value(words[0], words[1], words[2], words[3]))
+    }
+
+    /// Only what reading a source can meet.
+    mutating func problem() throws(WireError) -> Problem {
+        let path = try path()
+        let known: Set<Problem.Code> = [.unreadable, .changing, .unsupported]
+        guard let code = Problem.Code(rawValue: try text()), known.contains(code) else {
+            throw WireError("a problem of an unknown kind")
+        }
+        return Problem(path: path, code: code, message: singleLine(try text()))
+    }
+
+    mutating func filters() throws(WireError) -> Filters {
+        var filters = Filters()
+        for _ in 0..<(try number(UInt32.self)) { filters.exclude(try bytes(upTo: WireFormat.longestPath)) }
+        let name = try bytes(upTo: 255)
+        guard name.isEmpty || filters.setIgnoreFile(named: name) else {
+            throw WireError("the name of the ignore files is none")
+        }
+        filters.excludesCaches = try flag()
+        filters.staysOnFileSystem = try flag()
+        if try flag() { filters.sizes.minimum = try size() }
+        if try flag() { filters.sizes.maximum = try size() }
+        return filters
+    }
+}

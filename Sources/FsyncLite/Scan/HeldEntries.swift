@@ -1,0 +1,82 @@
+import FileSystem
+
+/// The entries of a tree that the file system of a target can hold.
+final class HeldEntries<Base: EntryStream>: EntryStream {
+    private let base: Base
+    private let holder: FileSystemCapabilities
+    private let left: LeftOutEntries
+    /// A directory that is left out, with all below it.
+    private var leftDirectory: RelativePath?
+
+    init(_ base: Base, in holder: FileSystemCapabilities, noting left: LeftOutEntries) {
+        (self.base, self.holder, self.left) = (base, holder, left)
+    }
+
+    func advance() throws -> Bool {
+        while try base.advance() {
+            if let leftDirectory, base.path.isBelow(leftDirectory) { continue }
+            // What takes no part is not entered, but its recorded entry may need its status.
+            if base.exclusion == .byRule { return true }
+            let type = base.status.type
+            switch holder.lack(for: base.path.lastComponent, type, base.destination) {
+            case nil: return true
+            case .kind: left.kinds[type, default: 0] += 1
+            case .particular(let reason):
+                left.problems.append(Problem(path: base.path, code: .unsupported, message: reason))
+            }
+            if type == .directory { leftDirectory = base.path }
+        }
+        return false
+    }
+
+    var path: RelativePath { base.path }
+    var status: FileStatus { base.status }
+    var destination: [UInt8] { base.destination }
+    var extended: ExtendedAttributes { base.extended }
+    var omitted: Omissions { base.omitted }
+    var targetInode: UInt64 { base.targetInode }
+    var exclusion: Exclusion { base.exclusion }
+    var isListed: Bool { base.isListed }
+    var digest: Digest? { base.digest }
+    var file: File { base.file }
+}
+
+/// What `HeldEntries` leaves out.
+final class LeftOutEntries {
+    fileprivate(set) var kinds: [FileType: Int] = [:]
+    fileprivate(set) var problems: [Problem] = []
+}
+
+extension FileSystemCapabilities {
+    /// Why an entry cannot be held.
+    enum Lack {
+        /// None of its type can.
+        case kind
+        /// This one cannot, for a reason.
+        case particular(String)
+    }
+
+    /// nil for an entry that can be held.
+    func lack(for name: ArraySlice<UInt8>, _ type: FileType, _ destination: @autoclosure () -> [UInt8])
+        -> Lack?
+    {
+        let feature: Features? =
+            switch type {
+            case .symlink: .symlinks
+            case .fifo: .fifos
+            case .characterDevice, .blockDevice: .devices
+            case .file, .directory, .socket: nil
+            }
+        if let feature, !held.contains(feature) { return .kind }
+        if type == .symlink, !held.contains(.outwardSymlinks) {
+            let destination = destination()
+            let parts = destination.split(separator: UInt8(ascii: "/"))
+            if destination.first == UInt8(ascii: "/")
+                || parts.contains(where: { $0.elementsEqual("..".utf8) })
+            {
+                return .particular("\(self.name) holds no symlink to \(escapedText(destination))")
+            }
+        }
+        return names.fault(of: name).map { .particular("\(self.name) \($0)") }
+    }
+}

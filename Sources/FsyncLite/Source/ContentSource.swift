@@ -1,0 +1,164 @@
+import FileSystem
+
+/// Where a stage gets the content and the attributes of entries.
+protocol ContentSource: Sendable {
+    /// The directory, if it is one of this machine.
+    var directory: Directory? { get }
+    /// It is an earlier tree of a target.
+    var isEarlier: Bool { get }
+    /// Unchanged objects are linked instead of copied.
+    var linksFiles: Bool { get }
+    /// The threads that copy from it at a time.
+    func threads(_ options: SyncOptions) -> Int
+
+    /// The root's entry; nil for several sources, which have no root of their own.
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File?
+    /// Finds entries in `directory`; nil without one. For one thread, as the following.
+    func resolver() -> PathResolver?
+    func reader(_ monitor: any Monitor) -> any SourceReader
+    func digests(_ monitor: any Monitor) -> any DigestSource
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource
+}
+
+extension ContentSource {
+    func threads(_ options: SyncOptions) -> Int { options.copyThreads }
+}
+
+/// Reads single entries of a source, on one thread.
+protocol SourceReader: AnyObject {
+    /// Files whose content is asked for next, in this order.
+    func announce(contents paths: [RelativePath])
+    /// Entries whose extended attributes are asked for next, in this order.
+    func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection)
+    /// nil if the entry no longer exists.
+    func extendedAttributes(
+        of file: File, _ selection: ExtendedAttributes.Selection
+    ) throws -> ExtendedAttributes?
+    func content(of path: RelativePath) throws -> any SourceContent
+    /// Why each of some files cannot be read; nil where it can be, or no longer exists.
+    func obstacles(to paths: [RelativePath]) throws -> [Errno?]
+}
+
+/// The content of a file of a source.
+protocol SourceContent {
+    func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest
+    func isSame(
+        as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
+    ) throws(FileComparison.Failure) -> Bool
+}
+
+/// Computes digests of files, on one thread.
+protocol DigestSource: AnyObject {
+    /// Files whose digests are asked for next, in this order.
+    func announce(_ paths: [RelativePath])
+    /// See `DigestReader`.
+    func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)?
+}
+
+/// How files are copied.
+struct CopyOptions: Sendable {
+    /// Where the digests of copies come from.
+    enum Digests: Sendable {
+        case none
+        /// From the copies: the source is read only once.
+        case ofCopies
+        /// From the source, for copies that will be read again and compared.
+        case ofSources
+    }
+
+    var attributes: MirroredAttributes
+    /// The extended attributes to read.
+    var extended: ExtendedAttributes.Selection
+    var digests = Digests.none
+    /// A file that grows while it is copied counts as changing.
+    var isStrict = false
+    /// The data rate of all threads together.
+    var limit: RateLimit?
+
+    /// The size and time that a scan saw count as those of a small file when it is opened.
+    var trustsScan = true
+
+    init(_ attributes: MirroredAttributes, _ extended: ExtendedAttributes.Selection) {
+        (self.attributes, self.extended) = (attributes, extended)
+    }
+
+    init(_ options: SyncOptions) {
+        self.init(options.settableAttributes, options.settableAttributes.extended)
+        digests = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
+        isStrict = options.strict
+        limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
+    }
+}
+
+/// Gives the content of single files, on one thread.
+protocol FileSource: AnyObject {
+    /// Called with the number of bytes of each piece that was copied.
+    func onCopy(_ body: @escaping (Int) -> Void)
+    /// Copies read the source; false while they may be clones.
+    var readsContent: Bool { get }
+    /// Files that are copied next, in this order.
+    func announce(_ files: [File])
+    /// Copies the content once, and reads the extended attributes.
+    ///
+    /// - Parameters:
+    ///   - staged: the new file, empty or with the content of an earlier attempt.
+    ///   - attempt: from 1.
+    /// - Returns: the file as copied; nil if it changed meanwhile other than by growing. For the first attempt at a
+    ///   small file, "meanwhile" is since the scan.
+    /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
+    func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File?
+}
+
+/// Why a source's file is not copied.
+enum Unstageable: Error {
+    /// It no longer exists.
+    case vanished
+    case failed(Problem)
+}
+
+/// An earlier tree of a target.
+struct EarlierTree: ContentSource {
+    let root: Directory
+    /// The present location of an entry's object.
+    private let location: @Sendable (RelativePath) -> RelativePath
+    /// The root as recorded; nil if it is unchanged.
+    private let earlierRoot: File?
+    let linksFiles: Bool
+
+    /// - Parameters:
+    ///   - root: the target's.
+    ///   - earlier: the root as recorded in the earlier tree; nil if it is unchanged.
+    ///   - location: the present location of an entry's object, below the root of the target.
+    init(
+        _ root: Directory, earlier: File?, linksFiles: Bool,
+        location: @escaping @Sendable (RelativePath) -> RelativePath
+    ) {
+        (self.root, earlierRoot, self.linksFiles, self.location) = (root, earlier, linksFiles, location)
+    }
+
+    var directory: Directory? { root }
+    var isEarlier: Bool { true }
+
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
+        try earlierRoot ?? File(rootOf: root, selection)
+    }
+
+    /// Resolves entries to their present locations.
+    var paths: PathResolver { PathResolver(root, locations: location) }
+
+    func resolver() -> PathResolver? { paths }
+    func reader(_ monitor: any Monitor) -> any SourceReader { LocalReader(paths, isEarlier: true) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
+
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
+        ContentCopier(paths, options, isEarlier: true, monitor: monitor)
+    }
+}
+
+extension File {
+    /// The entry of a tree's root.
+    init(rootOf directory: Directory, _ selection: ExtendedAttributes.Selection) throws(SystemError) {
+        self.init(path: .root, status: try directory.status(), destination: [])
+        extended = try ObjectHandle(of: directory).extendedAttributes(selection)
+    }
+}

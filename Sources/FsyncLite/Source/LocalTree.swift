@@ -1,0 +1,133 @@
+import FileStorage
+import FileSystem
+
+/// A directory of this machine, or several.
+struct LocalTree: SourceTree {
+    let root: Directory
+    let facts: SourceFacts
+
+    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `pending` if it is a target with an
+    ///   unfinished commit.
+    init(_ source: MirrorSource) throws {
+        try self.init(source, scanned: .now(), source.open())
+    }
+
+    /// - Parameter root: the directory that the source names.
+    init(_ source: MirrorSource, scanned: ManifestHeader.Scan, _ root: Directory) throws {
+        self.root = root
+        for root in root.roots where try root.holdsUnfinishedCommit() {
+            throw SyncError.pendingCommit(root.path)
+        }
+        let infos = try root.roots.map { root throws(SystemError) in try FileSystemInfo(of: root) }
+        facts = SourceFacts(
+            identities: try zip(source.directories, zip(root.roots, infos)).map { source, root in
+                ManifestHeader.Source(
+                    name: source.name, path: try LocalFile(bytes: source.path).absolute(),
+                    identity: try root.0.status().identity, fileSystem: root.1.identifier)
+            },
+            devices: try root.roots.map { try $0.status().device },
+            keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
+            scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
+            isReadByRoot: Account.isRoot)
+    }
+
+    var roots: [FileStatus] {
+        get throws { try root.roots.map { root throws(SystemError) in try root.status() } }
+    }
+
+    var directory: Directory? { root }
+    var isEarlier: Bool { false }
+    var linksFiles: Bool { false }
+
+    func overlaps(with target: Directory, isThere: Bool) throws -> [String] {
+        try Overlap.found(between: root, and: target, isThere: isThere)
+    }
+
+    func scan(
+        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor
+    ) throws -> BackgroundScan {
+        let root = root
+        return try BackgroundScan {
+            try TreeCursor(
+                root, options, filter: FilteredWalk(filters, DirectoryRules(of: root)), monitor: monitor)
+        }
+    }
+
+    func rules() throws -> DirectoryRules { try DirectoryRules(of: root) }
+
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
+        root.isJoined ? nil : try File(rootOf: root, selection)
+    }
+
+    func resolver() -> PathResolver? { PathResolver(root) }
+    func reader(_ monitor: any Monitor) -> any SourceReader { LocalReader(PathResolver(root)) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
+
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
+        ContentCopier(PathResolver(root), options, monitor: monitor)
+    }
+}
+
+/// Reads single entries of a directory of this machine, on one thread.
+final class LocalReader: SourceReader {
+    private let tree: PathResolver
+    private var announced: AnnouncedFiles
+    private let isEarlier: Bool
+
+    /// - Parameter isEarlier: the extended attributes of entries are known.
+    init(_ tree: PathResolver, isEarlier: Bool = false) {
+        (self.tree, self.isEarlier) = (tree, isEarlier)
+        announced = AnnouncedFiles(tree)
+    }
+
+    func announce(contents paths: [RelativePath]) { announced.announce(paths) }
+    func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {}
+
+    func extendedAttributes(
+        of file: File, _ selection: ExtendedAttributes.Selection
+    ) throws -> ExtendedAttributes? {
+        if isEarlier { return file.extended }
+        return try tree.extendedAttributes(of: file, selection)
+    }
+
+    func content(of path: RelativePath) throws -> any SourceContent {
+        LocalContent(file: try announced.take(path) ?? open(path))
+    }
+
+    func obstacles(to paths: [RelativePath]) throws -> [Errno?] {
+        paths.map { path in
+            do throws(SystemError) {
+                _ = try open(path)
+                return nil
+            } catch {
+                // What is gone by now is no obstacle.
+                return error.errno == .accessDenied ? error.errno : nil
+            }
+        }
+    }
+
+    private func open(_ path: RelativePath) throws(SystemError) -> AnnouncedFile {
+        guard let (directory, name) = try tree.location(of: path) else {
+            throw SystemError("openat", path.bytes, .isDirectory)
+        }
+        return try directory.openContent(name)
+    }
+}
+
+private struct LocalContent: SourceContent {
+    let file: AnnouncedFile
+
+    func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
+        Digest(try file.descriptor.digest(isCancelled: isCancelled))
+    }
+
+    func isSame(
+        as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
+    ) throws(FileComparison.Failure) -> Bool {
+        try FileComparison.haveSameContent(file.descriptor, other, isCancelled: isCancelled)
+    }
+}
+
+extension DigestReader: DigestSource {
+    func announce(_ paths: [RelativePath]) { announce(paths[...]) }
+}

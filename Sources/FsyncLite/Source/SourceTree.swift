@@ -1,0 +1,53 @@
+import FileSystem
+
+/// The tree that a run mirrors: everything that planner, stage and manifest take from it.
+///
+/// The planner, the commit and the history stay where the target is. So the source is the one thing that may be on
+/// another machine, and this is its interface. It gives nothing that the filters leave out.
+protocol SourceTree: ContentSource {
+    var facts: SourceFacts { get }
+    /// The roots, as they were when it was opened or later.
+    var roots: [FileStatus] { get throws }
+
+    /// Whether one of source and target lies inside the other, in words.
+    ///
+    /// - Parameters:
+    ///   - target: the target's root, or the nearest directory above that exists.
+    ///   - isThere: the target's root exists.
+    func overlaps(with target: Directory, isThere: Bool) throws -> [String]
+
+    /// Begins to read the entries that the filters leave in.
+    func scan(_ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor) throws
+        -> BackgroundScan
+    /// What the directories say to the filters of the scan that has begun.
+    func rules() throws -> DirectoryRules
+}
+
+/// What is known of a source before it is scanned.
+struct SourceFacts: Sendable {
+    /// The sources for the manifest, in the order of their names.
+    var identities: [ManifestHeader.Source]
+    /// The file system of each.
+    var devices: [DeviceNumber]
+    /// Whether each keeps change times and inodes.
+    var keepsIdentity: [Bool]
+    /// Its change times come from the clock of `scanned`.
+    var sharesClock: Bool
+    /// When it was opened, by the clock that stamps its files.
+    var scanned: ManifestHeader.Scan
+    /// See `KernelClock.writebackDelay`.
+    var writebackDelay: Int64
+    /// Every file can be read, and every extended attribute.
+    var isReadByRoot: Bool
+    /// On another machine, with a clock of its own.
+    var isRemote = false
+
+    /// What a source cannot see is no reason to remove it: another machine's user may be no root, where this one is.
+    func completing(
+        _ found: ExtendedAttributes, by target: @autoclosure () throws -> ExtendedAttributes
+    ) rethrows -> ExtendedAttributes {
+        guard Account.isRoot, !isReadByRoot else { return found }
+        let seen = ExtendedAttributes.Selection(plain: true, acls: true, privileged: false)
+        return try found.merging(target().filter { !seen.contains($0.name) })
+    }
+}

@@ -1,0 +1,105 @@
+import FileStorage
+import FileSystem
+import FoundationEssentials
+import Synchronization
+
+/// The file `lock` of a state whose file system may be mounted on several machines: who writes to the target.
+///
+/// The lock on the target's root excludes the runs of this machine; the file excludes those of others. A kill leaves it
+/// behind, and the next run on this machine removes it. One of another machine stays until `recover --break-lock`, and so
+/// does a torn one where other machines may write.
+struct LockFile: Hashable, Codable {
+    private var version = 1
+    /// The machine, by name and number.
+    private var host: String
+    private var boot: String
+    /// Containers share the boot ID, and have process IDs of their own.
+    private var processNamespace: String
+    private var process: Int32
+    /// In ticks since boot: a process ID is used again.
+    private var started: UInt64
+
+    /// In bytes; the document is far smaller.
+    private static let limit = 1 << 16
+
+    private static func own() throws -> LockFile {
+        let process = HostProcess.id
+        return LockFile(
+            host: try HostProcess.machine(), boot: try KernelClock.boot(),
+            processNamespace: try HostProcess.processNamespace(), process: process,
+            started: try HostProcess.start(of: process) ?? 0)
+    }
+
+    /// nil for none, and for a torn one, which is as good as an empty one.
+    private static func found(in state: Directory) -> LockFile? {
+        try? JSONDocument.read(StateEntry.lock.name, in: state, limit: limit)
+    }
+
+    /// The process that wrote this has ended for certain.
+    private func isOver(seenBy own: LockFile) throws -> Bool {
+        guard host == own.host else { return false }
+        guard boot == own.boot else { return true }
+        guard processNamespace == own.processNamespace else { return false }
+        return try HostProcess.start(of: process) != started
+    }
+
+    /// Holds the file as long as a run lasts.
+    final class Holder: Sendable {
+        private struct Taken {
+            let directory: Directory
+            let content: LockFile
+        }
+
+        private let taken = Mutex<Taken?>(nil)
+        private let wanted = Mutex(false)
+
+        /// The lock on the root is held: the file is taken with the state.
+        var isWanted: Bool {
+            get { wanted.withLock { $0 } }
+            set { wanted.withLock { $0 = newValue } }
+        }
+
+        /// Takes the lock where the target's file system is not complete.
+        ///
+        /// - Throws: `SyncError` with code `locked` if a run on another machine may hold it.
+        func take(in state: StateDirectory, of target: [UInt8], breaking: Bool = false) throws {
+            guard let fileSystem = state.directory.fileSystem, isWanted, taken.withLock({ $0 == nil }) else {
+                return
+            }
+            let own = try LockFile.own()
+            if try state.has(.lock) {
+                let found = LockFile.found(in: state.directory)
+                guard try breaking || found?.isOver(seenBy: own) ?? !fileSystem.capabilities.isShared else {
+                    let holder =
+                        found.map { "process \($0.process) on \(escapedText($0.host.utf8))" } ?? "a run"
+                    throw SyncError(
+                        .locked, path: target,
+                        "\(holder) is writing to this target; where that has ended: fsync-lite recover --break-lock "
+                            + escapedText(target))
+                }
+                try state.remove(.lock)
+            }
+            let content = try JSONDocument.encode(own)
+            do {
+                let file = try state.open(.lock, [.write, .create, .exclusive])
+                try calling("write", state.path(of: .lock)) { () throws(Errno) in
+                    try file.write(Array(content))
+                }
+            } catch let error as SystemError where error.errno == .readOnlyFileSystem {
+                // Who cannot write needs no lock.
+                return
+            } catch let error as SystemError where error.errno == .exists {
+                throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
+            }
+            taken.withLock { $0 = Taken(directory: state.directory, content: own) }
+        }
+
+        deinit {
+            guard let taken = taken.withLock({ $0 }) else { return }
+            // Somebody may have broken it; what cannot be removed is found to be over by the next run.
+            if LockFile.found(in: taken.directory) == taken.content {
+                try? taken.directory.unlink(StateEntry.lock.name)
+            }
+        }
+    }
+}

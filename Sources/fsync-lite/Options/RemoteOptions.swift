@@ -1,0 +1,39 @@
+import FileSystem
+import FsyncLite
+
+/// How another machine is reached. Only the command line and the environment say it: a target's settings and a saved plan
+/// must not start commands.
+extension OptionDescription {
+    static let ssh = value("--ssh", "COMMAND", "reach another machine with this command, not with ssh")
+    static let remoteCommand = value(
+        "--remote-command", "PATH", "where fsync-lite is on another machine, if its shell does not find it")
+
+    static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
+}
+
+extension RemoteAccess {
+    /// The variable that names another command than `ssh`.
+    static let variable = "FSYNC_LITE_SSH"
+
+    init(_ given: GivenOptions) throws {
+        self.init()
+        func words(_ text: String, _ name: String) throws -> [String] {
+            let words = text.split(separator: " ").map(String.init)
+            guard !words.isEmpty else { throw UsageError("\(name) is empty", hint: "give a command") }
+            return words
+        }
+        if let text = try given.text(.ssh) {
+            ssh = try words(text, OptionDescription.ssh.name)
+        } else if let text = HostProcess.environment(RemoteAccess.variable), !text.isEmpty {
+            ssh = try words(text, RemoteAccess.variable)
+        }
+        if let text = try given.text(.remoteCommand) {
+            guard !text.isEmpty else {
+                throw UsageError(
+                    "\(OptionDescription.remoteCommand.name) is empty",
+                    hint: "give the path of fsync-lite there")
+            }
+            command = text
+        }
+    }
+}

@@ -1,0 +1,404 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// A source on another machine: a command in ssh's place starts the far end on this one.
+@Suite("A source on another machine")
+struct RemoteTests {
+    private func scene(_ tree: TreeLiteral, _ far: String? = nil) throws -> MirrorScene {
+        let scene = try MirrorScene(tree, inMemory: true)
+        scene.far = try far.map { try FarMachine($0) } ?? FarMachine()
+        return scene
+    }
+
+    private static let tree: TreeLiteral = [
+        "a": ["one": "1", "two": .file("2", mode: 0o600), "deep": ["er": ["x": "x"]]],
+        "empty": [:], "zero": "", "pipe": .fifo(), "latest": .symlink("a/one"), "Z": "upper",
+    ]
+
+    // MARK: The same as here
+
+    @Test(.needs(.root)) func everythingThatAnApplyCarriesComesOver() throws {
+        let scene = try scene(Self.tree)
+        try scene.build(
+            .directory(
+                [(TreeName([0xFF, 0x0A, 0x5C]), .file([1, 2], mode: 0o4755, modified: nil))], mode: 0o700,
+                modified: nil),
+            at: "source/odd")
+        try scene.link("source/Z2", to: "source/Z")
+        try scene.link("source/a/deep/link", to: "source/latest")
+        try scene.setAttribute("user.note", "hello", of: "source/a/one")
+        try scene.setAttribute("user.note", "directory", of: "source/a/deep")
+        try scene.setAttribute("trusted.note", "root", of: "source/a/two")
+        try HostCommand.run("setfacl", "-m", "u:1234:r", scene.path("source/zero"))
+        try HostCommand.run("setfacl", "-d", "-m", "u:1234:rx", scene.path("source/empty"))
+        try HostCommand.run("truncate", "-s", "20M", scene.path("source/sparse"))
+        try scene.append("end", to: "source/sparse")
+        try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
+        try scene.setOwner(12, 34, of: "source/a/one")
+        try scene.setTime(TreeTime(-5, 123_456_789), of: "source/empty")
+        try scene.mirrorAll()
+        #expect(try scene.status("target/sparse").st_blocks < 1000)
+        #expect(try scene.status("target/Z").st_ino == scene.status("target/Z2").st_ino)
+    }
+
+    /// After each change, what is planned from there is what is planned of the same directory here.
+    @Test(arguments: 1...6) func plansAreTheSameAsOfADirectoryHere(seed: UInt64) throws {
+        let scene = try scene([:])
+        try scene.remove("source")
+        var tree = try DiskTree(scene.source, seed: seed)
+        try tree.grow(25)
+        for _ in 0..<3 {
+            let far = scene.far
+            try scene.mirror("--max-delete", "unlimited", "--allow-empty-source", "--adopt")
+            scene.far = nil
+            let local = try scene.run(
+                "apply", "source", "here", "--max-delete", "unlimited", "--allow-empty-source",
+                "--change-source")
+            #expect(local.code == 0, "\(local.errors)")
+            try tree.change(10)
+            let here = try scene.run("plan", "source", "here", "--json", "--max-delete", "unlimited").json()
+            scene.far = far
+            let there = try scene.run("plan", "source", "target", "--json", "--max-delete", "unlimited")
+                .json()
+            #expect(there.actionLines == here.actionLines, "seed \(seed)")
+        }
+        try scene.mirror("--max-delete", "unlimited", "--allow-empty-source")
+    }
+
+    @Test func aRenamedDirectoryIsMoved() throws {
+        let scene = try scene(Self.tree)
+        try scene.mirror()
+        try scene.move("source/a", to: "source/b")
+        let run = try scene.mirror("--json")
+        #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a/one") == "1")
+    }
+
+    @Test(arguments: [
+        ["--exclude", "*.o"], ["--ignore-file", ".gitignore"], ["--exclude-caches"], ["--max-size", "3"],
+        ["--exclude", "*.o", "--delete-excluded"], ["--one-file-system"],
+    ])
+    func filtersDecideAsTheyDoHere(options: [String]) throws {
+        let scene = try scene([
+            "a.o": "o", "keep": "k", "large": "12345", ".gitignore": "/sub/x\n*.tmp\n!b.tmp\n",
+            "sub": ["x": "x", "y.tmp": "y", "b.tmp": "b", ".gitignore": "keep\n", "keep": "s"],
+            "cache": ["CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55", "c": "c"],
+        ])
+        // What the target has is excluded by what the source says.
+        let old = TreeLiteral.file("old", modified: TreeTime(1_600_000_000))
+        let before: TreeLiteral = [
+            "a.o": old, "sub": ["y.tmp": old, "keep": old], "cache": ["c": old], "large": old,
+        ]
+        for target in ["target", "here"] { try scene.build(before, at: target) }
+        // Whether a clock tick lies between what is made here and there decides nothing.
+        for directory in ["sub", "cache", "."] {
+            try scene.setTime(TreeTime(1_700_000_000), of: "source/\(directory)")
+        }
+        let there = try scene.run(["apply", "source", "target", "--adopt"] + options)
+        #expect(there.code == 0, "\(there.errors)")
+        scene.far = nil
+        let here = try scene.run(["apply", "source", "here", "--adopt"] + options)
+        #expect(there.output == here.output)
+        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.path("here"))) == [])
+    }
+
+    /// More entries than the window holds come after what the directories say.
+    @Test func ignoreFilesOfALargeTreeComeFirst() throws {
+        let scene = try scene([".gitignore": "*.o\n", "a.o": "o"])
+        let long = String(repeating: "x", count: 200)
+        let script = "cd \(scene.path("source")) && seq -f '\(long)%05.0f' 24000 | xargs touch"
+        try HostCommand.run("sh", "-c", script)
+        try scene.build(["b.o": "stays"], at: "target")
+        let run = try scene.run("plan", "source", "target", "--adopt", "--ignore-file", ".gitignore")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.contains("24001 to create"), "\(run.output.suffix(200))")
+        #expect(!run.output.contains("b.o"), "\(run.output.suffix(200))")
+    }
+
+    @Test func digestsAreThoseOfADirectoryHere() throws {
+        let scene = try scene(Self.tree)
+        try scene.mirror()
+        // Of files that are there already, both ends compute them.
+        try scene.mirror("--digest", "--verify")
+        try scene.build(["new": "new"], at: "source")
+        try scene.mirror("--digest", "--verify")
+        let verified = try scene.run("manifest", "verify", "--digest", "target", "target")
+        #expect(verified.code == 0, "\(verified.errors)\(verified.output)")
+        #expect(!verified.output.contains("without"), "\(verified.output)")
+        let manifest = try scene.text("target/.fsync-lite/manifest.json")
+        #expect(
+            manifest.split(separator: "\n").filter { $0.contains("\"type\":\"file\"") }.allSatisfy {
+                $0.contains("sha256:")
+            })
+    }
+
+    @Test func anEditWithTheTimePutBackIsFound() throws {
+        let scene = try scene(["a": "before", "b": "b"])
+        try scene.mirror()
+        try scene.editInSecret("source/a", "edited")
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "edited")
+    }
+
+    @Test func withTheManifestTrustedOrByAnExchange() throws {
+        let scene = try scene(Self.tree)
+        try scene.mirror("--exchange")
+        try scene.append("more", to: "source/a/one")
+        try scene.mirror("--trust-manifest")
+        try scene.remove("source/zero")
+        try scene.mirror("--exchange")
+    }
+
+    @Test func aSavedPlanIsCarriedOutOrRefused() throws {
+        let scene = try scene(Self.tree)
+        let saved = try scene.run("plan", "source", "target", "--out", "plan.json")
+        #expect(saved.code == 0, "\(saved.errors)")
+        #expect(try scene.run("apply", "--plan", "plan.json").code == 0)
+        try scene.expectMirrored()
+        try scene.append("1", to: "source/a/one")
+        #expect(try scene.run("plan", "source", "target", "--out", "plan.json").code == 0)
+        try scene.append("2", to: "source/a/one")
+        let refused = try scene.run("apply", "--plan", "plan.json")
+        #expect(refused.code == 5, "\(refused.errors)")
+    }
+
+    @Test func aJobPullsFromThere() throws {
+        let scene = try scene(Self.tree)
+        let far = try #require(scene.far)
+        let settings =
+            #"{"jobs": {"web": {"source": "me@far:\#(scene.source)", "target": "\#(scene.target)"}}}"#
+        try scene.build(["settings.json": .file(settings)], at: "etc")
+        let run = try scene.run(
+            ["run", "web", "--create-target", "--settings", "etc/settings.json"] + far.options)
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    @Test func hundredsOfFilesAndALargeOneGoThroughASmallWindow() throws {
+        let scene = try scene([
+            "many": .directory(
+                (0..<700).map {
+                    (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "\($0) ", count: $0)))
+                },
+                mode: 0o755, modified: nil)
+        ])
+        try HostCommand.run("sh", "-c", "head -c 30000000 /dev/urandom > \(scene.path("source/large"))")
+        for threads in ["1", "16"] {
+            try scene.mirror("--threads", threads)
+            try scene.remove("target")
+        }
+    }
+
+    // MARK: What cannot be read there
+
+    @Test(.needs(.root, .otherUser)) func whatTheFarUserCannotReadIsListed() throws {
+        let scene = try scene(
+            Self.tree, #"exec setpriv --reuid 65534 --regid 65534 --clear-groups -- sh -c "$far""#)
+        try scene.setMode(0o755, of: "source")
+        try scene.setMode(0o755, of: ".")
+        try HostCommand.run("install", "-m", "755", try BuiltCommand.path(), scene.path("command"))
+        let far = try #require(scene.far)
+        let options = ["--ssh", far.ssh, "--remote-command", scene.path("command")]
+        scene.far = nil
+        defer { withExtendedLifetime(far) {} }
+        let pull = ["apply", "far:\(scene.source)", "target"] + options
+        let failed = try scene.run(pull)
+        #expect(failed.code == 1, "\(failed.errors)")
+        #expect(failed.errors.contains("a/two: Permission denied"), "\(failed.errors)")
+        #expect(!scene.exists("target"))
+        let done = try scene.run(pull + ["--keep-going"])
+        #expect(done.code == 3, "\(done.errors)")
+        #expect(try scene.text("target/a/one") == "1")
+        #expect(!scene.exists("target/a/two"))
+        // What that user cannot see is no reason to remove it here.
+        try scene.setAttribute("trusted.note", "root", of: "target/a/one")
+        try scene.append("more", to: "source/Z")
+        try scene.setMode(0o640, of: "source/a/one")
+        try scene.setMode(0o644, of: "source/a/one")
+        #expect(try scene.run(pull + ["--keep-going"]).code == 3)
+        let kept = try AttributeSnapshot(scene.target).entries[Array("a/one".utf8)]
+        #expect(kept?.attributes[Array("trusted.note".utf8)] == Array("root".utf8))
+    }
+
+    // MARK: Messages
+
+    private func refusal(
+        _ scene: MirrorScene, _ code: Int32, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = scene.exists("target") ? try scene.wholeTarget() : nil
+        for command in ["plan", "apply"] {
+            let run = try scene.run(command, "source", "target")
+            #expect(run.code == code, "\(run.errors)", sourceLocation: sourceLocation)
+            #expect(run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
+            #expect(!run.errors.contains("\u{1B}"), sourceLocation: sourceLocation)
+        }
+        if let before {
+            #expect(try scene.wholeTarget().differences(from: before) == [], sourceLocation: sourceLocation)
+        } else {
+            #expect(!scene.exists("target"), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "echo 'ssh: Could not resolve hostname far' >&2; exit 255",
+            "ssh could not connect: ssh: Could not resolve hostname far"
+        ),
+        ("echo 'Host key verification failed.' >&2; exit 255", "Host key verification failed."),
+        ("exec sh -c /nowhere/fsync-lite", "there is no fsync-lite there, or its shell does not find it"),
+        ("echo \"fsync-lite: 'serve' is no command\" >&2; exit 64", "is another version"),
+        (
+            "printf 'Welcome \\033[31m to far\\n'; exec sh -c \"$far\"",
+            "the shell there prints \"Welcome \" before"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-lite\n\007\011'; cat >/dev/null"#,
+            "speaks versions 7 to 9 of the protocol, and this one 1 to 1"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-bait\n\007\011'; cat >/dev/null"#,
+            "this is no greeting of fsync-lite"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-lite\n\001\001\377\377\377\377\003'; cat >/dev/null"#,
+            "a frame of 4294967295 bytes"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-lite\n\001\001'; head -c 40 >/dev/null; printf '\003\000\000\000\003\001\001\200'; cat >/dev/null"#,
+            "a frame is too short"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-lite\n\001\001\002\000\000\000\003\007\001'; cat >/dev/null"#,
+            "an answer that was not asked for"
+        ),
+        (
+            #"printf '\015\000\000\000\001fsync-lite\n\001\001'; head -c 40 >/dev/null; printf '\002\000\000\000\004\001\001'; cat >/dev/null"#,
+            "an answer of another kind"
+        ),
+        ("exit 0", "it ended without an answer"),
+    ])
+    func whatIsWrongIsSaid(far: String, message: String) throws {
+        try refusal(try scene(["a": "a"], far), 69, message)
+    }
+
+    @Test func noSSHAndNoSource() throws {
+        let scene = try scene(["a": "a"])
+        let run = try CommandRun(["plan", "far:/x", "target", "--ssh", "/nowhere/ssh"])
+        #expect(run.code == 69 && run.errors.contains("there is no /nowhere/ssh here"), "\(run.errors)")
+        try scene.move("source", to: "elsewhere")
+        try refusal(scene, 66, "/source: the source does not exist")
+    }
+
+    @Test func aTargetOnAnotherMachineIsRefused() throws {
+        let scene = try scene(["a": "a"])
+        let run = try CommandRun(["apply", "source", "nas:/srv"], in: scene.directory.path)
+        #expect(run.code == 64 && run.errors.contains("a target there does not work yet"), "\(run.errors)")
+        let bad = try CommandRun(["apply", "-oProxyCommand=x:/y", "target"], in: scene.directory.path)
+        #expect(bad.code == 64, "\(bad.errors)")
+        let option = try CommandRun(
+            ["apply", "--", "-oProxyCommand=x:/y", "target"], in: scene.directory.path)
+        #expect(
+            option.code == 64 && option.errors.contains("which ssh would read as an option"),
+            "\(option.errors)")
+    }
+
+    @Test func theSameDirectoryOfThisMachineIsNoTarget() throws {
+        let scene = try scene(["a": ["b": "b"]])
+        for (target, text) in [
+            ("source", "are the same directory"), ("source/a", "the target lies inside the source"),
+            ("source/a/new", "the target lies inside the source"), (".", "the source lies inside the target"),
+        ] {
+            let run = try scene.run("apply", "source", target, "--adopt")
+            #expect(run.code == 4 && run.errors.contains(text), "\(target): \(run.errors)")
+        }
+    }
+
+    @Test func theFarDirectoryIsNotTakenForOneOfHere() throws {
+        let scene = try scene(Self.tree)
+        try scene.mirror()
+        let status = try scene.run("status", "target")
+        #expect(status.output.contains("far:\(scene.source)"), "\(status.output)")
+        let restored = try scene.run("snapshot", "restore", "target", "latest", "zero", "--to-source")
+        #expect(restored.code == 4 && restored.errors.contains("is on another machine"), "\(restored.errors)")
+    }
+
+    // MARK: A line that drops
+
+    /// - Parameter size: in bytes.
+    private func files(_ count: Int, of size: Int) -> TreeLiteral {
+        .directory(
+            (0..<count).map {
+                (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "x", count: size)))
+            }, mode: 0o755, modified: nil)
+    }
+
+    /// The far end's stream ends after so many bytes.
+    @Test(.needs(.tool("stdbuf")), arguments: [1, 20, 200, 300, 600, 20_000, 300_000])
+    func aLostLineLeavesTheOldTreeAndTheNextRunEnds(bytes: Int) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(files(150, of: 4000), at: "source/many")
+        let whole = scene.far
+        // The far end first gets all that it needs to answer.
+        scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#)
+        let run = try scene.apply()
+        #expect(run.code == 69, "\(run.errors)")
+        #expect(
+            run.errors.contains("connection was lost") || run.errors.contains("ended without an answer")
+                || run.errors.contains("the shell there prints"), "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+        scene.far = whole
+        try scene.mirror()
+    }
+
+    @Test func whatWasStagedBeforeTheLineDroppedIsUsedAgain() throws {
+        let scene = try scene(["z": "z"])
+        try scene.build(files(400, of: 8000), at: "source/many")
+        let whole = scene.far
+        scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c 2000000; kill $$; }"#)
+        #expect(try scene.apply().code == 69)
+        scene.far = whole
+        let stages = try FileManager.default.contentsOfDirectory(
+            atPath: scene.path("target/.fsync-lite/stage"))
+        let log = try scene.text("target/.fsync-lite/stage/\(try #require(stages.first))/log")
+        #expect(log.split(separator: "\n").count > 100)
+        try scene.mirror()
+    }
+
+    // MARK: The far end by itself
+
+    @Test func onlyWhatLiesBeneathIsServed() throws {
+        let scene = try scene(["in": ["a": "a"], "out": ["secret": "s"], "in2": ["b": "b"]])
+        try scene.build(
+            ["link": .symlink("../out"), "own": .symlink("a-directory"), "a-directory": ["c": "c"]],
+            at: "source/in")
+        let far = try FarMachine(
+            #"exec "\#(BuiltCommand.path())" serve --read-only --restrict "\#(scene.path("source/in"))""#)
+        func pull(_ path: String) throws -> CommandRun {
+            try CommandRun(["apply", "far:\(path)", "copy"] + far.options, in: scene.directory.path)
+        }
+        for path in [
+            scene.path("source/out"), scene.path("source"), "..", "../out", "link", "a-directory/../../out",
+            "/", scene.path("source/in2"), scene.path("source/in/../out"),
+        ] {
+            let run = try pull(path)
+            #expect([4, 66].contains(run.code), "\(path): \(run.code) \(run.errors)")
+            #expect(!scene.exists("copy"), "\(path)")
+        }
+        #expect(try pull("own").code == 0)
+        #expect(try scene.text("copy/c") == "c")
+        try scene.remove("copy")
+        #expect(try pull(scene.path("source/in")).code == 0)
+        #expect(try scene.text("copy/a") == "a")
+    }
+
+    @Test func serveWithoutReadOnlyIsRefused() throws {
+        let run = try CommandRun(["serve"])
+        #expect(run.code == 64 && run.errors.contains("--read-only"), "\(run.errors)")
+    }
+}

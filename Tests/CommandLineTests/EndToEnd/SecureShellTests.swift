@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// An ssh server on a port of this machine, with keys made for it.
+private final class SecureShell {
+    private let directory: TemporaryDirectory
+    private let server: SpawnedProcess
+    private let configuration: String
+
+    /// The command in place of `ssh`.
+    var ssh: String { "ssh -F \(configuration)" }
+
+    /// - Parameter forced: the command of the key that can do nothing else.
+    init(forced: String) throws {
+        directory = try TemporaryDirectory()
+        let path = directory.path
+        let port = 20_000 + Int(getpid()) % 20_000
+        for name in ["host", "key", "forced"] {
+            try HostCommand.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "\(path)/\(name)")
+        }
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+        }
+        func write(_ name: String, _ content: String) throws {
+            try content.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8)
+        }
+        try write("keys", "\(text("key.pub"))command=\"\(forced)\",restrict \(text("forced.pub"))")
+        try write("known", "[127.0.0.1]:\(port) \(text("host.pub"))")
+        try write(
+            "server",
+            """
+            Port \(port)
+            ListenAddress 127.0.0.1
+            HostKey \(path)/host
+            AuthorizedKeysFile \(path)/keys
+            PidFile none
+            UsePAM no
+            StrictModes no
+            PermitRootLogin prohibit-password
+
+            """)
+        let common =
+            "HostName 127.0.0.1\nPort \(port)\nBatchMode yes\nIdentitiesOnly yes\nConnectionAttempts 20\n"
+        try write(
+            "client",
+            """
+            Host far
+            IdentityFile \(path)/key
+            UserKnownHostsFile \(path)/known
+            \(common)Host forced
+            IdentityFile \(path)/forced
+            UserKnownHostsFile \(path)/known
+            \(common)Host keyless
+            IdentityFile \(path)/none
+            UserKnownHostsFile \(path)/known
+            \(common)Host stranger
+            IdentityFile \(path)/key
+            UserKnownHostsFile /dev/null
+            StrictHostKeyChecking yes
+            \(common)
+            """)
+        configuration = "\(path)/client"
+        try FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
+        server = try SpawnedProcess(["/usr/sbin/sshd", "-D", "-f", "\(path)/server"])
+    }
+
+    deinit {
+        server.send(SIGTERM)
+        _ = server.wait()
+    }
+}
+
+@Suite(
+    "Through a real ssh server",
+    .needs(.root, .tool("ssh", package: "openssh-client"), .file("/usr/sbin/sshd", package: "openssh-server"))
+)
+struct SecureShellTests {
+    @Test func pullsAndIsHeldToItsKey() throws {
+        let scene = try MirrorScene(["a": ["b": "b"], "c": "c"])
+        let command = try BuiltCommand.path()
+        let shell = try SecureShell(
+            forced: "\(command) serve --read-only --restrict \(scene.path("source/a"))")
+        func pull(_ source: String, _ target: String) throws -> CommandRun {
+            try CommandRun(
+                ["apply", source, target, "--ssh", shell.ssh, "--remote-command", command],
+                in: scene.directory.path)
+        }
+        let run = try pull("far:\(scene.source)", "target")
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+        #expect(try pull("root@far:\(scene.source)", "target").output.contains("nothing to do"))
+
+        #expect(try pull("forced:\(scene.source)/a", "inner").code == 0)
+        #expect(try scene.text("inner/b") == "b")
+        let outside = try pull("forced:\(scene.source)", "other")
+        #expect(
+            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+
+        let keyless = try pull("keyless:/x", "other")
+        #expect(keyless.code == 69 && keyless.errors.contains("Permission denied"), "\(keyless.errors)")
+        let stranger = try pull("stranger:/x", "other")
+        #expect(
+            stranger.code == 69 && stranger.errors.contains("Host key verification failed"),
+            "\(stranger.errors)")
+        #expect(!scene.exists("other"))
+    }
+}

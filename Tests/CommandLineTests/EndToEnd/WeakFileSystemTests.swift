@@ -1,0 +1,225 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("Targets on portable disks, in user space and in layers")
+struct WeakFileSystemTests {
+    private static let tree: TreeLiteral = [
+        "edited": "one", "gone": ["goes": "2"], "moved": ["with": "three"], "link": .symlink("edited"),
+        "pipe": .fifo(mode: 0o644, modified: nil),
+    ]
+
+    /// A disk at `target`, with the mirror in `target/m`.
+    private func onDisk(_ disk: TestDisk, _ body: (MirrorScene) throws -> Void) throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
+        try withExtendedLifetime(scene) { try disk.mounted(at: scene.target) { try body(scene) } }
+    }
+
+    private func apply(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
+        try scene.run(["apply", "source", "target/m", "--weak-commit"] + options)
+    }
+
+    private func text(_ scene: MirrorScene, _ name: String) -> String? {
+        try? scene.text("target/m/\(name)")
+    }
+
+    private func expectHoldsFiles(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: scene.source) {
+            var status = stat()
+            guard lstat("\(scene.source)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                continue
+            }
+            #expect(
+                try text(scene, name) == scene.text("source/\(name)"), "\(name)",
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Every disk takes the same tests, as far as it is there.
+    private func isThere(_ disk: TestDisk) -> Bool {
+        switch disk {
+        case .exfat: Need.exfat.isThere()
+        case .ntfs: Need.ntfs.isThere()
+        case .bindfs: Need.bindfs.isThere()
+        default: Need.overlay.isThere()
+        }
+    }
+
+    @Test(.needs(.root), arguments: TestDisk.weak)
+    func refusedByNameWithoutTheOption(disk: TestDisk) throws {
+        guard isThere(disk) else { return }
+        try onDisk(disk) { scene in
+            let name =
+                switch disk {
+                case .exfat: "exfat"
+                case .ntfs: "ntfs-3g"
+                case .bindfs: "fuse"
+                default: "overlay"
+                }
+            for command in ["plan", "apply"] {
+                let run = try scene.run(command, "source", "target/m")
+                #expect(run.code == 4)
+                #expect(run.errors.contains("the target's file system, \(name), cannot keep the promise"))
+                #expect(run.errors.contains("it lacks ") && run.errors.contains("--weak-commit"))
+            }
+            #expect(!scene.exists("target/m"))
+        }
+    }
+
+    @Test(.needs(.root), arguments: TestDisk.weak)
+    func mirrorsAndSecondRunHasNothingToDo(disk: TestDisk) throws {
+        guard isThere(disk) else { return }
+        try onDisk(disk) { scene in
+            #expect(try apply(scene).code == 0)
+            try expectHoldsFiles(scene)
+            let again = try apply(scene)
+            #expect(again.code == 0 && again.output.hasPrefix("nothing to do"), "\(again.output)")
+            try scene.append(" more", to: "source/edited")
+            try scene.remove("source/gone")
+            try scene.move("source/moved", to: "source/elsewhere")
+            let plan = try scene.run("plan", "source", "target/m", "--weak-commit", "--json").json()
+            #expect(plan.object("file_system")?.text("commit") == "weak")
+            #expect(plan.objects("actions").contains { $0.text("action") == "move" })
+            #expect(try apply(scene).code == 0)
+            try expectHoldsFiles(scene)
+            #expect(text(scene, "gone/goes") == nil)
+            #expect(try apply(scene).output.hasPrefix("nothing to do"))
+            #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
+            #expect(try scene.run("status", "target/m").output.contains("commit     after a kill"))
+        }
+    }
+
+    @Test(.needs(.root), arguments: TestDisk.weak)
+    func historyAndRestoresWork(disk: TestDisk) throws {
+        guard isThere(disk) else { return }
+        try onDisk(disk) { scene in
+            #expect(try apply(scene).code == 0)
+            try scene.append(" more", to: "source/edited")
+            try scene.remove("source/gone")
+            try scene.move("source/moved", to: "source/elsewhere")
+            #expect(try apply(scene).code == 0)
+            let copy = try scene.run("snapshot", "restore", "target/m", "latest~1", "--to", "back")
+            #expect(copy.code == 0, "\(copy.errors)")
+            #expect(try scene.text("back/edited") == "one" && scene.text("back/gone/goes") == "2")
+            let undo = try scene.run("undo", "target/m")
+            #expect(undo.code == 0, "\(undo.errors)")
+            #expect(text(scene, "edited") == "one" && text(scene, "moved/with") == "three")
+            #expect(text(scene, "gone/goes") == "2" && text(scene, "elsewhere/with") == nil)
+            #expect(try scene.run("snapshot", "verify", "target/m").code == 0)
+            // Undone once more it is there again, and so on.
+            for content in ["one more", "one"] {
+                let redo = try scene.run("undo", "target/m")
+                #expect(redo.code == 0, "\(redo.errors)")
+                #expect(text(scene, "edited") == content)
+                #expect((text(scene, "moved/with") == nil) == (content == "one more"))
+                #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
+            }
+            // As a source, too.
+            #expect(try scene.run("apply", "target/m", "third").code == 0)
+            #expect(try scene.text("third/edited") == "one")
+        }
+    }
+
+    @Test(.needs(.exfat)) func whatTheKindCannotHoldIsOneNote() throws {
+        try onDisk(.exfat) { scene in
+            try scene.setMode(0o600, of: "source/edited")
+            let first = try apply(scene)
+            #expect(first.code == 0)
+            let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat holds no") }
+            #expect(notes.count == 1)
+            #expect(notes.first?.contains("no symlinks (1 left out), no FIFOs (1 left out)") == true)
+            try scene.setMode(0o640, of: "source/edited")
+            #expect(try apply(scene).output.hasPrefix("nothing to do"))
+            // A copy from elsewhere leaves out the same.
+            #expect(try scene.run("apply", "source", "strong").code == 0)
+            let copy = try scene.run("snapshot", "restore", "strong", "latest", "--to", "target/copy")
+            #expect(copy.code == 0 && copy.errors.contains("no symlinks (1 left out)"), "\(copy.errors)")
+            #expect(try scene.text("target/copy/edited") == "one")
+        }
+    }
+
+    @Test(.needs(.exfat)) func namesThatCollideOrCannotBeTakenAreFoundByPlan() throws {
+        try onDisk(.exfat) { scene in
+            try scene.build("x", at: "source/what?")
+            let plan = try scene.run("plan", "source", "target/m", "--weak-commit")
+            #expect(plan.errors.contains("what?: exfat takes no name with '?' (unsupported)"))
+            #expect(try apply(scene).code == 1 && !scene.exists("target/m"))
+            let rest = try apply(scene, "--keep-going")
+            #expect(rest.code == 3 && text(scene, "edited") == "one")
+            try scene.build("x", at: "source/EDITED")
+            let refused = try scene.run("plan", "source", "target/m", "--weak-commit")
+            #expect(refused.code == 4 && refused.errors.contains("EDITED and edited are one name"))
+        }
+    }
+
+    @Test(.needs(.root), arguments: TestDisk.weak)
+    func exchangeIsRefusedWithTheReason(disk: TestDisk) throws {
+        guard isThere(disk) else { return }
+        try onDisk(disk) { scene in
+            #expect(try apply(scene).code == 0)
+            let run = try apply(scene, "--exchange")
+            #expect(run.code == 4 && run.errors.contains("cannot be exchanged on"))
+        }
+    }
+
+    @Test(.needs(.root, .overlay)) func anotherMachinesLockIsBrokenOnRequestOnly() throws {
+        try onDisk(.overlay) { scene in
+            #expect(try apply(scene).code == 0)
+            #expect(!scene.exists("target/m/.fsync-lite/lock"))
+            try scene.build(
+                .file(
+                    Array(
+                        #"{"version":1,"host":"nas","boot":"b","process_namespace":"n","process":1,"started":1}"#
+                            .utf8), mode: 0o600, modified: nil), at: "target/m/.fsync-lite/lock")
+            let locked = try apply(scene)
+            #expect(locked.code == 75 && locked.errors.contains("process 1 on nas is writing to this target"))
+            #expect(try scene.run("recover", "target/m").code == 75)
+            #expect(try scene.run("recover", "--break-lock", "target/m").code == 0)
+            #expect(try apply(scene).code == 0)
+        }
+    }
+
+    /// A second apply that has changed one name.
+    private func pausedInItsCommit(_ scene: MirrorScene) throws -> PausedCommand {
+        #expect(try apply(scene).code == 0)
+        try scene.append(" more", to: "source/edited")
+        let run = try PausedCommand(
+            ["apply", "source", "target/m", "--weak-commit"], in: scene.directory.path,
+            at: .after("renameat2", of: "edited"))
+        #expect(try run.waitForPause())
+        return run
+    }
+
+    /// The lock of a run that was killed is in nobody's way on the same machine.
+    @Test(.needs(.overlay, .strace)) func killedRunIsGoneOnFromAtOnce() throws {
+        try onDisk(.overlay) { scene in
+            let run = try pausedInItsCommit(scene)
+            let second = try apply(scene)
+            #expect(second.code == 75)
+            run.kill()
+            #expect(scene.exists("target/m/.fsync-lite/lock"))
+            #expect(try scene.run("plan", "source", "target/m", "--weak-commit").code == 6)
+            #expect(try scene.run("recover", "target/m").code == 0)
+            #expect(text(scene, "edited") == "one more")
+            #expect(try apply(scene).output.hasPrefix("nothing to do"))
+        }
+    }
+
+    @Test(.needs(.exfat, .strace)) func rootTrustsNoJournalThatAnybodyMayWrite() throws {
+        try onDisk(.exfat) { scene in
+            let run = try pausedInItsCommit(scene)
+            run.kill()
+            for command in [["apply", "source", "target/m", "--weak-commit"], ["recover", "target/m"]] {
+                let refused = try scene.run(command)
+                #expect(refused.code == 6 && refused.errors.contains("--trust-state"), "\(refused.errors)")
+            }
+            #expect(try scene.run("recover", "--trust-state", "target/m").code == 0)
+            #expect(text(scene, "edited") == "one more")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+struct EndpointTests {
+    private static func endpoint(_ text: String) throws -> Endpoint? { try Endpoint(Array(text.utf8)) }
+
+    @Test(
+        arguments: [
+            ("nas:/srv", "nas", nil, nil, "/srv"), ("me@nas:photos", "nas", "me", nil, "photos"),
+            ("nas:~/photos", "nas", nil, nil, "photos"), ("nas:a:b", "nas", nil, nil, "a:b"),
+            ("[fe80::1]:/x", "fe80::1", nil, nil, "/x"),
+            ("me@[fe80::1%eth0]:/x", "fe80::1%eth0", "me", nil, "/x"),
+            ("ssh://me@nas:2222/srv", "nas", "me", 2222, "/srv"), ("ssh://nas/srv", "nas", nil, nil, "/srv"),
+            ("ssh://[::1]:22/x", "::1", nil, 22, "/x"),
+        ] as [(String, String, String?, UInt16?, String)])
+    func isReadAsWritten(_ text: String, host: String, user: String?, port: UInt16?, path: String) throws {
+        let endpoint = try #require(try Self.endpoint(text))
+        #expect(endpoint.host == host && endpoint.user == user && endpoint.port == port)
+        #expect(endpoint.path == Array(path.utf8))
+        // What is recorded names the same directory again.
+        #expect(try Endpoint(endpoint.bytes) == endpoint)
+    }
+
+    @Test(arguments: ["photos", "./a:b", "/srv/a:b", "a/b:c", "ssh/x"])
+    func aPathWithoutAColonBeforeItsFirstSlashIsLocal(_ text: String) throws {
+        #expect(try Self.endpoint(text) == nil)
+    }
+
+    @Test(arguments: [
+        "nas:", ":/x", "-oProxyCommand=x:/y", "me@-x:/y", "a b:/x", "a;b:/x", "$(x):/y", "a\nb:/x", "@nas:/x",
+        "[fe80::1/x]:", "ssh://nas", "ssh://nas:0/x", "ssh://nas:99999/x", "ssh://nas:x/y", "a'b:/x",
+    ])
+    func whatSshOrAShellWouldReadOtherwiseIsRefused(_ text: String) {
+        #expect(throws: Endpoint.Fault.self) { try Self.endpoint(text) }
+    }
+
+    @Test func theFarCommandIsOneWordForItsShell() throws {
+        let endpoint = try #require(try Self.endpoint("ssh://me@nas:2222/srv"))
+        let access = RemoteAccess(ssh: ["ssh", "-v"], command: "/opt/it's here/fsync-lite")
+        let words = access.words(to: endpoint).map { String(decoding: $0, as: UTF8.self) }
+        #expect(words.dropLast() == ["ssh", "-v", "-T", "-a", "-x", "-p", "2222", "--", "me@nas"])
+        #expect(words.last == #"'/opt/it'\''s here/fsync-lite' serve --read-only"#)
+    }
+}
+
+struct WireValueTests {
+    @Test func numbersComeBackAndHaveOneForm() throws {
+        for value in [0, 1, 127, 128, 300, UInt64(UInt32.max), UInt64(Int64.max), .max] {
+            var writer = FrameWriter(.data)
+            writer.number(value)
+            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            #expect(try reader.number() == value)
+            #expect(reader.isAtEnd)
+        }
+        for wrong in [
+            [0x80, 0x00], [0x80], [UInt8](repeating: 0xFF, count: 10), [UInt8](repeating: 0x80, count: 11),
+        ] {
+            #expect(throws: WireError.self) {
+                var reader = FrameReader(wrong)
+                _ = try reader.number()
+            }
+        }
+    }
+
+    @Test func timesBeforeAndAfter1970ComeBack() throws {
+        for seconds in [0, -1, 1, Int64.min, Int64.max] {
+            let time = FileTime(seconds: seconds, nanoseconds: 999_999_999)
+            var writer = FrameWriter(.data)
+            writer.time(time)
+            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            #expect(try reader.time() == time)
+        }
+    }
+
+    @Test func onlyEntriesThatWereSentCanBeAskedFor() throws {
+        var issued = IssuedEntries()
+        // a, a/x, a/y, b
+        try issued.append(Array("a".utf8), in: 0, isDirectory: true)
+        try issued.append(Array("x".utf8), in: 1, isDirectory: false)
+        try issued.append(Array("y".utf8), in: 1, isDirectory: false)
+        try issued.append(Array("b".utf8), in: 0, isDirectory: false)
+        #expect(issued.path(of: Array("y".utf8), in: 1) == RelativePath("a/y"))
+        #expect(issued.path(of: Array("b".utf8), in: 0) == RelativePath("b"))
+        for (name, directory) in [
+            ("x", 0), ("b", 1), ("z", 1), ("..", 0), ("a/x", 0), ("", 0), ("b", 2), ("b", 99),
+        ] {
+            #expect(
+                issued.path(of: Array(name.utf8), in: UInt32(directory)) == nil, "\(name) in \(directory)")
+        }
+    }
+}
+
+/// What the far end says of a file's content is checked.
+struct ReceivedContentTests {
+    private let bytes = Array("the content of a file".utf8)
+
+    private func payload(_ type: WireFormat.FrameType, _ write: (inout FrameWriter) -> Void) -> [UInt8] {
+        var frame = FrameWriter(type)
+        write(&frame)
+        return Array(frame.bytes.dropFirst(WireFormat.headSize))
+    }
+
+    private func begin(_ size: Int) -> [UInt8] {
+        payload(.file) {
+            $0.size(Int64(size))
+            $0.flag(true)
+        }
+    }
+
+    private func data(_ bytes: [UInt8], at offset: Int64) -> [UInt8] {
+        payload(.data) {
+            $0.size(offset)
+            $0.raw(bytes)
+        }
+    }
+
+    private func end(size: Int, _ digest: Digest) -> [UInt8] {
+        var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 2))
+        status.size = Int64(size)
+        return payload(.answer) {
+            $0.byte(0)
+            $0.status(status, device: 0)
+            $0.flag(false)
+            $0.extended(ExtendedAttributes())
+            $0.digest(digest)
+        }
+    }
+
+    private var digest: Digest {
+        var hash = SHA256()
+        hash.update(bytes)
+        return Digest(hash.finish())
+    }
+
+    private func receive(_ pieces: [(bytes: [UInt8], offset: Int64)], announced: Int, size: Int) throws
+        -> File
+    {
+        var content = ReceivedContent()
+        try content.begin(begin(announced))
+        for piece in pieces { _ = try content.take(data(piece.bytes, at: piece.offset)) { false } }
+        return try content.end(
+            end(size: size, digest), HostileStream.file("a"), HostileStream.selection
+        ) { false }
+    }
+
+    @Test func whatComesWholeIsTaken() throws {
+        let halves = [(Array(bytes[..<9]), Int64(0)), (Array(bytes[9...]), Int64(9))]
+        let file = try receive(halves, announced: bytes.count, size: bytes.count)
+        #expect(file.size == Int64(bytes.count) && file.digest == digest)
+    }
+
+    @Test func otherBytesThanTheDigestSaysAreRefused() {
+        var changed = bytes
+        changed[4] ^= 1
+        #expect(throws: WireError.self) {
+            try receive([(changed, 0)], announced: bytes.count, size: bytes.count)
+        }
+        #expect(throws: WireError.self) {
+            try receive([(Array(bytes.dropLast()), 0)], announced: bytes.count, size: bytes.count)
+        }
+    }
+
+    @Test func moreThanWasAnnouncedIsRefused() {
+        let wrong: [[(bytes: [UInt8], offset: Int64)]] = [
+            [(bytes, 1)], [(bytes, 0), (bytes, 0)], [(bytes, .max)], [(bytes, 0), ([1], Int64(bytes.count))],
+        ]
+        for pieces in wrong {
+            #expect(throws: WireError.self) { try receive(pieces, announced: bytes.count, size: bytes.count) }
+        }
+        #expect(throws: WireError.self) {
+            try receive([(bytes, 0)], announced: bytes.count, size: bytes.count + 1)
+        }
+    }
+
+    @Test func aFileThatBeginsWithoutEndIsRefused() throws {
+        var content = ReceivedContent()
+        for _ in 1...3 { try content.begin(begin(1)) }
+        #expect(throws: WireError.self) { try content.begin(begin(1)) }
+    }
+}

@@ -1,0 +1,334 @@
+import FileStorage
+import FileSystem
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// What a stranger at the far end may send: every stream is taken by the rules, or refused with a reason.
+struct WireFuzzTests {
+    /// 100,000 with FSYNC_LITE_STREAMS; each is made by its number.
+    private static let streams =
+        ProcessInfo.processInfo.environment["FSYNC_LITE_STREAMS"].flatMap { Int($0) } ?? 4000
+
+    @Test func hostileStreamsAreTakenByTheRulesOrRefused() throws {
+        var (taken, refused) = (0, 0)
+        for number in 0..<WireFuzzTests.streams {
+            var random = SplitMix64(seed: UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1)
+            var frames = HostileStream.frames(&random)
+            if number % 16 > 0 { HostileStream.damage(&frames, &random) }
+            var bytes = frames.flatMap(\.self)
+            if number % 16 > 8 { HostileStream.damage(&bytes, &random) }
+            do {
+                try WireFuzzTests.read(bytes, &random, number)
+                taken += 1
+            } catch is WireError {
+                refused += 1
+                #expect(number % 16 > 0, "stream \(number) was sound")
+            } catch is Unstageable {
+                taken += 1
+            } catch let error as SyncError {
+                #expect(error.message.utf8.count <= 4 * WireFormat.longestText, "stream \(number)")
+                taken += 1
+            }
+        }
+        #expect(taken > WireFuzzTests.streams / 16)
+        #expect(refused > WireFuzzTests.streams / 4)
+    }
+
+    /// Reads a stream as a client does that asked for one of each kind.
+    private static func read(_ bytes: [UInt8], _ random: inout SplitMix64, _ number: Int) throws {
+        let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
+        var order = AnswerOrder(endpoint)
+        let kinds: [WireFormat.RequestKind] = [.open, .rules, .scan, .attributes, .digest, .content]
+        for kind in kinds { _ = order.add(kind) }
+        var parser = FrameParser()
+        var (ends, decoder, content) = ([UInt8](), EntryDecoder(), ReceivedContent())
+        var last: [UInt8] = []
+        var written: Int64 = 0
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // In pieces, as a pipe gives them.
+            let piece = rest.prefix(Int(random.next() % 700) + 1)
+            rest = rest.dropFirst(piece.count)
+            piece.withUnsafeBytes { parser.append($0) }
+            while let frame = try parser.next() {
+                guard [.answer, .entries, .file, .data, .failure].contains(frame.type) else { continue }
+                let kind = order.kind
+                switch try order.take(frame) {
+                case .entries(let payload):
+                    var reader = FrameReader(payload)
+                    while !reader.isAtEnd {
+                        let entry = try decoder.next(&reader)
+                        expectSound(decoder.path, entry, after: last, number)
+                        last = decoder.path
+                    }
+                case .file(let payload): try content.begin(payload)
+                case .data(let payload):
+                    let (offset, data) = try content.take(payload) { false }
+                    #expect(offset >= 0 && !data.isEmpty, "stream \(number)")
+                    written += Int64(data.count)
+                case .end(let piece, let isLast):
+                    ends += piece
+                    guard isLast else { continue }
+                    defer { ends = [] }
+                    try end(kind, ends, &content, number)
+                case .failure(let error): throw error
+                }
+            }
+        }
+        #expect(written <= Int64(bytes.count), "stream \(number)")
+    }
+
+    private static func end(
+        _ kind: WireFormat.RequestKind?, _ bytes: [UInt8], _ content: inout ReceivedContent, _ number: Int
+    ) throws {
+        var reader = FrameReader(bytes)
+        switch kind {
+        case .open:
+            let opened = try RemoteTree.Opened(reader, HostileStream.selection)
+            #expect(opened.path.first == UInt8(ascii: "/"), "stream \(number)")
+        case .rules: _ = try RemoteTree.rules(&reader)
+        case .scan: _ = try RemoteTree.findings(bytes)
+        case .attributes:
+            let path = try #require(RelativePath("a"))
+            while !reader.isAtEnd {
+                let found = try RemoteReader.attributes(&reader, path, HostileStream.selection)
+                for attribute in (try? found.get()?.attributes) ?? [] {
+                    let name = String(decoding: attribute.name, as: UTF8.self)
+                    #expect(
+                        name.hasPrefix("user.") || name.hasPrefix("system.posix_acl_"), "stream \(number)")
+                }
+            }
+        case .digest: _ = try RemoteDigests.Found(reader)
+        case .content:
+            let file = try HostileStream.file("a")
+            let copied = try content.end(bytes, file, HostileStream.selection) { false }
+            #expect(copied.path == file.path && copied.isFile && copied.size >= 0, "stream \(number)")
+        case .obstacles, nil: break
+        }
+    }
+
+    /// By code of its own: one component after the other, in order, under a known directory.
+    private static func expectSound(
+        _ path: [UInt8], _ entry: EntryDecoder.Entry, after last: [UInt8], _ number: Int
+    ) {
+        let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for name in names {
+            let isName =
+                !name.isEmpty && name.count <= 255 && !name.contains(0) && !name.elementsEqual(".".utf8)
+                && !name.elementsEqual("..".utf8)
+            #expect(isName, "stream \(number): \(path)")
+        }
+        #expect(!(names.first?.elementsEqual(".fsync-lite".utf8) ?? true), "stream \(number)")
+        func key(_ path: [UInt8]) -> [UInt8] { path.map { $0 == UInt8(ascii: "/") ? 0 : $0 } }
+        #expect(key(last).lexicographicallyPrecedes(key(path)), "stream \(number): \(path)")
+        let status = entry.status
+        #expect(status.size >= 0 && status.allocated >= 0 && status.permissions <= 0o7777, "stream \(number)")
+        #expect((0..<1_000_000_000).contains(status.modified.nanoseconds), "stream \(number)")
+        #expect(status.type != .socket, "stream \(number)")
+    }
+}
+
+/// Streams of answers: sound ones, and ways to damage them.
+enum HostileStream {
+    static let selection = ExtendedAttributes.Selection(plain: true, acls: true, privileged: false)
+
+    static func file(_ path: String) throws -> File {
+        let path = try #require(RelativePath(path))
+        return File(
+            path: path, kind: .file, size: 1, modified: Timestamp(FileTime(seconds: 1, nanoseconds: 2)),
+            mode: 0o644)
+    }
+
+    private static func answer(_ id: UInt32, _ random: inout SplitMix64, _ write: (inout FrameWriter) -> Void)
+        -> [[UInt8]]
+    {
+        var content = FrameWriter(.answer)
+        write(&content)
+        var rest = content.bytes.dropFirst(WireFormat.headSize)
+        var frames: [[UInt8]] = []
+        repeat {
+            let piece = rest.prefix(Int(random.next() % 200) + 1)
+            rest = rest.dropFirst(piece.count)
+            var frame = FrameWriter(.answer)
+            frame.number(id)
+            frame.flag(rest.isEmpty)
+            frame.raw(piece)
+            frames.append(frame.frame())
+        } while !rest.isEmpty
+        return frames
+    }
+
+    private static func status(_ type: FileType, _ random: inout SplitMix64) -> FileStatus {
+        var status = FileStatus(
+            type: type,
+            modified: FileTime(
+                seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.next() % 1_000_000_000)))
+        status.permissions = UInt16(random.next() % 0o10000)
+        status.inode = random.next()
+        status.size = Int64(random.next() >> 1)
+        if random.next() % 2 == 0 { status.created = FileTime(seconds: 5, nanoseconds: 6) }
+        return status
+    }
+
+    /// A whole session: every kind of answer once.
+    static func frames(_ random: inout SplitMix64) -> [[UInt8]] {
+        var frames = answer(1, &random) { frame in
+            frame.bytes("/source".utf8)
+            frame.status(
+                FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0)), device: 0)
+            frame.flag(false)
+            frame.extended(
+                ExtendedAttributes([
+                    .init(name: Array("user.a".utf8), value: [1, 2]),
+                    .init(name: Array("user.b".utf8), value: []),
+                ]))
+            frame.text("0123456789abcdef")
+            frame.text("boot-id")
+            frame.text("801")
+            frame.flag(true)
+            frame.flag(true)
+            frame.time(FileTime(seconds: 1_700_000_000, nanoseconds: 1))
+            frame.size(1)
+            frame.size(70)
+            frame.flag(false)
+            frame.number(1 as UInt32)
+            for _ in 0..<3 { frame.number(2 as UInt32) }
+        }
+        frames += answer(2, &random) { frame in
+            frame.bytes([])
+            frame.flag(true)
+            frame.bytes("*.o\n".utf8)
+            frame.flag(false)
+            frame.flag(false)
+        }
+        frames += entries(&random)
+        frames += answer(3, &random) { frame in
+            frame.size(2)
+            frame.flag(false)
+            if let path = RelativePath("x") {
+                frame.problem(Problem(path: path, code: .unreadable, message: "Permission denied"))
+            }
+        }
+        frames += answer(4, &random) { frame in
+            frame.byte(0)
+            frame.extended(
+                ExtendedAttributes([.init(name: Array("system.posix_acl_access".utf8), value: [2, 0, 0, 0])]))
+            frame.byte(1)
+            frame.byte(2)
+            frame.text("EACCES")
+        }
+        let status = status(.file, &random)
+        frames += answer(5, &random) { frame in
+            frame.byte(0)
+            frame.digest(Digest(SHA256().finish()))
+            frame.status(status, device: 0)
+        }
+        return frames + content(&random)
+    }
+
+    private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        var frame = FrameWriter(.entries)
+        frame.number(3 as UInt32)
+        /// The number of names so far in each open directory.
+        var open = [0]
+        var levels: UInt32 = 0
+        for _ in 0..<(random.next() % 30) {
+            while open.count > 1, random.next() % 3 == 0 {
+                open.removeLast()
+                levels += 1
+            }
+            open[open.count - 1] += 1
+            let types: [FileType] = [.file, .file, .directory, .symlink, .fifo, .characterDevice]
+            let type = types[Int(random.next() % UInt64(types.count))]
+            frame.number(levels)
+            frame.byte(EntryEncoder.Flags.isListed)
+            frame.bytes(String(format: "n%05d", open[open.count - 1]).utf8)
+            frame.status(status(type, &random), device: UInt32(random.next() % 3))
+            if type == .symlink { frame.bytes("../there".utf8) }
+            levels = 0
+            if type == .directory { open.append(0) }
+            if random.next() % 5 == 0 {
+                frames.append(frame.frame())
+                frame = FrameWriter(.entries)
+                frame.number(3 as UInt32)
+            }
+        }
+        return frame.count > 1 ? frames + [frame.frame()] : frames
+    }
+
+    private static func content(_ random: inout SplitMix64) -> [[UInt8]] {
+        let bytes = (0..<Int(random.next() % 500)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        var begin = FrameWriter(.file)
+        begin.number(6 as UInt32)
+        begin.size(Int64(bytes.count))
+        begin.flag(true)
+        var frames = [begin.frame()]
+        var offset = 0
+        while offset < bytes.count {
+            let piece = bytes[offset...].prefix(Int(random.next() % 200) + 1)
+            var frame = FrameWriter(.data)
+            frame.number(6 as UInt32)
+            frame.size(Int64(offset))
+            frame.raw(piece)
+            frames.append(frame.frame())
+            offset += piece.count
+        }
+        var status = status(.file, &random)
+        status.size = Int64(bytes.count)
+        var hash = SHA256()
+        hash.update(bytes)
+        let digest = Digest(hash.finish())
+        return frames
+            + answer(6, &random) { frame in
+                frame.byte(0)
+                frame.status(status, device: 0)
+                frame.flag(false)
+                frame.extended(ExtendedAttributes())
+                frame.digest(digest)
+            }
+    }
+
+    /// Frames lost, twice, out of order, or of another type.
+    static func damage(_ frames: inout [[UInt8]], _ random: inout SplitMix64) {
+        for _ in 0...(random.next() % 3) {
+            guard !frames.isEmpty else { return }
+            let index = Int(random.next() % UInt64(frames.count))
+            let other = Int(random.next() % UInt64(frames.count))
+            switch random.next() % 6 {
+            case 0: frames.remove(at: index)
+            case 1: frames.insert(frames[index], at: other)
+            case 2: frames.swapAt(index, other)
+            case 3: frames[index][4] = UInt8(random.next() % 12)
+            case 4: frames.removeSubrange(index...)
+            default: hostileName(&frames[index], &random)
+            }
+        }
+    }
+
+    /// Puts a name that leads elsewhere in place of a sound one of the same length.
+    private static func hostileName(_ frame: inout [UInt8], _ random: inout SplitMix64) {
+        let names = ["../../", "/etc/p", "..\u{0}\u{0}\u{0}\u{0}", "n0\u{0}\u{1B}[m", "a/../b", "n00000"]
+        guard let start = frame.firstIndex(of: UInt8(ascii: "n")), start + 6 <= frame.count else { return }
+        let name = names[Int(random.next() % UInt64(names.count))].utf8
+        frame.replaceSubrange(start..<start + 6, with: name.prefix(6))
+    }
+
+    /// Bytes changed, inserted or cut off.
+    static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
+        for _ in 0...(random.next() % 4) {
+            guard !bytes.isEmpty else { return }
+            let index = Int(random.next() % UInt64(bytes.count))
+            switch random.next() % 5 {
+            case 0: bytes[index] ^= 1 << UInt8(random.next() % 8)
+            case 1: bytes[index] = [0, 0x7F, 0x80, 0xFF][Int(random.next() % 4)]
+            case 2: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: index)
+            case 3: bytes.removeSubrange(index..<min(index + 9, bytes.count))
+            default: bytes.removeSubrange(index...)
+            }
+        }
+    }
+}

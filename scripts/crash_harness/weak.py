@@ -1,0 +1,128 @@
+"""Kills on file systems on which a commit is a weak one, and two writers there."""
+
+import json
+import os
+
+from crash_harness.results import Results
+from crash_harness.trial import CHANGING, Trial
+from crash_harness.verdict import settle
+from harness import trees
+from harness.trace import killing, points
+from harness.trees import Tree
+from harness.weak_disk import KINDS, Kind, missing, mounted
+
+HOWS = ("forward", "back", "apply", "displace")
+
+
+class WeakTrial(Trial):
+    """Its target is on such a file system; its source is not."""
+
+    def __init__(self, trial: Trial, kind: Kind, place: str) -> None:
+        super().__init__(trial.tool, trial.scratch, trial.name, trial.results, trial.rng, trial.short)
+        self.kind, self.place = kind, place
+
+    def reset(self, target: str | None = None) -> None:
+        self.options = ["--weak-commit"]
+        super().reset(target or os.path.join(self.place, "target"))
+        self.new = self.kind.held(self.new)
+
+    def there(self) -> Tree:
+        return self.kind.held(self.recorded({}))
+
+    def recorded(self, tree: Tree) -> Tree:
+        return trees.walk(self.target, xattrs=self.kind.has_xattrs)
+
+    @property
+    def recover(self) -> list[str]:
+        # Some show every file as one that anybody may write to.
+        return ["recover", "--trust-state"]
+
+
+def weak(trial: Trial) -> None:
+    for kind in KINDS.values():
+        if why := missing(kind):
+            trial.results.skip("weak", f"{kind.name} {why}")
+            continue
+        with mounted(kind, trial.scratch) as place:
+            weak_kills(WeakTrial(trial, kind, place))
+            if trial.name == "first copy":
+                second_writers(WeakTrial(trial, kind, place))
+
+
+def weak_kills(trial: WeakTrial) -> None:
+    """A sample of the points of each apply, a third of them killed once more in the recovery."""
+    trial.reset()
+    counts = trial.count(trial.apply)
+    every = list(points(counts, CHANGING, None, trial.rng))
+    chosen = trial.rng.sample(every, min(len(every), 4 if trial.short else 40))
+    pending = 0
+    for call, number in chosen:
+        trial.reset()
+        run = trial.run(trial.apply, killing(call, number))
+        trial.results.count("weak", run.was_killed)
+        code = None if run.was_killed else run.code
+        break_torn_lock(trial)
+        how = HOWS[pending % 4]
+        if trial.is_pending():
+            pending += 1
+            if pending % 3 == 0:
+                words = [*trial.recover, *["--back"] * (how == "back"), trial.target]
+                again = trial.rng.randint(1, 12)
+                trial.run(words, killing("renameat2", again))
+                code = None
+        # Root does not follow a journal that others may have written, without being told to.
+        if how == "apply" and not trial.kind.has_modes:
+            how = "forward"
+        settle(trial, f"weak {trial.kind.name} {trial.name} {call} {number}", code, how=how)
+
+
+def break_torn_lock(trial: WeakTrial) -> None:
+    """A kill between the making of the lock and its content leaves an empty one, which may be of another
+    machine."""
+    lock = os.path.join(trial.state, "lock")
+    if trial.kind.is_shared and os.path.exists(lock) and os.path.getsize(lock) == 0:
+        refused = trial.run(trial.apply)
+        case = f"weak {trial.kind.name} torn lock"
+        expect(trial.results, case, refused.code == 75, f"got {refused.code} {refused.message}")
+        trial.run(["recover", "--break-lock", trial.target])
+
+
+def second_writers(trial: WeakTrial) -> None:
+    """One on this machine, and one on another."""
+    case = f"weak {trial.kind.name} second writer"
+    trial.reset()
+    numbers = trial.commit_renames()
+    trial.reset()
+    with trial.stopped(("renameat2", numbers[len(numbers) // 2])) as halt:
+        halt.wait()
+        second = trial.run(trial.apply)
+        expect(trial.results, case, second.code == 75, f"a second writer got {second.code} {second.message}")
+        halt.kill()
+    trial.run([*trial.recover, trial.target])
+    write_foreign_lock(trial)
+    refused = trial.run(trial.apply)
+    told = b"recover --break-lock" in refused.errors
+    expect(trial.results, case, refused.code == 75 and told, f"another machine: {refused.code} {refused.message}")
+    broken = trial.run(["recover", "--break-lock", trial.target])
+    after = trial.run(trial.apply)
+    expect(trial.results, case, broken.code == 0 and after.code == 0, f"broken: {broken.message} {after.message}")
+    trial.results.count("weak", True)
+
+
+def write_foreign_lock(trial: WeakTrial) -> None:
+    document = {
+        "version": 1,
+        "host": "another",
+        "boot": "b",
+        "process_namespace": "pid:[1]",
+        "process": 1,
+        "started": 1,
+    }
+    path = os.path.join(trial.state, "lock")
+    with open(path, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        json.dump(document, file)
+
+
+def expect(results: Results, case: str, holds: bool, message: str) -> None:
+    if not holds:
+        results.fail("untruthful", case, message)

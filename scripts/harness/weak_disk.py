@@ -1,0 +1,150 @@
+"""File systems on which a commit is a weak one, for scripts that run as root."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from harness import command
+from harness.disk import system
+from harness.trees import Entry, Tree
+
+
+class Kind(NamedTuple):
+    """What one of them can hold, and what making one needs."""
+
+    name: str
+    tools: tuple[str, ...]
+    # Nanoseconds between two times.
+    step: int = 1
+    types: frozenset[str] = frozenset({"file", "directory", "symlink", "fifo", "character_device", "block_device"})
+    has_modes: bool = True
+    has_xattrs: bool = True
+    has_links: bool = True
+    # Times and owners of symlinks can be set.
+    has_symlink_times: bool = True
+    # Other machines may write to it, for all that the tool knows.
+    is_shared: bool = False
+
+    def held(self, tree: Tree) -> Tree:
+        """What of a tree it holds, as far as a walk tells."""
+        return {path: self._held(path, entry) for path, entry in tree.items() if entry.type in self.types}
+
+    def _held(self, path: bytes, entry: Entry) -> Entry:
+        is_timed = self.has_symlink_times or entry.type != "symlink"
+        return entry._replace(
+            mode=entry.mode if self.has_modes else 0,
+            owner=entry.owner if self.has_modes else 0,
+            group=entry.group if self.has_modes else 0,
+            modified=entry.modified // self.step * self.step if is_timed else 0,
+            xattrs=entry.xattrs if self.has_xattrs else (),
+            inode=entry.inode if self.has_links else hash(path),
+        )
+
+
+SECOND = 10**9
+PLAIN = frozenset({"file", "directory"})
+
+KINDS = {
+    kind.name: kind
+    for kind in [
+        Kind("exfat", ("mount.exfat-fuse", "mkfs.exfat"), SECOND, PLAIN, False, False, False),
+        Kind("ntfs-3g", ("mount.ntfs-3g", "mkntfs"), 100, has_modes=False),
+        Kind("sshfs", ("sshfs", "sshd"), SECOND, PLAIN | {"symlink"}, True, False, False, False, True),
+        Kind("bindfs", ("bindfs",), has_links=False, is_shared=True),
+        Kind("overlay", ()),
+    ]
+}
+
+
+def missing(kind: Kind) -> str | None:
+    """Why it cannot be mounted here; None where it can."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if kind.name != "overlay" and not os.path.exists("/dev/fuse"):
+        return "needs /dev/fuse"
+    absent = [tool for tool in kind.tools if not shutil.which(tool)]
+    return "needs " + ", ".join(absent) if absent else None
+
+
+@contextlib.contextmanager
+def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
+    """A fresh one: where it is mounted. It is gone at the end."""
+    place = os.path.join(folder, f"{kind.name}.mnt")
+    back = os.path.join(folder, f"{kind.name}.back")
+    for path in (place, back):
+        os.makedirs(path)
+    undo: list[Callable[[], object]] = []
+    try:
+        MOUNT[kind.name](place, back, megabytes, undo)
+        yield place
+    finally:
+        for _ in range(500):
+            # The killed process lets go of its descriptors a moment after it is gone.
+            if not os.path.ismount(place) or system("umount", place, check=False):
+                break
+            time.sleep(0.01)
+        for step in reversed(undo):
+            step()
+        subprocess.run(["rm", "-rf", "--", back, place], check=True)
+
+
+Undo = list[Callable[[], object]]
+
+
+def _image(place: str, back: str, megabytes: int, undo: Undo, make: list[str], mount: str) -> None:
+    image = os.path.join(back, "image")
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    system(*make, image)
+    device = command.run(["losetup", "-f", "--show", image], check=True).output.decode().strip()
+    undo.append(lambda: system("losetup", "-d", device, check=False))
+    system(mount, device, place)
+
+
+def _exfat(place: str, back: str, megabytes: int, undo: Undo) -> None:
+    _image(place, back, megabytes, undo, ["mkfs.exfat"], "mount.exfat-fuse")
+
+
+def _ntfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+    _image(place, back, megabytes, undo, ["mkntfs", "-Q", "-F"], "mount.ntfs-3g")
+
+
+def _sshfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+    """A server of our own on the loopback."""
+    files = {name: os.path.join(back, name) for name in ("key", "host", "settings", "root")}
+    os.makedirs(files["root"])
+    for name in ("key", "host"):
+        system("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", files[name])
+    with open(files["settings"], "w") as file:
+        file.write(
+            f"HostKey {files['host']}\nAuthorizedKeysFile {files['key']}.pub\nStrictModes no\nUsePAM no\n"
+            "PermitRootLogin yes\nSubsystem sftp internal-sftp\nPidFile none\n"
+        )
+    os.makedirs("/run/sshd", exist_ok=True)
+    server = f"/usr/bin/env {shutil.which('sshd')} -i -f {files['settings']}"
+    words = ["ssh", "-o", f"ProxyCommand={server}", "-o", f"IdentityFile={files['key']}"]
+    words += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
+    script = os.path.join(back, "ssh")
+    with open(script, "w") as file:
+        file.write("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words) + ' "$@"\n')
+    os.chmod(script, 0o700)
+    system("sshfs", "-o", f"ssh_command={script}", f"root@loopback:{files['root']}", place)
+
+
+def _bindfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+    system("bindfs", back, place)
+
+
+def _overlay(place: str, back: str, megabytes: int, undo: Undo) -> None:
+    layers = [os.path.join(back, name) for name in ("lower", "upper", "work")]
+    for layer in layers:
+        os.makedirs(layer)
+    options = "lowerdir={},upperdir={},workdir={}".format(*layers)
+    system("mount", "-t", "overlay", "-o", options, "overlay", place)
+
+
+MOUNT = {"exfat": _exfat, "ntfs-3g": _ntfs, "sshfs": _sshfs, "bindfs": _bindfs, "overlay": _overlay}
