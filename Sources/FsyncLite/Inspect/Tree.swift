@@ -40,7 +40,10 @@ public struct Tree: Sendable {
             kind = .directory
             return
         }
-        kind = try state.manifest() == nil ? .directory : .target(state)
+        let isTarget = try state.manifest() != nil
+        // Without one, a commit may have begun since.
+        guard try isTarget || !state.hasJournal() else { throw SyncError.pendingCommit(path) }
+        kind = isTarget ? .target(state) : .directory
     }
 
     private static func snapshot(_ path: [UInt8]) throws -> Kind {

@@ -183,6 +183,7 @@ struct DirectorySource: PlanSource {
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
+        difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
         problems = unread
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }

@@ -215,6 +215,7 @@ struct SnapshotSource: PlanSource {
     // MARK: Open decisions of the merge
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+        difference.sourceCount += leftOut.problems.count
         if isInPlace {
             try settleInPlace(&difference)
         } else {

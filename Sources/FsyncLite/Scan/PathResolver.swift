@@ -15,6 +15,8 @@ package final class PathResolver {
         last = (.root, root)
     }
 
+    var root: Directory { chain.root }
+
     package func directory(_ path: RelativePath) throws(SystemError) -> Directory {
         if last.path == path { return last.directory }
         let shared = path.sharedDirectoryLength(with: last.path)

@@ -213,21 +213,23 @@ final class ContentCopier: FileSource {
 
     private func openSource(_ file: File) throws -> AnnouncedFile {
         do {
-            guard let (directory, name) = try source.location(of: file.path) else { throw gone(file) }
+            guard let (directory, name) = try source.location(of: file.path) else { throw try gone(file) }
             return try directory.openContent(name)
         } catch let error as SystemError {
             switch error.errno {
-            case .noSuchFile, .notDirectory: throw gone(file)
+            case .noSuchFile, .notDirectory: throw try gone(file)
             // A symlink or a socket has its name, or a symlink that of a directory above.
             case .tooManyLinks, .noSuchDevice:
-                throw isEarlier ? gone(file) : Unstageable.failed(.retyped(file.path))
+                throw isEarlier ? try gone(file) : Unstageable.failed(.retyped(file.path))
             default: throw unreadable(file, error.errno)
             }
         }
     }
 
-    private func gone(_ file: File) -> Unstageable {
-        isEarlier ? .failed(.lost(file.path)) : .vanished
+    private func gone(_ file: File) throws -> Unstageable {
+        if isEarlier { return .failed(.lost(file.path)) }
+        try source.root.checkIsInPlace()
+        return .vanished
     }
 
     private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {

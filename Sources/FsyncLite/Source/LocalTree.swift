@@ -68,6 +68,23 @@ struct LocalTree: SourceTree {
     }
 }
 
+extension Directory {
+    /// A source that was removed or replaced since it was opened seems to lose its files one by one.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing`.
+    func checkIsInPlace() throws {
+        for root in roots {
+            do throws(SystemError) {
+                if try Directory.open(path: root.path).isSame(as: root) { continue }
+            } catch {
+                guard [.noSuchFile, .notDirectory].contains(error.errno) else { throw error }
+            }
+            throw SyncError(
+                .inputMissing, path: root.path, "the source was removed or replaced while it was read")
+        }
+    }
+}
+
 /// Reads single entries of a directory of this machine, on one thread.
 final class LocalReader: SourceReader {
     private let tree: PathResolver

@@ -11,6 +11,7 @@ extension Plan {
         var difference = difference
         var problems = problems
         var left: [RelativePath] = []
+        var vanished: [RelativePath] = []
         var omissions = OmissionList()
         for (path, outcome) in outcomes.done {
             switch outcome {
@@ -18,7 +19,7 @@ extension Plan {
                 omissions.add(file)
                 continue
             // The next run finds it missing, and checks the guards before it deletes.
-            case .vanished: break
+            case .vanished: vanished.append(path)
             case .failed(let problem): problems.append(problem)
             }
             left.append(path)
@@ -38,7 +39,16 @@ extension Plan {
         var reduced = Plan(difference, root: root)
         (reduced.notes, reduced.exchanges, reduced.fileSystem) = (notes, exchanges, fileSystem)
         reduced.take(problems + omissions.problems)
+        reduced.note(vanished: vanished)
         return reduced
+    }
+
+    private mutating func note(vanished: [RelativePath]) {
+        guard !vanished.isEmpty else { return }
+        let names = Amount.list(vanished.sorted().prefix(3).map(\.description), of: vanished.count)
+        notes.append(
+            "\(Amount.entries(vanished.count)) vanished from the source before being copied (\(names)); "
+                + "the next run looks again")
     }
 
     /// Notes the files of which only the first part was copied.

@@ -47,7 +47,8 @@ struct LockFile: Hashable, Codable {
     final class Holder: Sendable {
         private struct Taken {
             let directory: Directory
-            let content: LockFile
+            /// nil where the disk was too full for it.
+            let content: LockFile?
         }
 
         private let taken = Mutex<Taken?>(nil)
@@ -88,6 +89,11 @@ struct LockFile: Hashable, Codable {
             } catch let error as SystemError where error.errno == .readOnlyFileSystem {
                 // Who cannot write needs no lock.
                 return
+            } catch let error as SystemError
+                where [.noSpace, .quotaExceeded].contains(error.errno) && error.call == "write"
+            {
+                // An empty file excludes others as well; the run may be about to make room.
+                return taken.withLock { $0 = Taken(directory: state.directory, content: nil) }
             } catch let error as SystemError where error.errno == .exists {
                 throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
             }

@@ -151,6 +151,8 @@ struct WeakFileSystemTests {
             #expect(try apply(scene).code == 1 && !scene.exists("target/m"))
             let rest = try apply(scene, "--keep-going")
             #expect(rest.code == 3 && text(scene, "edited") == "one")
+            let next = try apply(scene, "--keep-going")
+            #expect(next.output.contains("5 unchanged, 1 not mirrored"), "\(next.output)")
             try scene.build("x", at: "source/EDITED")
             let refused = try scene.run("plan", "source", "target/m", "--weak-commit")
             #expect(refused.code == 4 && refused.errors.contains("EDITED and edited are one name"))
@@ -207,6 +209,35 @@ struct WeakFileSystemTests {
             #expect(try scene.run("recover", "target/m").code == 0)
             #expect(text(scene, "edited") == "one more")
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
+        }
+    }
+
+    @Test(.needs(.overlay, .strace)) func whatReadsTheTargetDuringACommitSaysSo() throws {
+        try onDisk(.overlay) { scene in
+            let run = try pausedInItsCommit(scene)
+            for command in [
+                ["manifest", "verify", "target/m", "target/m"],
+                ["manifest", "list", "target/m"], ["snapshot", "list", "target/m"],
+            ] {
+                let read = try scene.run(command)
+                #expect([0, 6].contains(read.code), "\(command) \(read.code) \(read.errors)")
+            }
+            #expect(try run.finish().code == 0)
+        }
+    }
+
+    @Test(.needs(.exfat)) func fullDiskIsPruned() throws {
+        try onDisk(.exfat) { scene in
+            #expect(try apply(scene).code == 0)
+            try scene.append(String(repeating: "x", count: 5_000_000), to: "source/edited")
+            #expect(try apply(scene).code == 0)
+            try scene.append(" end", to: "source/edited")
+            #expect(try apply(scene).code == 0)
+            try? HostCommand.run("sh", "-c", "cat /dev/zero >'\(scene.path("target/full"))' 2>&1")
+            let pruned = try scene.run("snapshot", "prune", "--keep-last", "1", "target/m")
+            #expect(pruned.code == 0, "\(pruned.errors)")
+            #expect(!scene.exists("target/m/.fsync-lite/lock"))
+            #expect(pruned.output.contains("2 gone, 2 kept"), "\(pruned.output)")
         }
     }
 

@@ -1,0 +1,53 @@
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("What vanishes from the source during a run")
+struct VanishingSourceTests {
+    /// A second apply, whose source changes after the plan.
+    private func run(
+        _ scene: MirrorScene, _ arguments: [String] = ["apply", "source", "target"],
+        _ change: () throws -> Void
+    ) throws -> CommandRun {
+        try PausedCommand.run(
+            arguments, in: scene.directory.path, at: .after("mkdirat", of: "stage"), change)
+    }
+
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true)
+        try scene.mirror()
+        try scene.build(["new": "three", "late": "more"], at: "source")
+        return scene
+    }
+
+    @Test(.needs(.strace)) func filesAreCountedAndNamed() throws {
+        let scene = try scene()
+        let run = try run(scene) {
+            for name in ["new", "late"] { try scene.remove("source/\(name)") }
+        }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(
+            run.errors.contains("2 entries vanished from the source before being copied (late, new)"),
+            "\(run.errors)")
+        #expect(try scene.text("target/late") == "two")
+        try scene.mirror()
+    }
+
+    /// A disk that was taken away, or a link that leads to another release by now.
+    @Test(.needs(.strace), arguments: [false, true], [false, true])
+    func rootThatIsGoneEndsTheRun(isReplaced: Bool, isRemote: Bool) throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.target)
+        let far = isRemote ? try FarMachine() : nil
+        let apply = ["apply", "source", "target"]
+        let pull = far?.pulling(apply + ["--change-source"], in: scene.directory.path)
+        defer { withExtendedLifetime(far) {} }
+        let run = try run(scene, pull ?? apply) {
+            try scene.remove("source")
+            if isReplaced { try scene.build(["other": "x"], at: "source") }
+        }
+        #expect(run.code == 1, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("source was removed or replaced while it was read"), "\(run.errors)")
+        #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
+    }
+}
