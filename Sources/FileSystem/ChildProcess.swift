@@ -52,6 +52,8 @@ public struct ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        // Where a parent ignored it, the kernel keeps no exit code for `waitpid`.
+        signal(SIGCHLD, SIG_DFL)
         // A child inherits ignored signals, and the mask.
         var (defaults, mask) = (sigset_t(), sigset_t())
         sigemptyset(&defaults)

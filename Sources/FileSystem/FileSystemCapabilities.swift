@@ -20,6 +20,9 @@ public struct FileSystemCapabilities: Hashable, Sendable {
     public var isShared = false
     /// Owner and permissions that it shows are those of the mount.
     public var showsMountOwner = false
+    /// The modification times that a disk can hold, in seconds. A server in user space may show others until it is
+    /// mounted again.
+    public var times = Int64.min...Int64.max
 
     // MARK: By probing
 
@@ -153,6 +156,17 @@ extension FileSystemCapabilities {
         "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "cifs", "smb3", "9p", "fuseblk",
     ]
 
+    private static let ofDOS: Set = ["exfat", "vfat", "msdos"]
+    /// From 1980 to 2107, in local time: a day less at each end.
+    private static let timesOfDOS: ClosedRange<Int64> = 315_619_200...4_354_732_800
+
+    /// The nearest time that a disk can hold.
+    func held(_ time: FileTime) -> FileTime {
+        times.contains(time.seconds)
+            ? time
+            : FileTime(seconds: min(max(time.seconds, times.lowerBound), times.upperBound), nanoseconds: 0)
+    }
+
     /// What is known of a directory's file system without a probe.
     public init(of directory: Directory) throws(SystemError) {
         let magic = try FileSystemInfo(of: directory).name
@@ -170,6 +184,10 @@ extension FileSystemCapabilities {
         exchangesNames = kind == "overlay"
         refusesToReplace = ["overlay", "cifs", "smb3"].contains(kind) || (syncsAsAWhole && !isInFUSE)
         if !keepsInodes { held.remove(.hardLinks) }
+        if FileSystemCapabilities.ofDOS.contains(kind) {
+            // Where nothing can be written, no probe tells.
+            (times, held, timeStep) = (FileSystemCapabilities.timesOfDOS, [], 2_000_000_000)
+        }
         // Its protocol follows symlinks.
         if kind == "sshfs" { held.subtract([.symlinkAttributes, .outwardSymlinks]) }
     }

@@ -104,7 +104,10 @@ public struct ObjectHandle: ~Copyable, Sendable {
 
     /// Sets the modification time; the access time stays where the file system can set one without the other: some in
     /// user space do nothing otherwise.
+    ///
+    /// A time that the file system of a target cannot hold becomes the nearest that it can.
     public func setModified(_ time: FileTime) throws(SystemError) {
+        let time = directory.fileSystem?.capabilities.held(time) ?? time
         let accessed = isOnIncompleteFileSystem ? FileTime.now : nil
         guard isPathOnly else {
             return try calling("futimens", path) { () throws(Errno) in

@@ -40,7 +40,10 @@ struct Recovery {
                 errno: Errno.inputOutput.rawValue)
         }
         guard journal.root == (try root.status().identity) else {
-            throw SyncError(.pending, path: path, "this journal is another directory's; nothing was touched")
+            throw SyncError(
+                .pending, path: path,
+                "this journal was written for another directory, or through another mount of this one: run "
+                    + "recover there; nothing was touched", errno: Errno.stale.rawValue)
         }
         let commit = try Commit(
             recovering: journal, undo ? .backward : direction, root: root, state: state,

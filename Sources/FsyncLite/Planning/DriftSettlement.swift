@@ -13,11 +13,12 @@ extension Difference {
         _ tree: SnapshotTree, filters: Filters?, isKept: Bool,
         look: (RelativePath) throws -> FileStatus?
     ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
+        let homeless = try leaveHomeless(tree, look)
         var settlement = DriftSettlement(self, tree, isKept: isKept)
         settlement.forgetUncovered(in: &self)
         settlement.leaveEdited(in: &self)
         settlement.keepStaying(in: &self, filters)
-        var problems = settlement.settleMatches(in: &self)
+        var problems = homeless + settlement.settleMatches(in: &self)
         if isKept { problems += settlement.leaveMissing(in: &self) }
         problems += try settlement.leaveLost(in: &self, filters, look)
         joinLinks()
@@ -29,6 +30,31 @@ extension Difference {
             problems, settlement.notes(on: self),
             settlement.kept.union(settlement.listed.subtracting(displaced))
         )
+    }
+
+    /// Leaves out what would come back uncovered into a directory that is uncovered too, and gone.
+    private mutating func leaveHomeless(
+        _ tree: SnapshotTree, _ look: (RelativePath) throws -> FileStatus?
+    ) rethrows -> [Problem] {
+        var homeless: [RelativePath] = []
+        for match in matches
+        where match.target.path.isInState && policy.uncovering.contains(match.source.path) {
+            // A directory above that moves may bring it along.
+            guard let parent = match.source.path.parent, !parent.isRoot, created.index(of: parent) == nil,
+                !match.source.path.ancestors.contains(where: { matches.index(of: $0) != nil }),
+                try look(tree.location(of: parent))?.type != .directory
+            else { continue }
+            homeless.append(match.source.path)
+        }
+        guard !homeless.isEmpty else { return [] }
+        let left = Set(homeless)
+        matches.removeAll { left.contains($0.source.path) || $0.source.path.isBelow(anyOf: left) }
+        joinLinks()
+        return homeless.map {
+            Problem(
+                path: $0, code: .drift,
+                message: "its directory was removed from the target since; it stays in the history")
+        }
     }
 
     /// Leaves out files that were replaced by an object with another digest.

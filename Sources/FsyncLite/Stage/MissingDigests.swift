@@ -62,7 +62,8 @@ final class MissingDigests {
             guard let location = Worker.location(entry) else { return (entry, nil) }
             do {
                 guard let (digest, status) = try target.digest(of: location),
-                    status.inode == entry.targetInode,
+                    // 0 where the file system has no inodes that last.
+                    [0, status.inode].contains(entry.targetInode),
                     status.changed < scanned
                 else { return (entry, "it is being changed in the target") }
                 // A file only in the target, when nothing is deleted, has no counterpart to disagree with.

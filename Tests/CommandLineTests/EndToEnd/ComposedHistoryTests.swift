@@ -309,6 +309,27 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["p"])
     }
 
+    /// The same, and the directory that held it was moved away by hand: no manifest could name what comes back.
+    @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
+        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]])
+        try scene.mirror("--keep-last", "9")
+        try scene.move("target/p/h/x", to: "target/p/h/a")
+        #expect(try scene.apply("--exclude", "h").code == 0)
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "h").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.move("target/p", to: "target/b")
+        let run = try scene.run("undo", "target")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(
+            run.errors.contains(
+                "p/h/a: its directory was removed from the target since; it stays in the history"),
+            "\(run.errors)")
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        try scene.mirror()
+    }
+
     /// The same, and the directory that held it comes along with the one above.
     @Test func whatComesBackIsInTheDirectoryThatComesAlong() throws {
         let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])

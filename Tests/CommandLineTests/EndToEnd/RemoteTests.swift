@@ -397,6 +397,15 @@ struct RemoteTests {
         #expect(try scene.text("copy/a") == "a")
     }
 
+    /// Some schedulers ignore the signal, and the kernel then keeps no exit codes.
+    @Test func exitCodesAreThereWhereTheParentIgnoresThem() throws {
+        let scene = try scene(Self.tree)
+        let run = try CommandRun(
+            ["apply", "far:/nowhere", "target", "--ssh", "false"], in: scene.directory.path,
+            under: ["env", "--ignore-signal=CHLD"])
+        #expect(run.code == 69 && run.errors.contains("exit code 1"), "\(run.code) \(run.errors)")
+    }
+
     @Test func serveWithoutReadOnlyIsRefused() throws {
         let run = try CommandRun(["serve"])
         #expect(run.code == 64 && run.errors.contains("--read-only"), "\(run.errors)")

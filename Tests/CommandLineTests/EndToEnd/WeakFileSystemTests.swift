@@ -226,6 +226,29 @@ struct WeakFileSystemTests {
         }
     }
 
+    /// What a mount shows is forgotten with it, if the disk cannot hold it.
+    @Test(.needs(.exfat)) func timesThatTheDiskCannotHoldAreListed() throws {
+        try onDisk(.exfat) { scene in
+            try scene.setTime(TreeTime(-300_000_000), of: "source/edited")
+            let first = try apply(scene)
+            #expect(first.code == 3 && first.errors.contains("edited"), "\(first.code) \(first.errors)")
+            #expect(try scene.status("target/m/edited").st_mtim.tv_sec == 315_619_200)
+            let second = try apply(scene)
+            #expect(second.output.hasPrefix("nothing to do"), "\(second.output)")
+        }
+    }
+
+    @Test(.needs(.exfat)) func digestsAreRecordedLater() throws {
+        try onDisk(.exfat) { scene in
+            try scene.setTime(TreeTime(1_700_000_000), of: "source/edited")
+            #expect(try apply(scene).code == 0)
+            let run = try apply(scene, "--digest")
+            #expect(run.code == 0 && !run.errors.contains("no digest"), "\(run.errors)")
+            let verified = try scene.run("manifest", "verify", "--digest", "target/m", "target/m")
+            #expect(verified.code == 0 && !verified.errors.contains("no digest"), "\(verified.errors)")
+        }
+    }
+
     @Test(.needs(.exfat)) func fullDiskIsPruned() throws {
         try onDisk(.exfat) { scene in
             #expect(try apply(scene).code == 0)

@@ -59,7 +59,7 @@ struct RecoveryTests {
         var journal = scene.journal
         journal.root.inode += 1
         try journal.write(to: scene.state)
-        try expectPending(scene, "this journal is another directory's")
+        try expectPending(scene, "this journal was written for another directory")
     }
 
     @Test func afterASyncThatFailedOnlyANewMountTells() throws {
