@@ -142,7 +142,7 @@ extension FileDescriptor {
 }
 
 extension HostProcess {
-    /// Writing to a pipe that nobody reads is an error, and no signal.
+    /// A write to a pipe without a reader fails with `EPIPE`; the signal is ignored.
     public static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
     }

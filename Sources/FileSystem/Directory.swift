@@ -106,7 +106,7 @@ public final class Directory: Sendable {
         return found.isSameObject(as: try trueStatus()) ? (parent, name) : nil
     }
 
-    /// Whether this is the same directory at this moment, whatever its path.
+    /// Whether both are one directory now. Their paths do not matter.
     public func isSame(as other: Directory) throws(SystemError) -> Bool {
         try trueStatus().isSameObject(as: other.trueStatus())
     }

@@ -126,7 +126,7 @@ extension FileSystemCapabilities.NameRules {
 }
 
 extension FileSystemCapabilities {
-    /// What of a commit's needs is missing, in words; empty for a complete one.
+    /// The missing features that a commit needs, in words; empty for a complete file system.
     public var lacks: [String] {
         guard !isComplete else { return [] }
         let parts: [(Bool, String)] = [
@@ -142,12 +142,12 @@ extension FileSystemCapabilities {
     /// File systems whose renames, inode numbers and syncs keep the commit's promises; the last three if the probe
     /// before the stage agrees.
     private static let complete: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs"]
-    /// Of the others, those with inode numbers that last.
+    /// Incomplete kinds whose inode numbers survive a remount.
     private static let withInodes: Set = [
         "overlay", "nfs", "nfs4", "ceph", "lustre", "ntfs-3g", "ntfs", "ntfs3",
     ]
     private static let withChangeTimes: Set = ["overlay", "nfs", "nfs4", "ceph"]
-    /// Those in this kernel, on a disk.
+    /// Kinds of the kernel itself on a block device, where `syncfs` reaches the disk.
     private static let withSync: Set = ["overlay", "vfat", "msdos", "exfat", "ntfs", "ntfs3"]
     private static let withOneMachine: Set = [
         "overlay", "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "fuseblk",

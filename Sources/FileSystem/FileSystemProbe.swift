@@ -62,7 +62,7 @@ struct FileSystemProbe {
     private mutating func tryFile() throws {
         let name = FileName("b")
         let file = try ObjectHandle(opening: name, in: directory, [.readWrite, .noFollow])
-        // An odd second, and a digit in each place.
+        // An odd second, and nine decimals without a zero, show the step of times.
         let wanted = FileTime(seconds: 1_000_000_001, nanoseconds: 987_654_321)
         if try works({ try file.setModified(wanted) }) {
             found.timeStep = FileSystemProbe.step(from: wanted, to: try file.status().modified)
@@ -92,7 +92,7 @@ struct FileSystemProbe {
             let isSet = try works {
                 refused = try file.setExtendedAttributes(wanted, over: ExtendedAttributes())
             }
-            // Some take what they do not keep.
+            // Some file systems accept an attribute and drop it.
             let isKept = try file.extendedAttributes(.readable)[Array(name.utf8)] == value
             if !isSet || !refused.isEmpty || !isKept { found.held.remove(feature) }
         }
@@ -166,7 +166,7 @@ struct FileSystemProbe {
             for byte in special where try !takes([UInt8(ascii: "n"), byte, UInt8(ascii: "n")]) {
                 rules.forbidden.insert(byte)
             }
-            // One control character stands for all.
+            // Control character 1 is tried for all 31.
             if rules.forbidden.contains(1) { rules.forbidden.formUnion(1..<32) }
         }
         for byte in [UInt8(ascii: "."), UInt8(ascii: " ")] where try !takes([UInt8(ascii: "n"), byte]) {

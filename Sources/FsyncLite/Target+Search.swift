@@ -76,7 +76,7 @@ extension Target {
             let chosen = inverses.filter { inverse in
                 let (path, isDirectory) = (inverse.file.path, inverse.file.isDirectory)
                 let present = inverse.from ?? path
-                // What leaves a name is left out where another object, which is followed, takes it.
+                // An object that leaves a path is skipped if a followed object arrives there.
                 return names.contains(present) || selection.selects(present, isDirectory)
                     || present != path && !names.contains(path) && selection.selects(path, isDirectory)
             }

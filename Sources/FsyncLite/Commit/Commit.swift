@@ -93,7 +93,7 @@ package final class Commit {
         }
     }
 
-    /// In a weak commit, before anything arrives: from here on what is not in its slot has arrived.
+    /// Begins phase 2 of a weak commit: from here on an object that is not in its slot has arrived.
     private func noteDeparture() throws {
         guard journal.isWeak, !objects.hasLeft else { return }
         try syncNames()

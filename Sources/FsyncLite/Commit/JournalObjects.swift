@@ -18,9 +18,9 @@ final class JournalObjects {
     /// Handles of directories, which stay valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
-    /// Of a weak commit: all that leaves has left its place.
+    /// Phase 2 of a weak commit: every object that leaves its location is in its slot, or beyond.
     var hasLeft = false
-    /// Of a weak commit: modification times that it gives to objects, or takes back.
+    /// Of a weak commit: the modification times before and after it, by object.
     private var times: [Int: Set<FileTime>] = [:]
     private static let openHandles = 128
 
@@ -197,8 +197,8 @@ final class JournalObjects {
         return false
     }
 
-    /// Where identity does not last, a slot tells: what is in its slot has left its place, or not arrived yet. Before
-    /// all have left, any other object stands at its old location; afterwards, at its new one.
+    /// Where identity does not last, the slot decides. An object in its slot has left its old location, or has not
+    /// arrived at its new one. Any other object is at its old location in phase 1, at its new one in phase 2.
     private func locateByPhase(_ object: Int) throws -> Bool {
         let order: [Position] = hasLeft || !journal.objects.hasOld(object) ? [.slot, .new] : [.slot, .old]
         let known = object == OperationGraph.transaction ? [Position.new, .old] : order
@@ -208,7 +208,7 @@ final class JournalObjects {
             else { continue }
             guard isObject(object, status) else { return false }
             positions[object] = position
-            // Before all have left, what is replaced stands where something new will come.
+            // In phase 1 the replaced object is still at the new object's location.
             if position == .slot, let other = order.last, hasLeft || other == .old {
                 try checkIsAlone(object, alsoAt: other)
             }

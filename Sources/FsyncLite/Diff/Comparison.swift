@@ -73,7 +73,7 @@ extension ComparisonPolicy {
         guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
             return compareAll(source, target, base, payload)
         }
-        // What cannot be set is wanted as it is there.
+        // Attributes that cannot be set are taken from the target, so they never differ.
         var source = source
         source.keepUnmirrored(of: target, mirroring: attributes, timeStep: timeStep)
         return compareAll(source, target, base, payload)

@@ -55,7 +55,7 @@ package struct ComparisonPolicy: Sendable {
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
 
-    /// The most memory of new entries: a source that nobody here vouches for could send them without end.
+    /// The maximum memory of new entries, in bytes: it bounds what another machine can send.
     var arrivalMemory = Int.max
 
     package init() {}

@@ -18,7 +18,7 @@ package protocol EntryStream: AnyObject {
     var extended: ExtendedAttributes { get }
     /// What the mirror could not hold, by the record.
     var omitted: Omissions { get }
-    /// Whether and why it takes no part; nothing below it is yielded then.
+    /// Why the entry is excluded, if it is. Nothing below it is yielded then.
     var exclusion: Exclusion { get }
     /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
     var isListed: Bool { get }

@@ -181,7 +181,7 @@ public struct File: Hashable, Sendable, NamedFile {
         return with(status)
     }
 
-    /// With what is recorded of another name of it besides its status.
+    /// With the extended attributes, digest and omissions of another name of the same file.
     func recorded(as name: File) -> File {
         var file = self
         (file.extended, file.omitted, file.digest) = (name.extended, name.omitted, name.digest)

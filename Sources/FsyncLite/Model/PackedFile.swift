@@ -136,7 +136,7 @@ extension PackedStore {
         return status
     }
 
-    /// What a status is compared with: without another one, nothing.
+    /// The status against which equal parts are left out: a fixed one without another.
     private static func reference(_ other: FileStatus?) -> (FileStatus, PackedTimes) {
         guard let other, let times = PackedTimes(other) else { return (noStatus, PackedTimes()) }
         var known = other

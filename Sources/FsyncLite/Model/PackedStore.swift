@@ -160,7 +160,7 @@ package struct PackedStore: Sendable {
 
     func path(_ record: Record) -> RelativePath { withCursor(at: record) { path(&$0) } }
 
-    /// Where else the object of a record is.
+    /// The second path of a record.
     func otherPath(_ record: Record) -> RelativePath? {
         withCursor(at: record) { cursor in
             skipPath(&cursor)
@@ -222,7 +222,7 @@ package struct PackedStore: Sendable {
         }
         put(byte: 0)
         put(bytes)
-        // What is beyond the end of an ordinary chunk has no position.
+        // Only a record inside an ordinary chunk can be the base of the next path.
         let isReachable = record.count < PackedStore.chunkSize
         if isReachable { anchors[kind.rawValue] = Anchor(path: bytes, position: position) }
     }

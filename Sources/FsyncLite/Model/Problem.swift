@@ -74,13 +74,14 @@ extension SyncError {
         SyncError(.pending, path: target, "an apply has changed it meanwhile; run the command once more")
     }
 
-    private static let untrusted = "anybody may have written this journal, for all that the file system shows"
+    private static let untrusted =
+        "any user may have written this journal: its file system does not keep owners"
 
     static func untrustedState(_ path: [UInt8]) -> SyncError {
         SyncError(.pending, path: path, "\(untrusted), and root follows it only with recover --trust-state")
     }
 
-    /// The journal was not followed, for anybody may have written it.
+    /// The journal was not followed, as any user may have written it.
     public var isOfTrust: Bool { message.hasPrefix(SyncError.untrusted) }
 
     static func pendingCommit(_ target: [UInt8]) -> SyncError {

@@ -36,7 +36,7 @@ package struct OperationGraph: Sendable {
     /// Free slots, by the project of their directory.
     private var slots: [UInt32?: Range<Int>] = [:]
     private let projects: [RelativePath: UInt32]
-    /// Nothing trades places: all that leaves has left before anything arrives.
+    /// There is no exchange: all that leaves has left before anything arrives.
     private let isWeak: Bool
     /// Directories and files with several names that have operations, and those that keep their location.
     private var explicitByOld: [RelativePath: Int] = [:]

@@ -384,11 +384,11 @@ private struct DriftSettlement {
             if try !isThere(match.source) { lost.insert(match.source.path) }
         }
         guard !lost.isEmpty else { return [] }
-        // One in a displaced directory comes back with that.
+        // A file in a displaced directory returns with the directory.
         difference.matches.removeAll {
             lost.contains($0.source.path) && $0.target.path.isInState && !$0.target.path.isInSlot
         }
-        // What stays in their place may be left out by the filters that come back.
+        // Entries that stay at these paths may be excluded by the restored filters.
         let excluded = Array(
             difference.deleted.lazy.map(\.file).filter { file in
                 (lost.contains(file.path) || file.path.isBelow(anyOf: lost))

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Copies paths of an earlier tree into a directory. Its other entries take no part.
+/// Copies paths of an earlier tree into a directory. Other entries of the directory are neither read nor changed.
 struct PathCopy {
     let contents: EarlierTree
     let directory: Directory

@@ -18,7 +18,7 @@ struct SnapshotSource: PlanSource {
     private let earlier: EarlierMirror
     private let copy: [UInt8]?
 
-    /// Where paths go beside other entries.
+    /// Set if single paths are restored into a directory with other entries.
     private var pathCopy: PathCopy?
     private var problems: [Problem] = []
     private var notes: [String] = []
@@ -73,7 +73,7 @@ struct SnapshotSource: PlanSource {
         options.attributes = header.attributes.union(earlier.attributes)
             .intersection(options.settableAttributes)
         options.exchanges = isInPlace && restoration.exchanges ?? header.exchanged
-        // What has a history was written there with consent, and a copy goes where the user says.
+        // No consent is asked for: a target with a history was written with it, and `--to` names the directory.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
             options.attributes = options.attributes.held(by: capabilities)
@@ -251,7 +251,7 @@ struct SnapshotSource: PlanSource {
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost
-        // What was removed by hand is no reason for a step.
+        // A removal by hand alone makes no step of the history.
         if restoration.keepsDrift { kept.formUnion(difference.forgotten) }
         if try keepsRoot() { problems.append(.edited(.root)) }
     }
@@ -388,7 +388,7 @@ extension TreeMerge {
     ) {
         var recorded = status
         if let entry, entry.status.type == status.type {
-            // The identity is the entry's, by whichever identity the source is known.
+            // The identity is that of the tree's entry, by which the merge compares.
             (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
             // It may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)

@@ -150,7 +150,7 @@ struct ReceivedContent {
         case 2:
             var problem = try reader.problem()
             try reader.end()
-            // Whatever it is about there, it is about this file.
+            // The path of the other machine becomes that of the file that was asked for.
             problem = Problem(path: file.path, code: problem.code, message: problem.message)
             throw Unstageable.failed(problem)
         default: throw WireError("an unknown result")

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A directory of another machine, over a connection.
 ///
-/// What comes from there is checked like a manifest of a stranger. What is asked for is an entry that was sent before, by
-/// the number of its directory and its name.
+/// Its answers are checked like an untrusted manifest. A request names an entry that was sent before, by the number of its
+/// directory and its name.
 final class RemoteTree: SourceTree {
     let facts: SourceFacts
     let link: RemoteLink
@@ -199,7 +199,7 @@ final class RemoteTree: SourceTree {
         })
     }
 
-    /// - Returns: nil where nobody takes the entries any more.
+    /// - Returns: nil once the reader has closed the stream.
     private func read(
         _ answer: RemoteLink.Answer, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
@@ -229,7 +229,7 @@ final class RemoteTree: SourceTree {
         }
     }
 
-    /// Paths are longer than what is sent of them.
+    /// The limit of a batch, in bytes of paths in memory; prefixes that paths share are sent once.
     private static let batchBytes = 256 * 1024
 
     private func batch(

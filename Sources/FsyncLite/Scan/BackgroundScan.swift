@@ -80,7 +80,7 @@ package final class BackgroundScan: EntryStream {
         queue.close()
     }
 
-    /// - Returns: nil where nobody takes the entries any more.
+    /// - Returns: nil once the reader has closed the stream.
     private static func run(
         _ begun: TreeCursor, _ push: (Batch) -> Bool
     ) throws -> TreeScan.Findings? {

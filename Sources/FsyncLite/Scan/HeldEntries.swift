@@ -15,7 +15,7 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
     func advance() throws -> Bool {
         while try base.advance() {
             if let leftDirectory, base.path.isBelow(leftDirectory) { continue }
-            // What takes no part is not entered, but its recorded entry may need its status.
+            // An excluded directory is not entered, but is yielded: its recorded entry may need its status.
             if base.exclusion == .byRule { return true }
             let type = base.status.type
             switch holder.lack(for: base.path.lastComponent, type, base.destination) {

@@ -41,7 +41,7 @@ struct ReadingList: Sendable {
         case ready(Result<Reading, SystemError>)
         case read(Assignment)
         case wait
-        /// Only of helpers: there are more than the count asks for, or the scan is over.
+        /// Of helper threads: there are more than the count asks for, or the scan has ended.
         case park
         case end
     }
@@ -190,7 +190,7 @@ struct ReadingList: Sendable {
             return assignment.isNeeded ? result : nil
         }
         if case .subdirectory = assignment.part { keep(&reading, assignment) }
-        // What the scan reads itself comes before all that is listed.
+        // What the scan has read itself goes before all listed parts.
         let following = slots[assignment.id].next
         insert(&reading, before: following >= 0 ? following : slots[0].next)
         leave(assignment.parent)

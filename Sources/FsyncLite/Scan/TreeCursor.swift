@@ -167,7 +167,7 @@ struct TreeCursor {
         name.starts(with: ".fuse_hidden".utf8) || name.starts(with: ".nfs0".utf8)
     }
 
-    /// Only in the target is the directory the file system's own: what a source has in it is not mirrored.
+    /// In the target the directory belongs to the file system; what a source has in it is not mirrored.
     private mutating func noteLostAndFound() {
         if let filter, case .success(let (rules, _))? = level.filter,
             case .byRule = filter.exclusion(of: path, status, in: rules)

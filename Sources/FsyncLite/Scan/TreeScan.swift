@@ -44,8 +44,8 @@ package final class TreeScan: EntryStream {
         }()
         package static let target = Options(staysOnMount: true)
 
-        /// Whether `lost+found`, which mkfs and fsck make for themselves, takes no part: one of the two roots is that
-        /// of a file system. To one of several sources the other tree is no counterpart.
+        /// Whether `lost+found`, which mkfs and fsck make for themselves, is excluded: source or target is the root of
+        /// a file system. With several sources only the target counts.
         func leavesLostAndFound(in listed: ListedDirectory) -> Bool {
             listed.status.isMountRoot || listed.role == .root && others.contains(where: \.isMountRoot)
         }

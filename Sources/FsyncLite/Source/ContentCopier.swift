@@ -106,7 +106,7 @@ final class ContentCopier: FileSource {
     func copy<Goal: CopyGoal & ~Copyable>(
         _ file: File, into goal: borrowing Goal, attempt: Int
     ) throws -> File? {
-        // Another attempt is at what has the name by then.
+        // A further attempt opens the name again.
         let opened = try attempt == 1 ? announced.take(file.path) ?? openSource(file) : openSource(file)
         let isAsScanned =
             attempt == 1 && options.trustsScan && !isEarlier && file.size < ContentCopier.largeSize

@@ -16,7 +16,7 @@ package struct Journal: Sendable {
     /// nil where identity does.
     package var features: [Int: ObjectFeatures]?
 
-    /// What shows of an object whatever its name is.
+    /// What identifies an object independently of its name.
     package struct ObjectFeatures: Hashable, Sendable {
         package var type: FileType
         /// Of a file or symlink.

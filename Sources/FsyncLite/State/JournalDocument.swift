@@ -26,7 +26,7 @@ extension Journal {
         Field("weak", .flag, get: { $0.isWeak ? true : nil }, set: { $0.isWeak = $1 }),
     ]
 
-    /// Objects are told apart by `features`, and places by what has left.
+    /// Objects are identified by `features`, and locations by the phase of the commit.
     var isWeak: Bool {
         get { features != nil }
         set { features = newValue ? features ?? [:] : nil }

@@ -102,7 +102,7 @@ struct LockFile: Hashable, Codable {
 
         deinit {
             guard let taken = taken.withLock({ $0 }) else { return }
-            // Somebody may have broken it; what cannot be removed is found to be over by the next run.
+            // `recover --break-lock` may have removed it. If it cannot be removed, the next run finds that the process has ended.
             if LockFile.found(in: taken.directory) == taken.content {
                 try? taken.directory.unlink(StateEntry.lock.name)
             }

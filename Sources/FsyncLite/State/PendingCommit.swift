@@ -101,7 +101,7 @@ extension StateDirectory {
 extension Directory {
     /// Whether a commit into this directory was begun and not ended, so that it holds parts of two trees.
     func holdsUnfinishedCommit() throws -> Bool {
-        // The state of another user counts for nothing: anyone could make one.
+        // The state of another user is ignored: any user can create one.
         guard let status = try status(of: FileName.state), status.type == .directory,
             status.owner == Account.effectiveUser
         else { return false }

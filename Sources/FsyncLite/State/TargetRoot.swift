@@ -33,7 +33,7 @@ struct TargetRoot {
             isSettled = try isSame && TargetRoot.belongs(state, to: directory)
         } while !isSettled && attempt < 5
         self.path = path
-        // What keeps the directory above from being looked at is reported when that is needed.
+        // An error of the parent directory is reported where that directory is needed.
         fileSystem =
             directory == nil ? try? TargetRoot.anchor(path).asTarget().fileSystem : directory?.fileSystem
         original = try directory?.status()
