@@ -2,6 +2,8 @@ import FileSystem
 import FsyncLite
 
 enum ApplyCommand: Command {
+    static var remoteTarget: ArgumentDescription? { SyncRun.target }
+
     static let description = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """

@@ -3,6 +3,8 @@ import FileSystem
 import FsyncLite
 
 enum PlanCommand: Command {
+    static var remoteTarget: ArgumentDescription? { SyncRun.target }
+    static var isReading: Bool { true }
     private static let exitCode = OptionDescription.flag(
         "--exit-code", "exit 2 when there is something to do")
     private static let explain = OptionDescription.value(
@@ -42,7 +44,7 @@ enum PlanCommand: Command {
             try describe(SavedPlan(reading: LocalFile(bytes: file)), given, &console)
             return .done
         }
-        let settings = try SettingsSources(given)
+        let settings = try SettingsSources(invocation)
         let planned = try given.value(job).flatMap { try settings.job(named: $0) }
         if planned == nil, let option = OptionDescription.firstRun.first(where: given.has) {
             throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
@@ -54,12 +56,10 @@ enum PlanCommand: Command {
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
-            if case .remote(let endpoint, _) = run.source {
+            if invocation.client != nil || run.source.isRemote {
                 throw UsageError(
                     "\(explain.name) does not look into another machine yet",
-                    hint:
-                        "ask there: ssh \(endpoint.destination) fsync-lite plan SOURCE TARGET \(explain.name) PATH"
-                )
+                    hint: "ask with both directories on one machine")
             }
             let path = try RelativePath(argument: path)
             let decision = try run.options.filters.explain(path, source: run.source, target: run.target)

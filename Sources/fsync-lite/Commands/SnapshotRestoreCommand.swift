@@ -75,7 +75,7 @@ enum SnapshotRestoreCommand: Command {
     static func run(
         _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {
-        let run = SyncRun(invocation, restoration)
+        let run = try SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
             complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)

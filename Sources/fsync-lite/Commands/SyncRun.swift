@@ -23,26 +23,28 @@ struct SyncRun {
     private let restoration: Restoration?
     private let command: any Command.Type
     private let typed: Invocation
+    private let client: Client?
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
 
-    init(_ invocation: Invocation, _ restoration: Restoration) {
+    init(_ invocation: Invocation, _ restoration: Restoration) throws {
         self.restoration = restoration
         source = .directory(restoration.target)
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
-        (command, saved, job) = (invocation.command, nil, nil)
-        (isQuietAsked, typed) = (invocation.options.has(.quiet), invocation)
+        (command, saved, job, client) = (invocation.command, nil, nil, invocation.client)
+        (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
     init(_ invocation: Invocation) throws {
-        try self.init(invocation, SettingsSources(invocation.options), nil)
+        try self.init(invocation, SettingsSources(invocation), nil)
     }
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, command, self.job, typed) = (nil, invocation.command, job, invocation)
+        (restoration, command, self.job, client) = (nil, invocation.command, job, invocation.client)
+        typed = try invocation.asTyped()
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
@@ -52,9 +54,13 @@ struct SyncRun {
             source = try SyncRun.source(saved.source, given)
             (target, self.saved) = (saved.target, saved)
         } else {
-            source =
-                try job.map { try SyncRun.source($0.source, given) }
-                ?? SyncRun.source(invocation.argument(SyncRun.source), given)
+            if client != nil {
+                source = .directory(try invocation.argument(SyncRun.source))
+            } else {
+                source =
+                    try job.map { try SyncRun.source($0.source, given) }
+                    ?? SyncRun.source(invocation.argument(SyncRun.source), given)
+            }
             target = try job?.target ?? SyncRun.target(invocation.argument(SyncRun.target))
             saved = nil
             settable += OptionDescription.planning
@@ -66,7 +72,7 @@ struct SyncRun {
             throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
         }
         var options = try SyncOptions(self.given)
-        if case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if client == nil, case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
         if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
             Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
         }
@@ -90,14 +96,14 @@ struct SyncRun {
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
         guard let endpoint = try endpoint(path, target) else { return path }
         throw UsageError(
-            "\(quoted(path)) is on another machine, and a target there does not work yet",
+            "\(quoted(path)) is on another machine, and this does not work with a target there yet",
             hint:
-                "run fsync-lite there, with SOURCE on this machine: ssh \(endpoint.destination) fsync-lite apply HERE:SOURCE "
-                + "\(Shell.word(endpoint.path))\nfor a local directory of that name, write ./ before it")
+                "run it there: ssh \(endpoint.destination) fsync-lite ...\nfor a local directory of that name, write ./ "
+                + "before it")
     }
 
     /// nil for a local path; `./host:path` is one.
-    private static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
+    static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
         guard !path.isEmpty else {
             throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
         }
@@ -117,15 +123,19 @@ struct SyncRun {
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
-    var trees: [[UInt8]] { source.directories.map(\.path) + [target] }
-    var document: PlanDocument { PlanDocument(source, target: target, job: job?.name) }
+    var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
+    private var shownTarget: [UInt8] { client == nil ? target : typed.values(SyncRun.target).first ?? target }
+    var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// Runs `body` with the synchronizer and shows its progress.
     func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
-        let monitor = RunMonitor(isQuiet: isQuiet)
+        let monitor = RunMonitor(isQuiet: isQuiet, client: client)
         defer { monitor.clear() }
         guard let restoration else {
+            if let client {
+                return try body(Synchronizer(client, target: target, options: options, monitor: monitor))
+            }
             return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
         }
         return try body(Synchronizer(restoration, monitor: monitor))
@@ -202,7 +212,14 @@ struct SyncRun {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)
         let head = "\(Timestamp.now.localISO8601) \(labelled(command.name))"
-        try RunLog(file, line: "\(head) \(outcome)").append()
-        for problem in problems { try RunLog(file, line: "\(head) problem: \(problem)").append() }
+        let lines = ["\(head) \(outcome)"] + problems.map { "\(head) problem: \($0)" }
+        for line in lines {
+            let log = RunLog(file, line: line)
+            if let client, path == RunLog.ofClient {
+                client.write(log.fileText().utf8, to: .log)
+            } else {
+                try log.append()
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ extension GivenOptions {
     }
 
     /// Adds a layer's values of an option.
-    fileprivate mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
+    mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
         guard let values = layer?.values[option.name]?.values else { return }
         if values.isEmpty { append(option) }
         for value in values { append(option, value) }

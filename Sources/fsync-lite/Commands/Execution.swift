@@ -1,0 +1,28 @@
+import FsyncLite
+
+/// Runs a command and tells of its error.
+enum Execution {
+    /// - Parameter wantsDocument: standard output must have one JSON document, also after an error.
+    static func run(wantsDocument: Bool, _ invocation: () throws -> Invocation) -> ExitCode {
+        var console = Console()
+        console.wantsDocument = wantsDocument
+        do {
+            let invocation = try invocation()
+            let code =
+                try RemoteInvocation(invocation)?.run(&console) ?? invocation.command.run(invocation, &console)
+            try console.flush()
+            return code
+        } catch {
+            let code = ExitCode(reporting: error)
+            guard console.wantsDocument, !console.isBegun else { return code }
+            console.discard()
+            do {
+                try ErrorDocument.write(error, code, to: &console)
+                try console.flush()
+            } catch {
+                Console.complain("\(error)")
+            }
+            return code
+        }
+    }
+}
