@@ -45,9 +45,12 @@ package final class RemoteRun {
     /// - Parameters:
     ///   - source: the directory to give; nil for a command without one.
     ///   - filters: what they leave out is not given, whatever is asked for.
+    ///   - inquiry: the command that tells what became of it.
     /// - Returns: the exit code.
     /// - Throws: `SyncError` with code `unreachable`.
-    package func run(_ command: RemoteCommand, source: MirrorSource?, _ filters: Filters) throws -> Int32 {
+    package func run(
+        _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters, inquiry: String
+    ) throws -> Int32 {
         var hasAsked = false
         var mayCommit = false
         do {
@@ -80,8 +83,7 @@ package final class RemoteRun {
             let reason = end.reason ?? "the connection was lost"
             let outcome =
                 mayCommit
-                ? "; the commit may have begun there, and ends by itself. To find out: fsync-lite status "
-                    + escapedText(endpoint.bytes)
+                ? "; the commit may have begun there, and ends by itself. To find out: \(inquiry)"
                 : hasAsked ? "; the target is unchanged" : ""
             throw SyncError(.unreachable, path: endpoint.bytes, reason + outcome)
         }

@@ -6,7 +6,7 @@ public final class Service {
     /// What may be asked for.
     enum Access {
         /// Any directory, beneath this one if there is one.
-        case any(beneath: Directory?)
+        case any(beneath: ServedDirectory?)
         /// A source, as far as the filters leave it in.
         case only(MirrorSource, Filters)
         case nothing
@@ -27,13 +27,11 @@ public final class Service {
     /// - Parameters:
     ///   - restriction: serve only what lies beneath this directory.
     ///   - onSilence: called where the client of a source has said nothing for too long.
-    public static func greet(
-        input: consuming FileDescriptor, output: consuming FileDescriptor, beneath restriction: [UInt8]?,
+    package static func greet(
+        input: consuming FileDescriptor, output: consuming FileDescriptor,
+        beneath restriction: ServedDirectory?,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
-        let restriction = try restriction.map { path in
-            try LocalFile(bytes: LocalFile(bytes: path).absolute()).directory("the directory to serve")
-        }
         do {
             let welcome = try Welcome(StandardConnection(input: input, output: output))
             if welcome.first.type == .run { return .command(try Client(welcome)) }
@@ -134,12 +132,12 @@ public final class Service {
             let scanned = try ManifestHeader.Scan.now()
             let directory: Directory
             switch access {
-            case .any(let restriction): directory = try Session.open(path, beneath: restriction)
+            case .any(let served): directory = try served?.open(path) ?? Session.open(path)
             case .only(let source, let own):
                 guard own.admit(filters) else {
                     throw SyncError(.refused, "the target's settings take in what is left out here")
                 }
-                directory = try Session.open(source.directories[0].path, beneath: nil)
+                directory = try Session.open(source.directories[0].path)
             case .nothing: throw SyncError(.refused, "there is no source")
             }
             self.path = directory.path
@@ -159,31 +157,8 @@ public final class Service {
                 privileged: try reader.flag() && Account.isRoot)
         }
 
-        private static func open(_ path: [UInt8], beneath restriction: Directory?) throws -> Directory {
-            guard let restriction else {
-                return try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
-            }
-            // A path may be given as it is there, or as it is beneath the directory.
-            var inner = path[...]
-            if path.starts(with: restriction.path) {
-                inner = path[restriction.path.count...]
-                guard inner.isEmpty || inner.first == UInt8(ascii: "/") else {
-                    throw SyncError(.refused, path: path, "it is outside of what is served")
-                }
-            } else if path.first == UInt8(ascii: "/") {
-                throw SyncError(.refused, path: path, "it is outside of what is served")
-            }
-            let relative = Array(inner.drop { $0 == UInt8(ascii: "/") })
-            do throws(SystemError) {
-                return try restriction.directory(beneath: relative.isEmpty ? Array(".".utf8) : relative)
-            } catch {
-                switch error.errno {
-                case .noSuchFile, .notDirectory:
-                    throw SyncError(.inputMissing, path: path, "the source does not exist")
-                case .crossDevice: throw SyncError(.refused, path: path, "it is outside of what is served")
-                default: throw error
-                }
-            }
+        private static func open(_ path: [UInt8]) throws -> Directory {
+            try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
         }
 
         /// Cancels long work once the client is gone.

@@ -12,6 +12,8 @@ struct Invocation: Sendable {
     var options = GivenOptions()
     /// The machine that has this command carried out here; nil for none.
     var client: Client?
+    /// Nothing of a target's history may go.
+    var keepsHistory = false
 
     /// The words of the command line after the program's name, options last.
     var words: [[UInt8]] {

@@ -3,7 +3,7 @@ import FsyncLite
 
 /// What a client wants done here, checked like a command line.
 extension Invocation {
-    init(_ client: Client, beneath restriction: [UInt8]? = nil) throws {
+    init(_ client: Client, within limits: ServiceLimits) throws {
         let sent = client.command
         let program = ProgramDescription.fsyncLite
         guard let command = program.commands.first(where: { $0.name == sent.name }),
@@ -25,10 +25,14 @@ extension Invocation {
             arguments: try CommandLineParser(program: program).bind(
                 sent.arguments, to: command.description, replaced: nil),
             options: try GivenOptions(sent.options, of: known), client: client)
-        guard let endpoint = try SyncRun.endpoint(try argument(target), target) else {
+        guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
+        else {
             throw UsageError("the target is none of another machine", hint: "give host:path")
         }
-        arguments[target.name] = [endpoint.path]
+        try limits.check(self, sent)
+        keepsHistory = limits.isAppendOnly
+        let path = try limits.served?.confine(to: endpoint.path, isWriting: !command.isReading)
+        arguments[target.name] = [path ?? endpoint.path]
     }
 
     /// The command line as its user typed it, with the target on another machine, for hints.

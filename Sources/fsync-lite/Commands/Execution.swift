@@ -9,7 +9,8 @@ enum Execution {
         do {
             let invocation = try invocation()
             let code =
-                try RemoteInvocation(invocation)?.run(&console) ?? invocation.command.run(invocation, &console)
+                try RemoteInvocation(invocation)?.run(&console)
+                ?? invocation.command.run(invocation, &console)
             try console.flush()
             return code
         } catch {

@@ -12,19 +12,27 @@ struct RemoteInvocation {
     /// nil for a target of this machine.
     init?(_ invocation: Invocation) throws {
         guard invocation.client == nil, let argument = invocation.command.remoteTarget,
-            let path = invocation.values(argument).first,
-            let endpoint = try SyncRun.endpoint(path, argument)
+            let endpoint = try invocation.values(argument).compactMap({ try SyncRun.endpoint($0, argument) })
+                .first
         else { return nil }
+        guard invocation.values(argument).count == 1 else {
+            throw UsageError(
+                "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
+        }
         (self.invocation, self.endpoint) = (invocation, endpoint)
         source = invocation.values(SyncRun.source).first
         if let source, try SyncRun.endpoint(source, SyncRun.source) != nil {
             throw UsageError(
                 "source and target are both on other machines",
-                hint: "run it on one of these: ssh \(endpoint.destination) fsync-lite \(invocation.command.name) ...")
+                hint:
+                    "run it on one of these: ssh \(endpoint.destination) fsync-lite \(invocation.command.name) ..."
+            )
         }
         let isHere = { (option: OptionDescription) in
             option.isOfThisMachine && !SyncOptions.patterns.contains { $0.name == option.name }
-                && ![.logFile, .settingsFile, .ssh].contains { (own: OptionDescription) in own.name == option.name }
+                && ![.logFile, .settingsFile, .ssh].contains { (own: OptionDescription) in
+                    own.name == option.name
+                }
         }
         if let option = invocation.command.description.options.first(where: {
             isHere($0) && invocation.options.has($0)
@@ -39,7 +47,10 @@ struct RemoteInvocation {
         let given = invocation.options
         console.wantsDocument = given.has(.json)
         let access = try RemoteAccess(given)
-        let layers = try SettingsSources(given).defaults
+        let hasSettings = invocation.command.description.options.contains {
+            $0.name == OptionDescription.settingsFile.name
+        }
+        let layers = hasSettings ? try SettingsSources(given).defaults : []
         let options = given.over(layers, OptionDescription.settable)
         if let source {
             try SyncOptions().complain(ofPatternsFrom: source)
@@ -55,7 +66,8 @@ struct RemoteInvocation {
         let terminal = Terminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
         let result = Result {
             try RemoteRun(on: endpoint, access, terminal).run(
-                command, source: source.map { .directory($0) }, SyncOptions.filters(options))
+                command, source: source.map { .directory($0) }, SyncOptions.filters(options),
+                inquiry: "fsync-lite status \(Shell.word(endpoint.bytes))")
         }
         if terminal.hasWritten { console.begin() }
         let code = try result.get()

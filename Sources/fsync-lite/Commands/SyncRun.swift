@@ -77,6 +77,7 @@ struct SyncRun {
             Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
         }
         options.retention = retention
+        options.retention.keepsAll = invocation.keepsHistory
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
         self.options = options

@@ -37,7 +37,8 @@ struct FarText {
         switch byte {
         case 0x1B: state = .escape([])
         case 0xC2: state = .lead
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x20...0x7E, 0x80...: clean.append(byte)
+        // A list may be separated by NUL.
+        case 0, UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x20...0x7E, 0x80...: clean.append(byte)
         default: clean += escapedText([byte]).utf8
         }
     }

@@ -36,8 +36,9 @@ extension SettingsLayer {
 
 extension RetentionOptions {
     /// The settings for a command that asks what an apply would keep.
-    init(settingsFor target: [UInt8], _ given: GivenOptions) throws {
-        try self.init(GivenOptions(), SettingsSources(given).layers(target: target))
+    init(settingsFor target: [UInt8], _ invocation: Invocation) throws {
+        try self.init(GivenOptions(), SettingsSources(invocation).layers(target: target))
+        keepsAll = invocation.keepsHistory
     }
 
     /// A command line and settings.

@@ -66,7 +66,8 @@ struct PushTests {
                 var said: [[String]] = []
                 for (target, machine) in [("there", far), ("here", nil)] {
                     scene.far = machine
-                    let option = options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
+                    let option =
+                        options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
                     let run = try scene.run([option[0], "source", target] + option.dropFirst() + limits)
                     scene.far = far
                     said.append(self.said(run, scene, target))
@@ -83,13 +84,13 @@ struct PushTests {
     @Test func guardsRefuseWithTheCommandThatWasTyped() throws {
         let scene = try scene(Self.tree)
         try scene.mirror()
-        for name in ["a", "empty", "zero", "pipe", "Z"] { try scene.remove("source/\(name)") }
-        let run = try scene.apply()
+        for name in ["empty", "zero", "pipe"] { try scene.remove("source/\(name)") }
+        let run = try scene.apply("--max-delete", "2")
         #expect(run.code == 4, "\(run.errors)")
         #expect(
             run.errors.contains("to go ahead: fsync-lite apply source 'far:\(scene.target)' --ssh"),
             "\(run.errors)")
-        #expect(try scene.apply("--max-delete", "unlimited").code == 0)
+        #expect(try scene.apply().code == 0)
         try scene.expectMirrored()
     }
 
@@ -115,7 +116,7 @@ struct PushTests {
         #expect(try scene.apply("--exclude", "*.o").code == 0)
         #expect(try scene.text("target/b.tmp") == "b")
         let run = try scene.run("snapshot", "list", "target", "--json")
-        #expect(run.output.contains(#""keep_last":7"#), "\(run.output)")
+        #expect(run.output.contains(#""rules":"keep_last 7""#), "\(run.output)")
     }
 
     @Test func aSourceThatIsMissingIsToldBeforeAnyConnection() throws {
@@ -149,5 +150,235 @@ struct PushTests {
             try scene.mirror("--threads", threads)
             try scene.remove("target")
         }
+    }
+
+    // MARK: A line that drops
+
+    /// - Parameter size: in bytes.
+    private func files(_ count: Int, of size: Int) -> TreeLiteral {
+        .directory(
+            (0..<count).map {
+                (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "x", count: size)))
+            }, mode: 0o755, modified: nil)
+    }
+
+    /// Whether the target is one of two trees, and that the next run ends well.
+    private func expectOldOrNew(
+        _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
+    ) throws {
+        let now = try TreeSnapshot(scene.target)
+        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
+        let isOld = now.differences(from: before) == []
+        #expect(isNew || isOld, "\(what): \(run.errors)")
+        #expect([0, 69].contains(run.code), "\(what): \(run.errors)")
+        if run.code == 0 { #expect(isNew, "\(what)") }
+        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(what): \(run.errors)") }
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
+    }
+
+    /// What the far end says ends after so many bytes.
+    @Test(
+        .needs(.tool("stdbuf")),
+        arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
+    func aLineLostOnTheWayBackLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(files(40, of: 4000), at: "source/many")
+        scene.far = try FarMachine(
+            #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, has: .target)
+        let run = try scene.apply("-v")
+        // The far end may still be at it.
+        try HostCommand.run("flock", scene.target, "true")
+        try expectOldOrNew(scene, before, run, "\(bytes) bytes back")
+    }
+
+    /// What this end says ends after so many bytes.
+    @Test(
+        .needs(.tool("stdbuf")),
+        arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
+    func aLineLostOnTheWayThereLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(files(40, of: 4000), at: "source/many")
+        scene.far = try FarMachine(#"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, has: .target)
+        let run = try scene.apply("-v")
+        try HostCommand.run("flock", scene.target, "true")
+        try expectOldOrNew(scene, before, run, "\(bytes) bytes there")
+    }
+
+    @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
+    func whatIsWrongWithTheConnectionIsSaid(far: String) throws {
+        let scene = try scene(["a": "a"], far)
+        let run = try scene.apply()
+        #expect(run.code == 69 && run.errors.contains("far:"), "\(run.errors)")
+        let json = try scene.apply("--json")
+        #expect(try json.json().text("code") == "unreachable")
+    }
+
+    /// Once the far end may commit, nothing here says that the target is unchanged.
+    @Test(.needs(.tool("python3"))) func afterTheWordToCommitTheOutcomeIsUnknown() throws {
+        let scene = try scene(["a": "a"])
+        // Everything passes but the last frames: the command there has gone on when the line is cut.
+        scene.far = try FarMachine(
+            #"""
+            python3 -c '
+            import subprocess, sys, os, struct
+            far = subprocess.Popen(["sh", "-c", sys.argv[1]], stdout=subprocess.PIPE)
+            data = b""
+            while True:
+                piece = os.read(far.stdout.fileno(), 65536)
+                if not piece: break
+                data += piece
+                while len(data) >= 5:
+                    length = struct.unpack("<I", data[:4])[0]
+                    if len(data) < 5 + length: break
+                    frame, data = data[:5 + length], data[5 + length:]
+                    if frame[4] in (11, 13):
+                        far.wait(); os._exit(1)
+                    os.write(1, frame)
+            ' "$far"
+            """#, has: .target)
+        let run = try scene.apply()
+        #expect(run.code == 69, "\(run.errors)")
+        #expect(run.errors.contains("the commit may have begun there"), "\(run.errors)")
+        #expect(run.errors.contains("fsync-lite status 'far:"), "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    // MARK: Keys that may do less
+
+    private func keyed(_ scene: MirrorScene, _ options: String) throws {
+        scene.far = try FarMachine(
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(options)"#,
+            has: .target)
+    }
+
+    private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
+        let far = try #require(scene.far)
+        return try CommandRun(
+            ["apply", "source", "far:\(target)"] + options + far.options, in: scene.directory.path)
+    }
+
+    @Test func aKeyForReadingWritesNothing() throws {
+        let scene = try scene(["a": "a"])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        try keyed(scene, "--read-only")
+        let run = try apply(scene, "target")
+        #expect(run.code == 4 && run.errors.contains("for reading only"), "\(run.errors)")
+        #expect(try scene.text("target/a") == "a")
+        let plan = try scene.plan()
+        #expect(plan.code == 0 && plan.output.contains("~ a"), "\(plan.errors)")
+    }
+
+    @Test func aRestrictedKeyWritesOnlyBeneath() throws {
+        let scene = try scene(["a": "a"])
+        try scene.build(
+            [
+                "in": ["link": .symlink("../out"), "own": .symlink("sub"), "sub": [:]], "out": [:],
+                "in2": [:],
+            ],
+            at: "there")
+        try scene.setMode(0o700, of: "there/in")
+        let restriction = scene.path("there/in")
+        try keyed(scene, #"--restrict "\#(restriction)""#)
+        for path in [
+            "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
+            "\(restriction)/..",
+            scene.path("there/in2/x"), scene.path("there/out"), "./sub",
+        ] {
+            let run = try apply(scene, path, "--adopt", "--create-parents")
+            #expect(run.code != 0, "\(path)")
+        }
+        for path in ["there/out", "there/in2", "there/in/sub"] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: scene.path(path))
+            #expect(names == [], "\(path)")
+        }
+        for path in ["one", "\(restriction)/two", "new/deep/three"] {
+            let run = try apply(scene, path, "--create-parents")
+            #expect(run.code == 0, "\(path): \(run.errors)")
+        }
+        for name in ["one", "two", "new/deep/three"] { #expect(try scene.text("there/in/\(name)/a") == "a") }
+        #expect(try apply(scene, "one", "--exchange", "--json").code == 0)
+        try scene.setMode(0o755, of: "there/in")
+        let open = try apply(scene, "one")
+        #expect(open.code == 4 && open.errors.contains("chmod 700"), "\(open.errors)")
+    }
+
+    @Test func anAppendOnlyKeyKeepsTheHistory() throws {
+        let scene = try scene(["a": "0"])
+        try keyed(scene, "--append-only")
+        for number in 1...5 {
+            try scene.append("\(number)", to: "source/a")
+            #expect(try apply(scene, "target").code == 0)
+        }
+        func count() throws -> Int {
+            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
+        }
+        let all = try count()
+        try scene.build(["settings.json": .file(#"{"keep_last": 1}"#, mode: 0o600)], at: "target/.fsync-lite")
+        try scene.append("6", to: "source/a")
+        #expect(try apply(scene, "target").code == 0)
+        #expect(try count() == all + 1)
+        for options in [
+            ["--keep-last", "1"], ["--retention", "default"], ["--max-delete", "unlimited"],
+            ["--allow-empty-source"], ["--adopt"], ["--change-source"],
+        ] {
+            let far = try #require(scene.far)
+            let run = try CommandRun(
+                ["apply", "source", "far:target"] + options + far.options, in: scene.directory.path)
+            #expect(run.code == 4 && run.errors.contains("append-only"), "\(options): \(run.errors)")
+        }
+        func there(_ words: String...) throws -> CommandRun {
+            try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        }
+        let prune = try there("snapshot", "prune", "far:target", "--keep-last", "1")
+        #expect(prune.code == 4 && prune.errors.contains("append-only"), "\(prune.errors)")
+        #expect(try count() == all + 1)
+        #expect(try there("undo", "far:target").code == 0)
+        #expect(try scene.text("target/a") == "012345")
+        #expect(try count() == all + 2)
+    }
+
+    // MARK: Other commands
+
+    @Test func everyCommandThatNamesATargetWorksThere() throws {
+        let scene = try scene(["a": "a", "b": ["c": "c"]])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        try scene.mirror()
+        let far = try #require(scene.far)
+        let there = "far:\(scene.target)"
+        func compare(_ words: [String], _ rest: [String] = []) throws {
+            let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
+            let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
+            #expect(remote.code == local.code, "\(words): \(remote.errors)")
+            #expect(remote.output == local.output, "\(words)")
+            #expect(remote.errors == local.errors, "\(words)")
+        }
+        for words in [
+            ["status"], ["status", "--json"], ["snapshot", "list"], ["snapshot", "list", "--json"],
+            ["snapshot", "list", "--ids"], ["snapshot", "verify"], ["manifest", "show"],
+            ["manifest", "list"], ["manifest", "list", "--null"], ["manifest", "export"], ["recover"],
+            ["snapshot", "prune"],
+        ] { try compare(words) }
+        try compare(["snapshot", "show"], ["latest"])
+        try compare(["snapshot", "diff"], ["latest~1", "latest"])
+        try compare(["snapshot", "log"], ["a"])
+        try compare(["snapshot", "find"], ["c"])
+        try compare(["snapshot", "create"], ["--label", "now"])
+        let undone = try CommandRun(["undo", there, "-v"] + far.options, in: scene.directory.path)
+        #expect(undone.code == 0 && undone.output.contains("~ a"), "\(undone.output)\(undone.errors)")
+        #expect(try scene.text("target/a") == "a")
+        let restored = try CommandRun(
+            ["snapshot", "restore", there, "latest~1", "--in-place"] + far.options, in: scene.directory.path)
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(try scene.text("target/a") == "amore")
+        let to = try CommandRun(
+            ["snapshot", "restore", there, "latest", "--to", "copy"] + far.options, in: scene.directory.path)
+        #expect(to.code == 64 && to.errors.contains("--to does not go with"), "\(to.errors)")
     }
 }
