@@ -36,12 +36,25 @@ package struct RemoteCommand: Hashable, Sendable {
         }
     }
 
+    /// A command line.
+    package struct Typed: Hashable, Sendable {
+        package let name: String
+        package let arguments: [[UInt8]]
+        package let options: [Option]
+
+        package init(_ name: String, _ arguments: [[UInt8]], _ options: [Option]) {
+            (self.name, self.arguments, self.options) = (name, arguments, options)
+        }
+    }
+
     /// Where the far end writes, at the client.
     package enum Stream: UInt8, CaseIterable, Sendable {
         case output = 1
         case errors
         /// The log file that the client named.
         case log
+        /// The saved plan, or the report, that the client wants.
+        case document
     }
 
     /// The words that name the command.
@@ -50,8 +63,8 @@ package struct RemoteCommand: Hashable, Sendable {
     package var arguments: [[UInt8]]
     /// In the order given. Files that they name were read by the client.
     package var options: [Option]
-    /// As they were typed, for hints.
-    package var typed: [Option]
+    /// What was typed, for hints.
+    package var typed: Typed
     /// The client's settings: its defaults, and those of the job.
     package var defaults: [Option]
     package var job: (name: String, options: [Option])? {
@@ -60,13 +73,19 @@ package struct RemoteCommand: Hashable, Sendable {
     }
     private var jobName: String?
     private var jobOptions: [Option] = []
+    /// The source's absolute path; empty for none.
+    package var source: [UInt8] = []
+    /// The saved plan to carry out; nil for none.
+    package var document: [UInt8]?
+    /// The report is wanted as a document.
+    package var wantsReport = false
     /// The client's machine, by its name.
     package var host: String
     package var output: Terminal
     package var errors: Terminal
 
     package init(
-        _ name: String, _ arguments: [[UInt8]], options: [Option], typed: [Option], defaults: [Option],
+        _ name: String, _ arguments: [[UInt8]], options: [Option], typed: Typed, defaults: [Option],
         host: String, output: Terminal, errors: Terminal
     ) {
         (self.name, self.arguments, self.options, self.typed) = (name, arguments, options, typed)
@@ -75,16 +94,21 @@ package struct RemoteCommand: Hashable, Sendable {
 }
 
 extension RemoteCommand {
+    /// As it was typed, for those commands that have a source before it.
+    package var target: [UInt8]? { arguments.count > 1 ? arguments[1] : nil }
+
     /// The most arguments, and options of each kind.
     private static let limit: UInt32 = 1 << 20
 
     /// The command in frames.
     func frames() -> [FrameWriter] {
         var content = FrameWriter(.run)
-        content.text(name)
-        content.number(UInt32(arguments.count))
-        for argument in arguments { content.bytes(argument) }
-        for options in [options, typed, defaults, jobOptions] {
+        for (name, words) in [(name, arguments), (typed.name, typed.arguments)] {
+            content.text(name)
+            content.number(UInt32(words.count))
+            for word in words { content.bytes(word) }
+        }
+        for options in [options, typed.options, defaults, jobOptions] {
             content.number(UInt32(options.count))
             for option in options {
                 content.text(option.name)
@@ -95,6 +119,10 @@ extension RemoteCommand {
         }
         content.flag(jobName != nil)
         if let jobName { content.text(jobName) }
+        content.bytes(source)
+        content.flag(document != nil)
+        if let document { content.bytes(document) }
+        content.flag(wantsReport)
         content.text(host)
         output.write(to: &content)
         errors.write(to: &content)
@@ -128,21 +156,27 @@ extension RemoteCommand {
 
     init(_ content: FrameReader) throws(WireError) {
         var reader = content
-        name = try reader.text()
-        arguments = []
-        for _ in 0..<(try reader.number(UInt32.self, upTo: RemoteCommand.limit)) {
-            arguments.append(try reader.word())
-        }
+        (name, arguments) = (try reader.text(), try RemoteCommand.words(&reader))
+        let (typedName, words) = (try reader.text(), try RemoteCommand.words(&reader))
         options = try RemoteCommand.options(&reader)
-        typed = try RemoteCommand.options(&reader)
+        typed = Typed(typedName, words, try RemoteCommand.options(&reader))
         defaults = try RemoteCommand.options(&reader)
         jobOptions = try RemoteCommand.options(&reader)
         if try reader.flag() { jobName = try reader.text() }
         guard jobName != nil || jobOptions.isEmpty else { throw WireError("options of no job") }
+        source = try reader.word()
+        if try reader.flag() { document = try reader.bytes(upTo: WireFormat.longestAnswer) }
+        wantsReport = try reader.flag()
         host = try reader.text()
         output = try Terminal(&reader)
         errors = try Terminal(&reader)
         try reader.end()
+    }
+
+    private static func words(_ reader: inout FrameReader) throws(WireError) -> [[UInt8]] {
+        var words: [[UInt8]] = []
+        for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) { words.append(try reader.word()) }
+        return words
     }
 
     private static func options(_ reader: inout FrameReader) throws(WireError) -> [Option] {
@@ -150,8 +184,7 @@ extension RemoteCommand {
         for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) {
             let name = try reader.text()
             let isOn = try reader.flag()
-            var values: [[UInt8]] = []
-            for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) { values.append(try reader.word()) }
+            let values = try words(&reader)
             guard isOn || values.isEmpty else { throw WireError("values of what is off") }
             options.append(Option(name, isOn ? values : nil))
         }

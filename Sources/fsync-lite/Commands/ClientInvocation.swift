@@ -13,18 +13,28 @@ extension Invocation {
                 "the far end does not carry out \(quoted(Array(sent.name.utf8)))",
                 hint: "install the same version at both ends")
         }
-        let own = RunLog.ofClient
+        // Of files only those that the client has, and for which it gets or gives the content.
+        let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
         let known = command.description.options.filter { option in
             option.name != OptionDescription.remoteCommand.name
                 && (!option.isOfThisMachine
-                    || option.name == OptionDescription.logFile.name
-                        && sent.options.allSatisfy { $0.name != option.name || $0.values == [own] })
+                    || files.contains(option.name)
+                        && sent.options.allSatisfy {
+                            $0.name != option.name || $0.values == [RunLog.ofClient]
+                        })
+        }
+        let isOfPlan = sent.options.contains { $0.name == SyncRun.savedPlan.name }
+        guard isOfPlan == (sent.document != nil) else {
+            throw UsageError(
+                "a saved plan is missing, or not wanted", hint: "install the same version at both ends")
         }
         self.init(
             program: program, command: command,
             arguments: try CommandLineParser(program: program).bind(
                 sent.arguments, to: command.description, replaced: nil),
-            options: try GivenOptions(sent.options, of: known), client: client)
+            options: try GivenOptions(
+                sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun)),
+            client: client)
         guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
         else {
             throw UsageError("the target is none of another machine", hint: "give host:path")
@@ -38,12 +48,20 @@ extension Invocation {
     /// The command line as its user typed it, with the target on another machine, for hints.
     func asTyped() throws -> Invocation {
         guard let client else { return self }
+        let typed = client.command.typed
+        guard let command = program.commands.first(where: { $0.name == typed.name }) else {
+            throw UsageError(
+                "the far end does not know \(quoted(Array(typed.name.utf8)))",
+                hint: "install the same version at both ends")
+        }
         let description = command.description
+        let options = try GivenOptions(typed.options, of: description.options)
         return Invocation(
             program: program, command: command,
             arguments: try CommandLineParser(program: program).bind(
-                client.command.arguments, to: description, replaced: nil),
-            options: try GivenOptions(client.command.typed, of: description.options))
+                typed.arguments, to: description,
+                replaced: description.options.first { $0.replacesArguments && options.has($0) }),
+            options: options)
     }
 }
 

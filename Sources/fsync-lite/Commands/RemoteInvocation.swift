@@ -1,69 +1,164 @@
 import FileStorage
 import FileSystem
 import FsyncLite
-import Synchronization
 
-/// A command line that names a target on another machine: that machine carries it out, and this one gives the source.
+/// A command about a target on another machine: that machine carries it out, and this one gives the source.
 struct RemoteInvocation {
-    private let invocation: Invocation
+    /// What is to be carried out there.
+    private let command: any Command.Type
+    private let arguments: [[UInt8]]
+    private let given: GivenOptions
+    /// For hints.
+    private let typed: Invocation
     private let endpoint: Endpoint
     private let source: [UInt8]?
+    private let defaults: [SettingsLayer]
+    private var job: Job?
+    private var saved: SavedPlan?
+    /// Completed by settings, but those of the target.
+    let options: GivenOptions
 
     /// nil for a target of this machine.
     init?(_ invocation: Invocation) throws {
-        guard invocation.client == nil, let argument = invocation.command.remoteTarget,
-            let endpoint = try invocation.values(argument).compactMap({ try SyncRun.endpoint($0, argument) })
-                .first
-        else { return nil }
-        guard invocation.values(argument).count == 1 else {
+        guard invocation.client == nil, let argument = invocation.command.remoteTarget else { return nil }
+        let given = invocation.options
+        var arguments = invocation.command.description.arguments.flatMap(invocation.values)
+        var saved: SavedPlan?
+        if invocation.command == ApplyCommand.self, let file = given.value(SyncRun.savedPlan) {
+            let plan = try SavedPlan(reading: LocalFile(bytes: file))
+            guard let endpoint = try SyncRun.endpoint(plan.target, SyncRun.target) else { return nil }
+            (saved, arguments) = (plan, [plan.source, endpoint.bytes])
+        }
+        if invocation.command == PlanCommand.self, let name = given.value(PlanCommand.job) {
+            let settings = try SettingsSources(given)
+            guard let job = try settings.job(named: name),
+                let remote = try RemoteInvocation(job, invocation, settings, as: PlanCommand.self)
+            else { return nil }
+            self = remote
+            return
+        }
+        let targets = saved.map { [$0.target] } ?? invocation.values(argument)
+        guard let endpoint = try targets.compactMap({ try SyncRun.endpoint($0, argument) }).first else {
+            return nil
+        }
+        guard targets.count == 1 else {
             throw UsageError(
                 "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
         }
-        (self.invocation, self.endpoint) = (invocation, endpoint)
-        source = invocation.values(SyncRun.source).first
+        let settings = invocation.command.description.options.contains {
+            $0.name == OptionDescription.settingsFile.name
+        }
+        try self.init(
+            invocation.command, arguments, invocation, endpoint,
+            source: saved?.source ?? invocation.values(SyncRun.source).first,
+            settings ? SettingsSources(given).defaults : [], nil, saved)
+    }
+
+    /// The run of a job; nil for a target of this machine.
+    init?(
+        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, as command: any Command.Type
+    ) throws {
+        guard let endpoint = try SyncRun.endpoint(job.target, SyncRun.target) else { return nil }
+        guard job.source.directories.count == 1 else {
+            throw UsageError(
+                "job \(escapedText(job.name.utf8)): several sources go to a target of this machine only",
+                hint: "make a job of each")
+        }
+        let source = job.source.directories[0].path
+        try self.init(
+            command, [source, endpoint.bytes], invocation, endpoint, source: source, settings.defaults, job,
+            nil)
+    }
+
+    private init(
+        _ command: any Command.Type, _ arguments: [[UInt8]], _ typed: Invocation, _ endpoint: Endpoint,
+        source: [UInt8]?, _ defaults: [SettingsLayer], _ job: Job?, _ saved: SavedPlan?
+    ) throws {
+        (self.command, self.arguments, self.typed, self.endpoint) = (command, arguments, typed, endpoint)
+        (self.source, self.defaults, self.job, self.saved) = (source, defaults, job, saved)
+        given = typed.options
         if let source, try SyncRun.endpoint(source, SyncRun.source) != nil {
             throw UsageError(
                 "source and target are both on other machines",
-                hint:
-                    "run it on one of these: ssh \(endpoint.destination) fsync-lite \(invocation.command.name) ..."
-            )
+                hint: "run it on one of these: ssh \(endpoint.destination) fsync-lite \(command.name) ...")
         }
-        let isHere = { (option: OptionDescription) in
-            option.isOfThisMachine && !SyncOptions.patterns.contains { $0.name == option.name }
-                && ![.logFile, .settingsFile, .ssh].contains { (own: OptionDescription) in
-                    own.name == option.name
-                }
-        }
-        if let option = invocation.command.description.options.first(where: {
-            isHere($0) && invocation.options.has($0)
+        let known = RemoteInvocation.handledHere.map(\.name)
+        if let option = typed.command.description.options.first(where: {
+            $0.isOfThisMachine && !known.contains($0.name) && typed.options.has($0)
         }) {
             throw UsageError(
                 "\(option.name) does not go with a target on another machine yet",
                 hint: "leave it out, or run it there: ssh \(endpoint.destination) fsync-lite ...")
         }
+        if let file = given.value(SyncRun.savedPlan), let saved {
+            options = try saved.options(from: file, beside: typed)
+                .over(defaults, OptionDescription.mirroring + OptionDescription.output)
+        } else {
+            options = given.over(defaults + (job.map { [$0.options] } ?? []), OptionDescription.settable)
+        }
     }
 
+    /// Options whose value is of this machine and that go with a target on another one.
+    private static let handledHere =
+        [
+            OptionDescription.ssh, .remoteCommand, .settingsFile, .logFile, PlanCommand.job, PlanCommand.out,
+            SyncRun.savedPlan,
+        ] + SyncOptions.patterns
+
     func run(_ console: inout Console) throws -> ExitCode {
-        let given = invocation.options
-        console.wantsDocument = given.has(.json)
-        let access = try RemoteAccess(given)
-        let hasSettings = invocation.command.description.options.contains {
-            $0.name == OptionDescription.settingsFile.name
+        let (code, document) = try run(&console, wantsReport: false)
+        if let file = given.value(PlanCommand.out), !document.isEmpty {
+            let plan = try SavedPlan(document, path: endpoint.bytes)
+            guard try plan.source == absoluteSource, (try? Endpoint(plan.target)) == endpoint else {
+                throw SyncError(.invalidDocument, path: endpoint.bytes, "the plan from there is another one")
+            }
+            try plan.write(to: LocalFile(bytes: file))
         }
-        let layers = hasSettings ? try SettingsSources(given).defaults : []
-        let options = given.over(layers, OptionDescription.settable)
+        return code
+    }
+
+    var document: PlanDocument {
+        PlanDocument(source: source ?? [], target: endpoint.bytes, job: job?.name)
+    }
+
+    /// Appends to the log file, if there is one, what happened on this machine.
+    func log(_ text: String) throws {
+        guard let path = options.value(.logFile) else { return }
+        let name = "\(Timestamp.now.localISO8601) \(job?.labelled(typed.command.name) ?? typed.command.name)"
+        try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
+    }
+
+    private var absoluteSource: [UInt8] {
+        get throws { try source.map { try LocalFile(bytes: $0).absolute() } ?? [] }
+    }
+
+    /// - Returns: the exit code, and the document that was wanted.
+    func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
+        console.wantsDocument = options.has(.json)
+        let access = try RemoteAccess(given)
         if let source {
-            try SyncOptions().complain(ofPatternsFrom: source)
+            if job == nil, saved == nil { try SyncOptions().complain(ofPatternsFrom: source) }
             // Its error is told before a connection is made.
             try MirrorSource.directory(source).check()
         }
-        let command = RemoteCommand(
-            invocation.command.name, invocation.command.description.arguments.flatMap(invocation.values),
-            options: try sent(given), typed: given.sent, defaults: try layers.flatMap { try $0.sent() },
-            host: HostProcess.name, output: .init(.output), errors: .init(.error))
+        var command = RemoteCommand(
+            command.name, arguments, options: try sent(),
+            typed: RemoteCommand.Typed(
+                typed.command.name, typed.command.description.arguments.flatMap(typed.values),
+                given.sent),
+            defaults: try defaults.flatMap { try $0.sent() }, host: HostProcess.name,
+            output: .init(.output), errors: .init(.error))
+        command.job = try job.map { ($0.name, try $0.options.sent()) }
+        command.source = try absoluteSource
+        command.wantsReport = wantsReport
+        command.document = try saved.map { plan in
+            var document: [UInt8] = []
+            try plan.write(to: &document)
+            return document
+        }
         HostProcess.ignoreBrokenPipes()
-        if !invocation.command.isReading { TerminationSignal.watch() }
-        let terminal = Terminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
+        if !self.command.isReading { TerminationSignal.watch() }
+        let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
         let result = Result {
             try RemoteRun(on: endpoint, access, terminal).run(
                 command, source: source.map { .directory($0) }, SyncOptions.filters(options),
@@ -76,61 +171,21 @@ struct RemoteInvocation {
         }
         if let failure = terminal.failure {
             Console.complain("\(failure)")
-            if exit == .done, invocation.command.isReading { return .failed }
+            if exit == .done, self.command.isReading { return (.failed, []) }
         }
-        return exit
+        return (exit, terminal.document)
     }
 
-    /// What the far end gets of the options: patterns as one list, and nothing that is of this machine.
-    private func sent(_ given: GivenOptions) throws -> [RemoteCommand.Option] {
-        let here = [OptionDescription.ssh, .remoteCommand, .settingsFile, .logFile] + SyncOptions.patterns
-        var others = given
-        for option in here { others.remove(option) }
-        if given.has(.logFile) { others.append(.logFile, RunLog.ofClient) }
-        for rule in try SyncOptions.filters(given).rules { others.append(SyncOptions.exclude, rule.text) }
-        return others.sent
-    }
-
-    /// The standard streams of this process, and the log.
-    private final class Terminal: RemoteRun.Terminal {
-        private struct State {
-            var output = FarText()
-            var errors = FarText()
-            var log = FarText()
-            var hasWritten = false
-            var failure: (any Error)?
+    /// What the far end gets of the options: patterns as one list, and of files only that there is one.
+    private func sent() throws -> [RemoteCommand.Option] {
+        var sent = given
+        for option in RemoteInvocation.handledHere { sent.remove(option) }
+        for option in [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan] where given.has(option)
+        {
+            sent.append(option, RunLog.ofClient)
         }
-
-        private let state = Mutex(State())
-        private let log: LocalFile?
-
-        init(log: LocalFile?) { self.log = log }
-
-        var signal: Int32? { TerminationSignal.signal }
-        /// To standard output.
-        var hasWritten: Bool { state.withLock(\.hasWritten) }
-        /// The first.
-        var failure: (any Error)? { state.withLock(\.failure) }
-
-        func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) {
-            state.withLock { state in
-                do {
-                    switch stream {
-                    case .output:
-                        state.hasWritten = true
-                        guard state.failure == nil else { return }
-                        try StandardStream.output.write(state.output.clean(bytes))
-                    case .errors: try StandardStream.error.write(state.errors.clean(bytes))
-                    case .log:
-                        let text = String(decoding: state.log.clean(bytes), as: UTF8.self)
-                        for line in text.split(separator: "\n") {
-                            if let log { try RunLog(log, line: String(line)).append() }
-                        }
-                    }
-                } catch {
-                    if state.failure == nil { state.failure = error }
-                }
-            }
-        }
+        for rule in try SyncOptions.filters(given).rules { sent.append(SyncOptions.exclude, rule.text) }
+        if command == PlanCommand.self { sent.remove(.dryRun) }
+        return sent.sent
     }
 }

@@ -14,6 +14,10 @@ struct ServiceLimits {
             throw SyncError(.refused, "\(name) writes, and the key for that machine is for reading only")
         }
         guard isAppendOnly else { return }
+        let plan = try sent.document.map { try SavedPlan($0, path: RunLog.ofClient) }
+        let planned = (plan?.options ?? []).map { word in
+            RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
+        }
         if invocation.command == SnapshotPruneCommand.self {
             throw SyncError(
                 .refused, "\(name) lets snapshots go, and the key for that machine is append-only")
@@ -25,7 +29,7 @@ struct ServiceLimits {
                 .refused, "\(rule.name) is a rule of retention, and the key for that machine is append-only")
         }
         let guards = SyncOptions.loosening + [RecoverCommand.trustState, RecoverCommand.breakLock]
-        if let loose = (options + sent.defaults).first(where: { option in
+        if let loose = (options + sent.defaults + planned).first(where: { option in
             option.values != nil && guards.contains { $0.name == option.name }
         }) {
             throw SyncError(

@@ -21,9 +21,8 @@ struct SyncRun {
     let saved: SavedPlan?
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
-    private let command: any Command.Type
     private let typed: Invocation
-    private let client: Client?
+    let client: Client?
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
@@ -33,26 +32,34 @@ struct SyncRun {
         source = .directory(restoration.target)
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
-        (command, saved, job, client) = (invocation.command, nil, nil, invocation.client)
+        (saved, job, client) = (nil, nil, invocation.client)
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
     init(_ invocation: Invocation) throws {
-        try self.init(invocation, SettingsSources(invocation), nil)
+        try self.init(invocation, SettingsSources(invocation), SyncRun.job(of: invocation))
     }
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, command, self.job, client) = (nil, invocation.command, job, invocation.client)
+        (restoration, self.job, client) = (nil, job, invocation.client)
         typed = try invocation.asTyped()
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
         if let file = given.value(SyncRun.savedPlan) {
-            let saved = try SavedPlan(reading: LocalFile(bytes: file))
+            let sent = invocation.client?.command.document
+            let saved =
+                try sent.map { try SavedPlan($0, path: file) } ?? SavedPlan(reading: LocalFile(bytes: file))
             given = try saved.options(from: file, beside: invocation)
-            source = try SyncRun.source(saved.source, given)
-            (target, self.saved) = (saved.target, saved)
+            if client != nil {
+                source = .directory(saved.source)
+                target = try invocation.argument(SyncRun.target)
+            } else {
+                source = try SyncRun.source(saved.source, given)
+                target = try SyncRun.target(saved.target)
+            }
+            self.saved = saved
         } else {
             if client != nil {
                 source = .directory(try invocation.argument(SyncRun.source))
@@ -81,6 +88,11 @@ struct SyncRun {
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
         self.options = options
+    }
+
+    /// The job that a client has carried out.
+    static func job(of invocation: Invocation) throws -> Job? {
+        try Job(invocation, target: invocation.argument(target))
     }
 
     private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {
@@ -125,7 +137,7 @@ struct SyncRun {
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
     var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
-    private var shownTarget: [UInt8] { client == nil ? target : typed.values(SyncRun.target).first ?? target }
+    private var shownTarget: [UInt8] { client == nil ? target : client?.command.target ?? target }
     var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
@@ -212,7 +224,7 @@ struct SyncRun {
     func log(_ outcome: String, _ problems: [String] = []) throws {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now.localISO8601) \(labelled(command.name))"
+        let head = "\(Timestamp.now.localISO8601) \(labelled(typed.command.name))"
         let lines = ["\(head) \(outcome)"] + problems.map { "\(head) problem: \($0)" }
         for line in lines {
             let log = RunLog(file, line: line)

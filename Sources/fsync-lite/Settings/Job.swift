@@ -56,7 +56,11 @@ struct Job {
         self.name = name
         self.source = try source()
         guard let value = values[Job.target] else { throw file.error(path, "\"\(Job.target)\" is missing.") }
-        target = try directory(value, [Job.target])
+        if case .text(let text) = value, (try? Endpoint(Array(text.utf8))) != nil {
+            target = Array(text.utf8)
+        } else {
+            target = try directory(value, [Job.target])
+        }
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,
@@ -75,6 +79,15 @@ struct Job {
         case nil, .text: break
         default: throw file.error(path + [Job.comment], "The value does not fit; give a text.")
         }
+    }
+
+    /// The job of a client, of which this machine has the target.
+    init?(_ invocation: Invocation, target: [UInt8]) throws {
+        guard let client = invocation.client, let sent = client.command.job else { return nil }
+        (name, self.target) = (sent.name, target)
+        source = .directory(client.command.source)
+        options = try SettingsLayer(sent.options, .job)
+        (hooks, disabled) = ([], nil)
     }
 
     /// Keys of a job that are no options.

@@ -71,7 +71,7 @@ struct SettingsSources {
     /// The layers of settings below the command line of a run, weakest first.
     func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
-        if let file = try Target(path: target).settings() {
+        if (try? Endpoint(target)) == nil, let file = try Target(path: target).settings() {
             layers.append(
                 try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }

@@ -381,4 +381,83 @@ struct PushTests {
             ["snapshot", "restore", there, "latest", "--to", "copy"] + far.options, in: scene.directory.path)
         #expect(to.code == 64 && to.errors.contains("--to does not go with"), "\(to.errors)")
     }
+
+    // MARK: Saved plans and jobs
+
+    @Test func aSavedPlanIsOfThisMachineAndCarriedOutThere() throws {
+        let scene = try scene(["a": "a", "b": ["c": "c"], "x.o": "o"])
+        let far = try #require(scene.far)
+        try scene.build(["list": "*.o\n"], at: "lists")
+        let saved = try scene.plan("--out", "plan.json", "--exclude-from", "lists/list")
+        #expect(saved.code == 0, "\(saved.errors)")
+        #expect(
+            saved.errors.contains("to carry it out: fsync-lite apply --plan plan.json"), "\(saved.errors)")
+        #expect(try scene.text("plan.json").contains("\"source\":\"\(scene.source)\""))
+        scene.far = nil
+        let shown = try scene.run("plan", "--show", "plan.json")
+        #expect(shown.output.contains("target     far:\(scene.target)"), "\(shown.output)\(shown.errors)")
+        func carryOut() throws -> CommandRun {
+            try scene.run(["apply", "--plan", "plan.json", "-v"] + far.options)
+        }
+        let done = try carryOut()
+        #expect(done.code == 0 && done.output.contains("+ b/c"), "\(done.errors)")
+        #expect(try scene.text("target/b/c") == "c" && !scene.exists("target/x.o"))
+        let again = try carryOut()
+        #expect(again.code == 5, "\(again.errors)")
+        scene.far = far
+        try scene.append("1", to: "source/a")
+        #expect(try scene.plan("--out", "plan.json", "--exclude", "*.o").code == 0)
+        try scene.append("2", to: "source/a")
+        scene.far = nil
+        let stale = try carryOut()
+        #expect(stale.code == 5 && stale.errors.contains("a: changed in the source"), "\(stale.errors)")
+        #expect(
+            stale.errors.contains("to look again: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
+            "\(stale.errors)")
+    }
+
+    /// The job's commands and its log are of this machine, and what the run says is labelled as here.
+    @Test func aJobPushesWithItsCommandsAndItsLog() throws {
+        let scene = try scene(["a": "a", "b.tmp": "b", "c.o": "c"])
+        let far = try #require(scene.far)
+        func settings(_ target: String) throws {
+            let hook = { (name: String) in #"["sh", "-c", "cat > \#(scene.path(name))"]"# }
+            let text = #"""
+                {"defaults": {"exclude": ["*.o"], "log_file": "\#(scene.path("log"))"},
+                 "jobs": {"nas": {"source": "\#(scene.source)", "target": "\#(target)", "exclude": ["*.tmp"],
+                   "keep_last": 9, "after": \#(hook("after")), "on_failure": \#(hook("failed"))}}}
+                """#
+            try scene.build(["settings.json": .file(text)], at: "etc")
+        }
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words + ["--settings", "etc/settings.json"] + far.options, in: scene.directory.path)
+        }
+        try settings("far:\(scene.target)")
+        let unasked = try run("run", "nas")
+        #expect(unasked.code == 4 && unasked.errors.contains("nas: refused:"), "\(unasked.errors)")
+        #expect(
+            unasked.errors.contains("fsync-lite run nas ") && unasked.errors.contains("--create-target"),
+            "\(unasked.errors)")
+        #expect(try scene.text("failed").contains(#""outcome":"refused""#))
+        let dry = try run("run", "nas", "--create-target", "--dry-run")
+        #expect(dry.code == 0 && dry.output.contains("+ a"), "\(dry.errors)")
+        #expect(!scene.exists("target"))
+        let done = try run("run", "nas", "--create-target")
+        #expect(
+            done.code == 0 && done.output == "nas: 1 created; 0 unchanged; 1 B copied\n", "\(done.errors)")
+        #expect(try scene.text("target/a") == "a")
+        #expect(!scene.exists("target/b.tmp") && !scene.exists("target/c.o"))
+        let report = try scene.text("after")
+        #expect(report.contains(#""outcome":"committed""#) && report.contains(#""job":"nas""#), "\(report)")
+        #expect(try scene.text("log").contains("nas: run committed: 1 created"))
+        #expect(try run("plan", "--job", "nas").output.contains("nothing to do"))
+        let list = try run("snapshot", "list", "far:\(scene.target)")
+        #expect(list.output.contains("keep_last 9"), "\(list.output)")
+        let lost = try CommandRun(
+            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"], in: scene.directory.path)
+        #expect(lost.code == 69 && lost.errors.contains("nas: "), "\(lost.errors)")
+        let status = try run("status", "--all")
+        #expect(status.errors.contains("it is on another machine: fsync-lite status"), "\(status.errors)")
+    }
 }

@@ -330,9 +330,11 @@ enum HostileStream {
         var terminal = RemoteCommand.Terminal(.output)
         terminal.columns = random.next() % 2 == 0 ? nil : 80
         var command = RemoteCommand(
-            "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(), typed: options(),
+            "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(),
+            typed: RemoteCommand.Typed("run", [[0x61]], options()),
             defaults: options(), host: "here", output: terminal, errors: terminal)
         if random.next() % 2 == 0 { command.job = ("nightly", options()) }
+        if random.next() % 2 == 0 { command.document = Array("{}".utf8) }
         return command
     }
 
