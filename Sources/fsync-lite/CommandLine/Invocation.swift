@@ -12,6 +12,8 @@ struct Invocation: Sendable {
     var options = GivenOptions()
     /// The machine that has this command carried out here; nil for none.
     var client: Client?
+    /// The saved plan that an option names, read once: it may come from a pipe.
+    var saved: SavedPlan?
     /// Nothing of a target's history may go.
     var keepsHistory = false
 

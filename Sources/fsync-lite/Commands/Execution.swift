@@ -1,3 +1,4 @@
+import FileStorage
 import FsyncLite
 
 /// Runs a command and tells of its error.
@@ -7,7 +8,7 @@ enum Execution {
         var console = Console()
         console.wantsDocument = wantsDocument
         do {
-            let invocation = try invocation()
+            let invocation = try invocation().reading()
             let code =
                 try RemoteInvocation(invocation)?.run(&console)
                 ?? invocation.command.run(invocation, &console)
@@ -25,5 +26,17 @@ enum Execution {
             }
             return code
         }
+    }
+}
+
+extension Invocation {
+    /// With the saved plan that it names.
+    fileprivate func reading() throws -> Invocation {
+        guard command == ApplyCommand.self, let file = options.value(SyncRun.savedPlan) else { return self }
+        var read = self
+        read.saved =
+            try client?.command.document.map { try SavedPlan($0, path: file) }
+            ?? SavedPlan(reading: LocalFile(bytes: file))
+        return read
     }
 }

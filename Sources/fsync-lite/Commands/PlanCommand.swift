@@ -48,6 +48,11 @@ enum PlanCommand: Command {
         let planned =
             try invocation.client == nil
             ? given.value(job).flatMap { try settings.job(named: $0) } : SyncRun.job(of: invocation)
+        if let planned,
+            let remote = try RemoteInvocation(planned, invocation, settings, as: PlanCommand.self)
+        {
+            return try remote.run(&console)
+        }
         if planned == nil, let option = OptionDescription.firstRun.first(where: given.has) {
             throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
         }

@@ -23,19 +23,9 @@ struct RemoteInvocation {
         guard invocation.client == nil, let argument = invocation.command.remoteTarget else { return nil }
         let given = invocation.options
         var arguments = invocation.command.description.arguments.flatMap(invocation.values)
-        var saved: SavedPlan?
-        if invocation.command == ApplyCommand.self, let file = given.value(SyncRun.savedPlan) {
-            let plan = try SavedPlan(reading: LocalFile(bytes: file))
-            guard let endpoint = try SyncRun.endpoint(plan.target, SyncRun.target) else { return nil }
-            (saved, arguments) = (plan, [plan.source, endpoint.bytes])
-        }
-        if invocation.command == PlanCommand.self, let name = given.value(PlanCommand.job) {
-            let settings = try SettingsSources(given)
-            guard let job = try settings.job(named: name),
-                let remote = try RemoteInvocation(job, invocation, settings, as: PlanCommand.self)
-            else { return nil }
-            self = remote
-            return
+        let saved = invocation.saved
+        if let saved, let endpoint = try SyncRun.endpoint(saved.target, SyncRun.target) {
+            arguments = [saved.source, endpoint.bytes]
         }
         let targets = saved.map { [$0.target] } ?? invocation.values(argument)
         guard let endpoint = try targets.compactMap({ try SyncRun.endpoint($0, argument) }).first else {
@@ -58,7 +48,8 @@ struct RemoteInvocation {
     init?(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, as command: any Command.Type
     ) throws {
-        guard let endpoint = try SyncRun.endpoint(job.target, SyncRun.target) else { return nil }
+        guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target, SyncRun.target)
+        else { return nil }
         guard job.source.directories.count == 1 else {
             throw UsageError(
                 "job \(escapedText(job.name.utf8)): several sources go to a target of this machine only",
@@ -76,7 +67,7 @@ struct RemoteInvocation {
     ) throws {
         (self.command, self.arguments, self.typed, self.endpoint) = (command, arguments, typed, endpoint)
         (self.source, self.defaults, self.job, self.saved) = (source, defaults, job, saved)
-        given = typed.options
+        given = try typed.options.withoutFiles()
         if let source, try SyncRun.endpoint(source, SyncRun.source) != nil {
             throw UsageError(
                 "source and target are both on other machines",
@@ -128,6 +119,14 @@ struct RemoteInvocation {
         try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
     }
 
+    private var certainty: RemoteRun.Certainty {
+        if command.isReading || given.has(.dryRun) { return .reads }
+        let committing: [any Command.Type] = [
+            ApplyCommand.self, UndoCommand.self, SnapshotRestoreCommand.self,
+        ]
+        return committing.contains { $0 == command } ? .asks : .writes
+    }
+
     private var absoluteSource: [UInt8] {
         get throws { try source.map { try LocalFile(bytes: $0).absolute() } ?? [] }
     }
@@ -162,7 +161,7 @@ struct RemoteInvocation {
         let result = Result {
             try RemoteRun(on: endpoint, access, terminal).run(
                 command, source: source.map { .directory($0) }, SyncOptions.filters(options),
-                inquiry: "fsync-lite status \(Shell.word(endpoint.bytes))")
+                certainty, inquiry: "fsync-lite status \(Shell.word(endpoint.bytes))")
         }
         if terminal.hasWritten { console.begin() }
         let code = try result.get()
@@ -179,13 +178,25 @@ struct RemoteInvocation {
     /// What the far end gets of the options: patterns as one list, and of files only that there is one.
     private func sent() throws -> [RemoteCommand.Option] {
         var sent = given
-        for option in RemoteInvocation.handledHere { sent.remove(option) }
+        for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
+            sent.remove(option)
+        }
         for option in [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan] where given.has(option)
         {
             sent.append(option, RunLog.ofClient)
         }
-        for rule in try SyncOptions.filters(given).rules { sent.append(SyncOptions.exclude, rule.text) }
         if command == PlanCommand.self { sent.remove(.dryRun) }
         return sent.sent
+    }
+}
+
+extension GivenOptions {
+    /// With all patterns as one list, in the place of the files that have them. A pipe is read once.
+    fileprivate func withoutFiles() throws -> GivenOptions {
+        let rules = try SyncOptions.filters(self).rules
+        var options = self
+        for option in SyncOptions.patterns { options.remove(option) }
+        for rule in rules { options.append(SyncOptions.exclude, rule.text) }
+        return options
     }
 }

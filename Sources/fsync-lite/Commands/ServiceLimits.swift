@@ -18,6 +18,10 @@ struct ServiceLimits {
         let planned = (plan?.options ?? []).map { word in
             RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
         }
+        if invocation.command == SnapshotCreateCommand.self {
+            // It may take the place of another label, which keeps a snapshot.
+            throw SyncError(.refused, "\(name) changes a label, and the key for that machine is append-only")
+        }
         if invocation.command == SnapshotPruneCommand.self {
             throw SyncError(
                 .refused, "\(name) lets snapshots go, and the key for that machine is append-only")

@@ -47,10 +47,7 @@ struct SyncRun {
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
-        if let file = given.value(SyncRun.savedPlan) {
-            let sent = invocation.client?.command.document
-            let saved =
-                try sent.map { try SavedPlan($0, path: file) } ?? SavedPlan(reading: LocalFile(bytes: file))
+        if let file = given.value(SyncRun.savedPlan), let saved = invocation.saved {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
                 source = .directory(saved.source)
@@ -92,7 +89,8 @@ struct SyncRun {
 
     /// The job that a client has carried out.
     static func job(of invocation: Invocation) throws -> Job? {
-        try Job(invocation, target: invocation.argument(target))
+        guard let client = invocation.client, let sent = client.command.job else { return nil }
+        return try Job(sent.name, client.command.source, target: invocation.argument(target), sent.options)
     }
 
     private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {

@@ -82,11 +82,9 @@ struct Job {
     }
 
     /// The job of a client, of which this machine has the target.
-    init?(_ invocation: Invocation, target: [UInt8]) throws {
-        guard let client = invocation.client, let sent = client.command.job else { return nil }
-        (name, self.target) = (sent.name, target)
-        source = .directory(client.command.source)
-        options = try SettingsLayer(sent.options, .job)
+    init(_ name: String, _ source: [UInt8], target: [UInt8], _ options: [RemoteCommand.Option]) throws {
+        (self.name, self.source, self.target) = (name, .directory(source), target)
+        self.options = try SettingsLayer(options, .job)
         (hooks, disabled) = ([], nil)
     }
 

@@ -248,6 +248,46 @@ struct PushTests {
         try scene.expectMirrored()
     }
 
+    /// A Ctrl-C goes to the other machine, also while a file is sent.
+    @Test(.needs(.tool("python3"))) func aSignalStopsTheRunThere() throws {
+        let scene = try scene(["a": "a", "b": "b"])
+        // The first request for content waits until the signal has come over.
+        scene.far = try FarMachine(
+            #"""
+            exec python3 -c '
+            import os, signal, struct, subprocess, sys, threading
+            far = subprocess.Popen(["sh", "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            cancelled = threading.Event()
+            def relay(source, goal, look):
+                data = b""
+                while True:
+                    piece = os.read(source, 65536)
+                    if not piece: break
+                    data += piece
+                    while len(data) >= 5:
+                        length = struct.unpack("<I", data[:4])[0]
+                        if len(data) < 5 + length: break
+                        frame, data = data[:5 + length], data[5 + length:]
+                        look(frame)
+                        os.write(goal, frame)
+                        if frame[4] == 14: cancelled.set()
+                os.close(goal)
+            def back(frame):
+                if frame[4] == 2 and frame[6] == 7 and not cancelled.is_set():
+                    os.kill(os.getppid(), signal.SIGINT)
+                    cancelled.wait()
+            threading.Thread(target=relay, args=(0, far.stdin.fileno(), lambda frame: None), daemon=True).start()
+            relay(far.stdout.fileno(), 1, back)
+            ' "$far"
+            """#, has: .target)
+        let run = try scene.apply()
+        #expect(run.code == 130, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("interrupted; the target is unchanged"), "\(run.errors)")
+        #expect(!scene.exists("target/a"))
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
+    }
+
     // MARK: Keys that may do less
 
     private func keyed(_ scene: MirrorScene, _ options: String) throws {
