@@ -13,7 +13,23 @@ extension Invocation {
                 "the far end does not carry out \(quoted(Array(sent.name.utf8)))",
                 hint: "install the same version at both ends")
         }
-        // Of files only those that the client has, and for which it gets or gives the content.
+        self.init(
+            program: program, command: command,
+            arguments: try CommandLineParser(program: program).bind(
+                sent.arguments, to: command.description, replaced: nil),
+            options: try Invocation.options(of: sent, for: command), client: client)
+        guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
+        else {
+            throw UsageError("the target is none of another machine", hint: "give host:path")
+        }
+        try limits.check(self, sent)
+        keepsHistory = limits.isAppendOnly
+        let path = try limits.served?.confine(to: endpoint.path, isWriting: !command.isReading)
+        arguments[target.name] = [path ?? endpoint.path]
+    }
+
+    /// The options of a command for which a client has its files: it gets or gives the content of those it may name.
+    static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
         let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
         let known = command.description.options.filter { option in
             option.name != OptionDescription.remoteCommand.name
@@ -28,21 +44,8 @@ extension Invocation {
             throw UsageError(
                 "a saved plan is missing, or not wanted", hint: "install the same version at both ends")
         }
-        self.init(
-            program: program, command: command,
-            arguments: try CommandLineParser(program: program).bind(
-                sent.arguments, to: command.description, replaced: nil),
-            options: try GivenOptions(
-                sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun)),
-            client: client)
-        guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
-        else {
-            throw UsageError("the target is none of another machine", hint: "give host:path")
-        }
-        try limits.check(self, sent)
-        keepsHistory = limits.isAppendOnly
-        let path = try limits.served?.confine(to: endpoint.path, isWriting: !command.isReading)
-        arguments[target.name] = [path ?? endpoint.path]
+        return try GivenOptions(
+            sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
     }
 
     /// The command line as its user typed it, with the target on another machine, for hints.

@@ -68,8 +68,12 @@ struct SettingsLayer {
         for option in sent {
             let description = OptionDescription.settable.first { $0.name == option.name }
             let count = option.values?.count ?? 0
+            // No file of this machine, to which the client may have no right.
+            let isOfClient =
+                option.name == OptionDescription.logFile.name && option.values == [RunLog.ofClient]
             let fits =
                 switch description {
+                case let known? where known.isOfThisMachine: isOfClient
                 case let known? where known.isRepeatable: option.values != nil
                 case let known? where known.takesValue: count == 1
                 case .some: count == 0
