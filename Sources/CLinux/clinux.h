@@ -37,9 +37,9 @@ static inline long file_project(int directory, const char *name, uint32_t *proje
 #endif
 
 /// Opens a path that must not lead outside of another directory; below zero with an error.
-static inline long open_beneath(int directory, const char *path, uint64_t flags) {
-    // RESOLVE_NO_MAGICLINKS and RESOLVE_BENEATH of linux/openat2.h.
-    struct { uint64_t flags, mode, resolve; } how = {flags, 0, 0x02 | 0x08};
+static inline long open_beneath(int directory, const char *path, uint64_t flags, int follows_symlinks) {
+    // RESOLVE_NO_MAGICLINKS, RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS of linux/openat2.h.
+    struct { uint64_t flags, mode, resolve; } how = {flags, 0, 0x02 | 0x08 | (follows_symlinks ? 0 : 0x04)};
     return syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 

@@ -113,7 +113,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
         return Location(
-            directory: try reporting { () throws(SystemError) in try .open(path: Array(parent), flags) },
+            directory: try reporting { () throws(SystemError) in try .open(given: Array(parent), flags) },
             name: name)
     }
 
@@ -122,7 +122,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SyncError(.usage, path: bytes, "is no path of a directory", errno: Errno.invalid.rawValue)
         }
-        return try reporting { () throws(SystemError) in try .open(path: bytes) }
+        return try reporting { () throws(SystemError) in try .open(given: bytes) }
     }
 
     /// - Parameter title: what the directory is to the user who named it, such as `the source`.

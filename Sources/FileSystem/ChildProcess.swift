@@ -18,11 +18,7 @@ public struct ChildProcess: Sendable {
     /// - Throws: `noSuchFile` if the command does not exist.
     public func run(input: [UInt8]) throws(Errno) -> Int32 {
         // A file instead of a pipe: a child that does not read its input cannot block us.
-        let file = FileDescriptor(
-            owning: try retrying { memfd_create("fsync-lite input", UInt32(MFD_CLOEXEC)) })
-        try input.withUnsafeBufferPointer { (bytes) throws(Errno) -> Void in
-            try file.write(UnsafeRawBufferPointer(bytes), at: 0)
-        }
+        let file = try FileDescriptor.inMemory(input)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 extension Directory {
     /// Opens a directory below this one by a path; no component of it, and no symlink, leads outside. The corresponding
@@ -11,11 +12,51 @@ extension Directory {
                 try withCString(terminated: path + [0]) { (pointer) throws(Errno) -> Int32 in
                     Int32(
                         try retrying {
-                            open_beneath(descriptor, pointer, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+                            open_beneath(
+                                descriptor, pointer, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 1)
                         })
                 }
             }
         }
         return Directory(path: whole, descriptor: FileDescriptor(owning: opened))
+    }
+
+    private static let isConfined = Atomic(false)
+
+    /// From now on every path that a user gives is relative to this directory; no component of it leads outside, and none
+    /// is a symlink. For the whole process, and for good. The corresponding C function is `fchdir`.
+    public func confine() throws(SystemError) {
+        try calling("fchdir", path) { () throws(Errno) in
+            try withRawDescriptor { (descriptor) throws(Errno) in _ = try retrying { fchdir(descriptor) } }
+        }
+        Directory.isConfined.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Opens a directory by a path that a user gave.
+    public static func open(
+        given path: [UInt8], _ flags: FileDescriptor.Flags = .read
+    ) throws(SystemError) -> Directory {
+        guard isConfined.load(ordering: .sequentiallyConsistent) else { return try open(path: path, flags) }
+        let opened = try calling("openat2", path) { () throws(Errno) -> Int32 in
+            try withCString(terminated: path + [0]) { (pointer) throws(Errno) -> Int32 in
+                let flags = UInt64(flags.rawValue | O_DIRECTORY | O_CLOEXEC)
+                return Int32(try retrying { open_beneath(AT_FDCWD, pointer, flags, 0) })
+            }
+        }
+        return Directory(path: path, descriptor: FileDescriptor(owning: opened))
+    }
+
+    /// Only this user gets in, or nothing in it is run with another user's rights or is a device.
+    public func keepsOthersOut() throws(SystemError) -> Bool {
+        let status = try status()
+        if status.owner == Account.effectiveUser, status.permissions & 0o077 == 0 { return true }
+        var raw = statvfs()
+        try calling("fstatvfs", path) { () throws(Errno) in
+            try withRawDescriptor { (descriptor) throws(Errno) in
+                _ = try retrying { fstatvfs(descriptor, &raw) }
+            }
+        }
+        let safe = UInt(ST_NOSUID | 0x0004)
+        return UInt(raw.f_flag) & safe == safe
     }
 }

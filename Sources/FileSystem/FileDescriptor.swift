@@ -42,6 +42,15 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
     }
 
+    /// A file in memory with this content, at its beginning.
+    public static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
+        let file = FileDescriptor(owning: try retrying { memfd_create("fsync-lite", UInt32(MFD_CLOEXEC)) })
+        try content.withUnsafeBufferPointer { (bytes) throws(Errno) -> Void in
+            try file.write(UnsafeRawBufferPointer(bytes), at: 0)
+        }
+        return file
+    }
+
     public func status() throws(Errno) -> FileStatus {
         try FileStatus.of(rawValue, "", AT_EMPTY_PATH)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Properties of this process.
 public enum HostProcess {
@@ -34,6 +35,13 @@ public enum HostProcess {
     /// The machine's memory in bytes.
     public static var memory: Int {
         max(sysconf(Int32(_SC_PHYS_PAGES)), 1) * max(sysconf(Int32(_SC_PAGESIZE)), 4096)
+    }
+
+    /// The machine's name; empty if it has none.
+    public static var name: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, 255) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     public static var id: Int32 { getpid() }
@@ -79,24 +87,48 @@ public enum HostProcess {
     public static func exit(_ code: Int32) -> Never {
         Glibc.exit(code)
     }
+
+    /// Sends a signal to this process.
+    public static func interrupt(_ signal: Int32) { kill(getpid(), signal) }
+
+    /// A terminal that goes away does not end this process.
+    public static func ignoreHangUps() { signal(SIGHUP, SIG_IGN) }
+}
+
+/// What is written to the standard streams goes there instead: to another machine.
+public protocol StandardStreamRelay: Sendable {
+    func write(_ bytes: [UInt8], to stream: StandardStream)
+    func isTerminal(_ stream: StandardStream) -> Bool
+    func understandsEscapes(_ stream: StandardStream) -> Bool
+    func columns(_ stream: StandardStream) -> Int?
 }
 
 /// Standard output or standard error.
-public struct StandardStream: Sendable {
+public struct StandardStream: Equatable, Sendable {
     private let descriptor: Int32
+
+    private static let shared = Mutex<(any StandardStreamRelay)?>(nil)
+
+    /// nil for the streams of this process.
+    public static var relay: (any StandardStreamRelay)? {
+        get { shared.withLock(\.self) }
+        set { shared.withLock { $0 = newValue } }
+    }
 
     public static let output = StandardStream(descriptor: STDOUT_FILENO)
     public static let error = StandardStream(descriptor: STDERR_FILENO)
 
-    public var isTerminal: Bool { isatty(descriptor) == 1 }
+    public var isTerminal: Bool { StandardStream.relay?.isTerminal(self) ?? (isatty(descriptor) == 1) }
 
     /// Whether it is a terminal that understands escape sequences.
     public var understandsEscapes: Bool {
-        isTerminal && HostProcess.environment("TERM").map { !$0.isEmpty && $0 != "dumb" } ?? false
+        if let relay = StandardStream.relay { return relay.understandsEscapes(self) }
+        return isTerminal && HostProcess.environment("TERM").map { !$0.isEmpty && $0 != "dumb" } ?? false
     }
 
     /// The present width of the terminal; nil if it does not report one.
     public var columns: Int? {
+        if let relay = StandardStream.relay { return relay.columns(self) }
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
@@ -104,6 +136,7 @@ public struct StandardStream: Sendable {
 
     /// Writes all bytes. A full disk behind standard output is an error.
     public func write(_ bytes: [UInt8]) throws(SystemError) {
+        if let relay = StandardStream.relay { return relay.write(bytes, to: self) }
         var written = 0
         while written < bytes.count {
             let name = descriptor == STDOUT_FILENO ? "standard output" : "standard error"

@@ -9,6 +9,7 @@ public enum TerminationSignal {
     private static let received = Atomic<Int32>(0)
 
     public static let terminate = SIGTERM
+    public static let all = [SIGINT, SIGTERM]
 
     public static func watch() {
         // Initializes the static now: its first use takes a lock, which a handler must not.
@@ -22,7 +23,7 @@ public enum TerminationSignal {
         // The parent process may have blocked them, and the mask is inherited.
         var wanted = sigset_t()
         sigemptyset(&wanted)
-        for number in [SIGINT, SIGTERM] {
+        for number in all {
             sigaction(number, &action, nil)
             sigaddset(&wanted, number)
         }

@@ -48,6 +48,12 @@ public struct Synchronizer: Sendable {
         self.monitor = monitor
     }
 
+    /// Mirrors the source of a client, which is another machine.
+    package init(_ client: Client, target: [UInt8], options: SyncOptions, monitor: any Monitor) {
+        source = .remote(RemoteSource(client))
+        (self.target, self.options, self.monitor) = (target, options, monitor)
+    }
+
     var isMirror: Bool { if case .snapshot = source { false } else { true } }
 
     /// Restores an earlier tree, by the same stages.

@@ -66,6 +66,24 @@ public struct Filters: Hashable, Sendable {
         return true
     }
 
+    /// Whether other filters leave out whatever these leave out: they have these patterns in this order, and between them
+    /// only patterns that exclude more.
+    func admit(_ other: Filters) -> Bool {
+        let (own, all) = (rules.map(\.text), other.rules.map(\.text))
+        let more = all.count - own.count
+        guard more >= 0, ignoreFileName == nil || ignoreFileName == other.ignoreFileName,
+            other.excludesCaches || !excludesCaches, other.staysOnFileSystem || !staysOnFileSystem,
+            sizes.minimum.map({ $0 <= other.sizes.minimum ?? -1 }) ?? true,
+            sizes.maximum.map({ $0 >= other.sizes.maximum ?? .max }) ?? true
+        else { return false }
+        let first = zip(own, all).prefix { $0 == $1 }.count
+        let last = zip(own.reversed(), all.reversed()).prefix { $0 == $1 }.count
+        guard first + last >= own.count else { return false }
+        return (own.count - last...first).contains { start in
+            !other.rules[start..<start + more].contains(where: \.isInclude)
+        }
+    }
+
     /// The filters without their origins: equal for filters with the same patterns in the same order and the same
     /// limits, which decide alike.
     public var summary: FilterSummary {

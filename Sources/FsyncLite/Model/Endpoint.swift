@@ -118,7 +118,7 @@ public struct RemoteAccess: Hashable, Sendable {
     }
 
     /// The command line that connects to a host.
-    func words(to endpoint: Endpoint) -> [[UInt8]] {
+    func words(to endpoint: Endpoint, isReadOnly: Bool) -> [[UInt8]] {
         let port = endpoint.port.map { ["-p", "\($0)"] } ?? []
         // A shell reads it: what is not plain stands in quotes.
         let isPlain = command.utf8.allSatisfy { byte in
@@ -131,7 +131,8 @@ public struct RemoteAccess: Hashable, Sendable {
             : "'" + command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
                 + "'"
         let options =
-            ["-T", "-a", "-x"] + port + ["--", endpoint.destination, "\(program) serve --read-only"]
+            ["-T", "-a", "-x"] + port
+            + ["--", endpoint.destination, "\(program) serve\(isReadOnly ? " --read-only" : "")"]
         return (ssh + options).map { Array($0.utf8) }
     }
 }

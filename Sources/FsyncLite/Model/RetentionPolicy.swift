@@ -38,6 +38,13 @@ public struct RetentionPolicy: Hashable, Sendable {
         return rules == RetentionPolicy()
     }
 
+    /// Keeps all snapshots.
+    static let everything = {
+        var policy = RetentionPolicy()
+        policy.keepLast = .max
+        return policy
+    }()
+
     /// The default.
     static let builtIn = {
         var policy = RetentionPolicy()

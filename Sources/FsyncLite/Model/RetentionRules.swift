@@ -8,6 +8,8 @@ public struct RetentionOptions: Hashable, Sendable {
     public var settings: RetentionPolicy?
     /// In the `defaults` of the user's settings.
     public var defaults: RetentionPolicy?
+    /// Nothing of the history goes, whatever the rules are.
+    public var keepsAll = false
 
     public init() {}
 
@@ -20,6 +22,7 @@ public struct RetentionOptions: Hashable, Sendable {
     ///   - kept: the rules stored with the target before this run.
     ///   - target: the rules in the target's settings.
     func rules(kept: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
+        guard !keepsAll else { return RetentionRules(.everything, .appendOnly) }
         let locations: [(RetentionPolicy?, RetentionRules.Origin)] = [
             (given, .given), (target, .settings), (self.settings, .settings),
             (self.kept(over: kept), .kept), (defaults, .defaults),
@@ -39,6 +42,7 @@ public struct RetentionRules: Hashable, Sendable {
         case kept = "kept with the target"
         case defaults = "in your defaults"
         case builtIn = "built in"
+        case appendOnly = "append-only"
     }
 
     public private(set) var policy: RetentionPolicy

@@ -4,6 +4,8 @@ import FileSystem
 /// A line per run in a log file.
 public struct RunLog: FileWritable, Sendable {
     public static let fileName = "fsync-lite.log"
+    /// In place of a path: the client that has the command carried out here has the log.
+    package static let ofClient = Array("-".utf8)
 
     /// The log file.
     public let file: LocalFile

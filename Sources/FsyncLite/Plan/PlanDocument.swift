@@ -8,7 +8,9 @@ package struct PlanDocument {
     /// The name of the job that is planned or run; nil without one.
     private let job: String?
 
-    package init(source: [UInt8], target: [UInt8]) { self.init(.directory(source), target: target) }
+    package init(source: [UInt8], target: [UInt8], job: String? = nil) {
+        self.init(.directory(source), target: target, job: job)
+    }
 
     package init(_ source: MirrorSource, target: [UInt8], job: String? = nil) {
         self.source = source

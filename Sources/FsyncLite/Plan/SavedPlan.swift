@@ -5,9 +5,9 @@ import FileSystem
 ///
 /// It is bound to the target's manifest, to both roots, and to the state of every object in its actions.
 public struct SavedPlan: Hashable, Sendable {
-    /// The source's absolute path.
+    /// The source's absolute path, or `host:path`.
     public internal(set) var source: [UInt8]
-    /// The target's absolute path.
+    /// The target's absolute path, or `host:path`.
     public internal(set) var target: [UInt8]
     /// When it was saved.
     public internal(set) var saved: Timestamp
@@ -71,10 +71,11 @@ public struct SavedPlan: Hashable, Sendable {
         guard let basis = plan.basis, plan.refusals.isEmpty else {
             throw SyncError(.refused, "a plan that is refused is not saved")
         }
-        let isRemote = try? Endpoint(source) != nil
+        func absolute(_ path: [UInt8]) throws(SyncError) -> [UInt8] {
+            SavedPlan.isRemote(path) ? path : try LocalFile(bytes: path).absolute()
+        }
         self.init(
-            source: isRemote == true ? source : try LocalFile(bytes: source).absolute(),
-            target: try LocalFile(bytes: target).absolute(),
+            source: try absolute(source), target: try absolute(target),
             saved: .now, options: options, basis: basis, steps: SavedPlan.steps(of: plan),
             unchanged: plan.summary.unchanged, givingWay: plan.givingWay)
     }

@@ -36,8 +36,15 @@ extension SavedPlan {
     ///
     /// - Throws: `SyncError` with code `invalidDocument`, file and line for invalid content; `inputMissing` if there
     ///   is no file.
-    public init(reading file: LocalFile) throws {
-        var reader = try DocumentReader(file.openInput(), path: file.bytes, format: SavedPlan.format)
+    public init(reading file: LocalFile) throws { try self.init(file.openInput(), path: file.bytes) }
+
+    /// - Parameter path: for messages.
+    package init(_ document: [UInt8], path: [UInt8]) throws {
+        try self.init(FileDescriptor.inMemory(document), path: path)
+    }
+
+    private init(_ input: consuming FileDescriptor, path: [UInt8]) throws {
+        var reader = try DocumentReader(input, path: path, format: SavedPlan.format)
         self.init(
             source: [], target: [], saved: .unknown, options: [],
             basis: Plan.Basis(manifest: nil, source: .unknown, target: nil), steps: [], unchanged: 0)
@@ -70,7 +77,7 @@ extension SavedPlan {
             isFromTop($0.source) || isRemote($0.source)
         },
         Field("target", base64: "target_base64", .bytes, \.target).requiring(notFromTop) {
-            isFromTop($0.target)
+            isFromTop($0.target) || isRemote($0.target)
         },
         Field("manifest", .text, \.basis.manifest),
         Field("source_root", .identity, \.basis.source), Field("target_root", .identity, \.basis.target),
@@ -84,7 +91,7 @@ extension SavedPlan {
     ]
 
     private static let notFromTop: StaticString = "source and target are paths from the top"
-    private static func isRemote(_ path: [UInt8]) -> Bool {
+    static func isRemote(_ path: [UInt8]) -> Bool {
         if case .success(.some) = Result(catching: { try Endpoint(path) }) { true } else { false }
     }
     private static func isFromTop(_ path: [UInt8]) -> Bool {

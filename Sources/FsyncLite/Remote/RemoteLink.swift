@@ -2,32 +2,30 @@ import FileStorage
 import FileSystem
 import Synchronization
 
-/// The connection to another machine: a process that carries bytes, a thread that reads from it and one that writes.
+/// The end of a connection that asks: the other end has the source.
 ///
-/// The reading thread never writes and never waits for anything else: it holds what the far end was granted.
+/// A thread reads and one writes. The reading thread never writes and never waits for anything else: it holds what the
+/// other end was granted.
 final class RemoteLink: Sendable {
     let endpoint: Endpoint
     private let shared: Shared
 
-    init(to endpoint: Endpoint, _ access: RemoteAccess) throws {
+    /// Connects to another machine.
+    convenience init(to endpoint: Endpoint, _ access: RemoteAccess) throws {
+        let process = try FarProcess(to: endpoint, access, isReadOnly: true)
+        try self.init(endpoint, process, greeted: nil)
+    }
+
+    /// - Parameters:
+    ///   - endpoint: the other end.
+    ///   - parser: what has come after its greeting; nil if neither end has greeted.
+    init(_ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?) throws {
         self.endpoint = endpoint
-        let process: ConnectedProcess
-        do throws(Errno) {
-            process = try ConnectedProcess(access.words(to: endpoint))
-        } catch {
-            let command = access.ssh.first ?? "ssh"
-            throw SyncError(
-                .unreachable, path: endpoint.bytes,
-                error == .noSuchFile
-                    ? "there is no \(command) here: install it (openssh-client), or name another command with --ssh"
-                    : "\(command) could not be started: \(error)")
-        }
-        shared = Shared(endpoint, process)
+        shared = Shared(endpoint, connection, isGreeted: parser != nil)
         let shared = shared
         do {
             try WorkerThread().start { shared.write() }
-            try WorkerThread().start { shared.readErrors() }
-            try WorkerThread().start { shared.read() }
+            try WorkerThread().start { shared.read(after: parser) }
         } catch {
             shared.close()
             throw error
@@ -35,6 +33,17 @@ final class RemoteLink: Sendable {
     }
 
     deinit { shared.close() }
+
+    /// Sends a frame that is no question. Waits while much is waiting to be sent; does nothing once the line is lost.
+    func tell(_ frame: consuming FrameWriter) { shared.tell(frame.frame()) }
+
+    /// Waits until everything was sent, or the line is lost.
+    func finish() { shared.finish() }
+
+    /// Waits for the word to go on.
+    ///
+    /// - Returns: false if the line is lost.
+    func awaitGo() -> Bool { shared.awaitGo() }
 
     /// Waits until the far end has said who it is.
     func greet(_ monitor: any Monitor) throws {
@@ -68,37 +77,62 @@ final class RemoteLink: Sendable {
             var order: AnswerOrder
             var answers: [Answer] = []
             var outgoing: [[UInt8]] = []
+            /// Bytes that were not written yet.
+            var unwritten = 0
             /// Bytes that were taken and not granted again, and that the far end may still send.
             var taken = 0
             var granted = WireFormat.window
             var isGreeted = false
             var isClosed = false
             var failure: SyncError?
-            /// The last lines that the process wrote to its standard error.
-            var complaints: [UInt8] = []
         }
 
         let state: Mutex<State>
         let greeted = Semaphore()
         private let endpoint: Endpoint
-        private let process: ConnectedProcess
+        private let connection: any Connection
         private let outgoing = Semaphore()
-        private let errorsEnded = Semaphore()
+        private let written = Semaphore()
+        private let isGo = Semaphore()
+        /// The other end is the client: it may cancel, and it says when the commit may begin.
+        private let isClient: Bool
 
-        init(_ endpoint: Endpoint, _ process: ConnectedProcess) {
-            (self.endpoint, self.process) = (endpoint, process)
+        init(_ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool) {
+            (self.endpoint, self.connection, isClient) = (endpoint, connection, isGreeted)
             state = Mutex(State(order: AnswerOrder(endpoint)))
-            var hello = FrameWriter(.hello)
-            hello.raw(WireFormat.magic)
-            hello.number(WireFormat.versions.lowerBound)
-            hello.number(WireFormat.versions.upperBound)
-            send(hello.frame())
+            if isGreeted {
+                state.withLock { $0.isGreeted = true }
+                greeted.signal()
+            } else {
+                send(Greeting.frame())
+            }
         }
 
         private func send(_ frame: [UInt8]) {
-            state.withLock { $0.outgoing.append(frame) }
+            state.withLock { state in
+                state.outgoing.append(frame)
+                state.unwritten += frame.count
+            }
             outgoing.signal()
         }
+
+        func tell(_ frame: [UInt8]) {
+            while !isLost, state.withLock(\.unwritten) > WireFormat.longestFrame {
+                _ = written.wait(atMost: .milliseconds(100))
+            }
+            if !isLost { send(frame) }
+        }
+
+        func finish() {
+            while !isLost, state.withLock(\.unwritten) > 0 { _ = written.wait(atMost: .milliseconds(100)) }
+        }
+
+        func awaitGo() -> Bool {
+            while !isGo.wait(atMost: .milliseconds(100)) { if isLost { return false } }
+            return true
+        }
+
+        private var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
 
         func ask(_ kind: WireFormat.RequestKind, _ write: (inout FrameWriter) -> Void) throws -> Answer {
             var body = FrameWriter(.request)
@@ -111,7 +145,9 @@ final class RemoteLink: Sendable {
                 frame.number(id)
                 frame.byte(kind.rawValue)
                 frame.raw(content.bytes[WireFormat.headSize...])
-                state.outgoing.append(frame.frame())
+                let bytes = frame.frame()
+                state.outgoing.append(bytes)
+                state.unwritten += bytes.count
                 let answer = Answer(self)
                 state.answers.append(answer)
                 return answer
@@ -129,7 +165,9 @@ final class RemoteLink: Sendable {
                 frame.number(UInt(state.taken))
                 state.granted += state.taken
                 state.taken = 0
-                state.outgoing.append(frame.frame())
+                let bytes = frame.frame()
+                state.outgoing.append(bytes)
+                state.unwritten += bytes.count
                 return true
             }
             if isDue { outgoing.signal() }
@@ -146,44 +184,35 @@ final class RemoteLink: Sendable {
                 }
                 if isClosed { break }
                 do {
-                    if !isDue { try process.write(FrameWriter(.ping).frame()) }
-                    for frame in frames { try process.write(frame) }
+                    if !isDue { try connection.write(FrameWriter(.ping).frame()) }
+                    for frame in frames {
+                        try connection.write(frame)
+                        state.withLock { $0.unwritten -= frame.count }
+                    }
+                    written.signal()
                 } catch {
                     // The reading thread finds out why.
+                    if isClient { fail("the connection was lost") }
                     break
                 }
             }
-            process.closeInput()
         }
 
-        func readErrors() {
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
-            defer {
-                buffer.deallocate()
-                errorsEnded.signal()
-            }
-            while !state.withLock(\.isClosed) {
-                guard let isThere = try? process.errors.waitForInput(milliseconds: 500) else { return }
-                guard isThere else { continue }
-                guard let count = try? process.errors.read(into: buffer), count > 0 else { return }
-                state.withLock { state in
-                    state.complaints.append(contentsOf: buffer[..<count])
-                    let surplus = state.complaints.count - WireFormat.longestText
-                    if surplus > 0 { state.complaints.removeFirst(surplus) }
-                }
-            }
-        }
-
-        func read() {
-            var parser = FrameParser()
+        func read(after first: FrameParser?) {
+            var parser = first ?? FrameParser()
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer { buffer.deallocate() }
             var heard = ContinuousClock.now
             // Before the greeting, somebody may be typing a password.
             let mayBeAsked = HostProcess.hasTerminal
+            var isFirst = first != nil
             while !state.withLock(\.isClosed) {
                 do {
-                    guard try process.output.waitForInput(milliseconds: 500) else {
+                    if isFirst {
+                        isFirst = false
+                        try takeFrames(&parser)
+                    }
+                    guard try connection.waitForInput(milliseconds: 500) else {
                         if !mayBeAsked || state.withLock(\.isGreeted),
                             ContinuousClock.now - heard > .seconds(WireFormat.patience)
                         {
@@ -193,7 +222,7 @@ final class RemoteLink: Sendable {
                         continue
                     }
                     heard = .now
-                    let count = try process.output.read(into: buffer)
+                    let count = try connection.read(into: buffer)
                     guard count > 0 else {
                         failAtEnd(parser.pending)
                         return
@@ -214,24 +243,32 @@ final class RemoteLink: Sendable {
         }
 
         private func takeFrames(_ parser: inout FrameParser) throws {
-            guard state.withLock(\.isGreeted) else {
-                // Text that is no greeting must not be taken for a length.
-                let start = parser.pending.dropFirst(4).prefix(1)
-                guard start.first.map({ $0 == WireFormat.FrameType.hello.rawValue }) ?? true,
-                    parser.pending.count < 4 || parser.pending[parser.pending.startIndex + 2] == 0
-                else {
-                    failAtEnd(parser.pending)
-                    return
+            if !state.withLock(\.isGreeted) {
+                switch try Greeting.take(&parser) {
+                case .nothing: return
+                case .text: return failAtEnd(parser.pending)
+                case .others(let reason): return fail(reason)
+                case .greeted: break
                 }
-                guard let frame = try parser.next() else { return }
-                try takeHello(frame)
-                try takeFrames(&parser)
-                return
+                state.withLock { $0.isGreeted = true }
+                greeted.signal()
             }
             while let frame = try parser.next() {
                 switch frame.type {
                 case .ping: guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
-                case .hello, .request, .credit: throw WireError("a frame that only the other end sends")
+                case .cancel where isClient:
+                    var reader = FrameReader(frame.payload)
+                    let signal = try reader.byte()
+                    try reader.end()
+                    guard TerminationSignal.all.contains(Int32(signal)) else {
+                        throw WireError("an unknown signal")
+                    }
+                    HostProcess.interrupt(Int32(signal))
+                case .go where isClient:
+                    guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+                    isGo.signal()
+                case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
+                    throw WireError("a frame that only the other end sends")
                 case .answer, .entries, .file, .data, .failure:
                     let cost = frame.payload.count
                     let (answer, part) = try state.withLock { state in
@@ -247,25 +284,6 @@ final class RemoteLink: Sendable {
                     answer.add(part, cost)
                 }
             }
-        }
-
-        private func takeHello(_ frame: Frame) throws {
-            var reader = FrameReader(frame.payload)
-            guard frame.type == .hello, frame.payload.starts(with: WireFormat.magic) else {
-                throw WireError("this is no greeting of fsync-lite")
-            }
-            for _ in WireFormat.magic { _ = try reader.byte() }
-            let (lowest, highest) = (try reader.number(), try reader.number())
-            // Later versions may say more.
-            guard lowest <= WireFormat.versions.upperBound, highest >= WireFormat.versions.lowerBound else {
-                let own = WireFormat.versions
-                fail(
-                    "its fsync-lite speaks versions \(lowest) to \(highest) of the protocol, and this one "
-                        + "\(own.lowerBound) to \(own.upperBound): install the same version at both ends")
-                return
-            }
-            state.withLock { $0.isGreeted = true }
-            greeted.signal()
         }
 
         // MARK: Failures
@@ -297,38 +315,15 @@ final class RemoteLink: Sendable {
 
         /// The stream has ended, or is none.
         private func failAtEnd(_ unread: ArraySlice<UInt8>) {
-            let activity = activity
-            let code = unread.isEmpty ? process.wait(atMost: .seconds(2)) : nil
-            _ = errorsEnded.wait(atMost: .milliseconds(code == nil ? 0 : 500))
-            let (isGreeted, complaints) = state.withLock { ($0.isGreeted, $0.complaints) }
-            let lines = complaints.split(separator: UInt8(ascii: "\n")).suffix(3)
-            let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(
-                separator: "; ")
-            let reason = text.isEmpty ? "" : ": \(text)"
-            if isGreeted {
-                fail("the connection was lost\(activity)\(reason)")
-            } else if !unread.isEmpty {
-                let text = unread.prefix(200).prefix { $0 >= UInt8(ascii: " ") }
-                fail(
-                    "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
-                        + "files must print nothing where there is no terminal")
-            } else if code == 127 {
-                fail(
-                    "there is no fsync-lite there, or its shell does not find it: install it there, or say where it is "
-                        + "with --remote-command\(reason)")
-            } else if code == 64 {
-                fail("its fsync-lite is another version, which cannot serve\(reason)")
-            } else if code == 255 {
-                fail("ssh could not connect\(reason)")
-            } else {
-                fail("it ended without an answer, with exit code \(code ?? 0)\(reason)")
-            }
+            fail(
+                connection.reasonOfEnd(
+                    unread: unread, isGreeted: state.withLock(\.isGreeted), activity))
         }
 
         func close() {
             state.withLock { $0.isClosed = true }
             outgoing.signal()
-            process.end()
+            connection.close()
         }
     }
 

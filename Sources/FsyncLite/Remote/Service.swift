@@ -1,35 +1,63 @@
 import FileStorage
 import FileSystem
 
-/// Serves a directory of this machine, for reading only, to another one: the far end of a `RemoteTree`.
+/// Gives a directory of this machine to another one, which writes nothing here: the other end of a `RemoteTree`.
 public final class Service {
+    /// What may be asked for.
+    enum Access {
+        /// Any directory, beneath this one if there is one.
+        case any(beneath: ServedDirectory?)
+        /// A source, as far as the filters leave it in.
+        case only(MirrorSource, Filters)
+        case nothing
+    }
+
     private let link: ServiceLink
-    /// Sources lie beneath it; nil for anywhere.
-    private let restriction: Directory?
+    private let access: Access
     private var session: Session?
 
-    /// - Parameter restriction: serve only what lies beneath this directory.
-    public init(
-        input: consuming FileDescriptor, output: consuming FileDescriptor, beneath restriction: [UInt8]?,
+    /// What a client wants that has connected to this machine.
+    public enum Order {
+        case source(Service)
+        case command(Client)
+    }
+
+    /// Greets a client, over the standard streams of this process.
+    ///
+    /// - Parameters:
+    ///   - restriction: serve only what lies beneath this directory.
+    ///   - onSilence: called where the client of a source has said nothing for too long.
+    package static func greet(
+        input: consuming FileDescriptor, output: consuming FileDescriptor,
+        beneath restriction: ServedDirectory?,
         onSilence: @escaping @Sendable () -> Void
-    ) throws {
-        self.restriction = try restriction.map { path in
-            try LocalFile(bytes: LocalFile(bytes: path).absolute()).directory("the directory to serve")
-        }
+    ) throws -> Order {
         do {
-            link = try ServiceLink(input: input, output: output, onSilence: onSilence)
-        } catch is ServiceLink.Ended {
-            throw SyncError(.unreachable, "the other end is gone")
+            let welcome = try Welcome(StandardConnection(input: input, output: output))
+            if welcome.first.type == .run { return .command(try Client(welcome)) }
+            return .source(
+                Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))
+        } catch let end as ServiceLink.Ended {
+            throw SyncError(.unreachable, end.reason ?? "the other end is gone")
+        } catch let error as WireError {
+            throw SyncError(.unreachable, error.reason)
         }
     }
 
-    /// Answers until the client ends the connection.
+    init(_ link: ServiceLink, _ access: Access) {
+        (self.link, self.access) = (link, access)
+    }
+
+    /// Answers until the other end ends the connection.
     ///
-    /// - Returns: why it ended otherwise; nil if the client ended it.
-    public func run() throws -> String? {
+    /// - Returns: why it ended otherwise; nil if the other end ended it.
+    public func run() throws -> String? { try run {} }
+
+    /// - Parameter onPause: called now and then.
+    func run(_ onPause: () throws -> Void) throws -> String? {
         do {
             while true {
-                let requests = try link.requests()
+                let requests = try link.requests(onPause)
                 session?.announce(requests)
                 for request in requests { try answer(request) }
             }
@@ -42,7 +70,7 @@ public final class Service {
         do {
             if request.kind == .open {
                 session = nil
-                let session = try Session(request, link, beneath: restriction)
+                let session = try Session(request, link, access)
                 self.session = session
                 try session.describe(request.id)
             } else if let session {
@@ -84,7 +112,7 @@ public final class Service {
         private let digests: any DigestSource
         private let copier: ContentCopier
 
-        init(_ request: ServiceLink.Request, _ link: ServiceLink, beneath restriction: Directory?) throws {
+        init(_ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access) throws {
             var reader = request.payload
             let path = try reader.bytes(upTo: WireFormat.longestPath)
             let attributes = MirroredAttributes(rawValue: try reader.byte())
@@ -102,7 +130,16 @@ public final class Service {
             self.link = link
             monitor = LinkMonitor(link: link)
             let scanned = try ManifestHeader.Scan.now()
-            let directory = try Session.open(path, beneath: restriction)
+            let directory: Directory
+            switch access {
+            case .any(let served): directory = try served?.open(path) ?? Session.open(path)
+            case .only(let source, let own):
+                guard own.admit(filters) else {
+                    throw SyncError(.refused, "the target's settings take in what is left out here")
+                }
+                directory = try Session.open(source.directories[0].path)
+            case .nothing: throw SyncError(.refused, "there is no source")
+            }
             self.path = directory.path
             tree = try LocalTree(.directory(directory.path), scanned: scanned, directory)
             self.options = options
@@ -120,31 +157,8 @@ public final class Service {
                 privileged: try reader.flag() && Account.isRoot)
         }
 
-        private static func open(_ path: [UInt8], beneath restriction: Directory?) throws -> Directory {
-            guard let restriction else {
-                return try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
-            }
-            // A path may be given as it is there, or as it is beneath the directory.
-            var inner = path[...]
-            if path.starts(with: restriction.path) {
-                inner = path[restriction.path.count...]
-                guard inner.isEmpty || inner.first == UInt8(ascii: "/") else {
-                    throw SyncError(.refused, path: path, "it is outside of what is served")
-                }
-            } else if path.first == UInt8(ascii: "/") {
-                throw SyncError(.refused, path: path, "it is outside of what is served")
-            }
-            let relative = Array(inner.drop { $0 == UInt8(ascii: "/") })
-            do throws(SystemError) {
-                return try restriction.directory(beneath: relative.isEmpty ? Array(".".utf8) : relative)
-            } catch {
-                switch error.errno {
-                case .noSuchFile, .notDirectory:
-                    throw SyncError(.inputMissing, path: path, "the source does not exist")
-                case .crossDevice: throw SyncError(.refused, path: path, "it is outside of what is served")
-                default: throw error
-                }
-            }
+        private static func open(_ path: [UInt8]) throws -> Directory {
+            try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
         }
 
         /// Cancels long work once the client is gone.

@@ -1,7 +1,7 @@
 import FileSystem
 import Synchronization
 
-/// The serving end of a connection: a thread that reads requests, and one that says that this end is there.
+/// The end of a connection that answers: a thread that reads requests, and one that says that this end is there.
 final class ServiceLink: Sendable {
     struct Request: Sendable {
         let id: UInt32
@@ -9,40 +9,54 @@ final class ServiceLink: Sendable {
         let payload: FrameReader
     }
 
-    /// The client is gone, or sent what is not understood.
+    /// The other end is gone, or sent what is not understood.
     struct Ended: Error {
         let reason: String?
+    }
+
+    /// What a command at the other end says. Called on the reading thread.
+    protocol CommandOutput: Sendable {
+        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream)
     }
 
     private struct State {
         var requests: [Request] = []
         var credit = WireFormat.window
         var end: Ended?
+        /// The other end carries out a command.
+        var isReady = false
+        var outcome: UInt8?
     }
 
-    private let input: FileDescriptor
-    private let output: FileDescriptor
+    private let connection: any Connection
     private let state = Mutex(State())
     private let filled = Semaphore()
     private let granted = Semaphore()
+    private let greeted = Semaphore()
     /// Frames are written whole; holds whether anything was written since the last look.
     private let writing = Mutex(false)
-    /// Called where the client has said nothing for too long, so that a write may wait for it forever.
+    /// Called where the other end has said nothing for too long, so that a write may wait for it forever.
     private let onSilence: @Sendable () -> Void
+    /// nil where the other end is the client.
+    private let output: (any CommandOutput)?
 
-    init(
-        input: consuming FileDescriptor, output: consuming FileDescriptor,
-        onSilence: @escaping @Sendable () -> Void
+    /// Answers a client that has greeted and been greeted.
+    convenience init(_ welcome: Welcome, onSilence: @escaping @Sendable () -> Void) throws {
+        try self.init(welcome.connection, onSilence, output: nil, welcome)
+    }
+
+    /// Greets the far end, which is to carry out a command.
+    convenience init(_ connection: FarProcess, _ output: any CommandOutput) throws {
+        try self.init(connection, {}, output: output, nil)
+        try write(Greeting.frame())
+    }
+
+    private init(
+        _ connection: any Connection, _ onSilence: @escaping @Sendable () -> Void,
+        output: (any CommandOutput)?, _ welcome: Welcome?
     ) throws {
-        self.input = input
-        self.output = output
-        self.onSilence = onSilence
-        var hello = FrameWriter(.hello)
-        hello.raw(WireFormat.magic)
-        hello.number(WireFormat.versions.lowerBound)
-        hello.number(WireFormat.versions.upperBound)
-        try write(hello.frame())
-        try WorkerThread().start { [self] in read() }
+        (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
+        try WorkerThread().start { [self] in read(after: welcome) }
         try WorkerThread().start { [weak self] in
             let pause = Semaphore()
             while true {
@@ -52,8 +66,30 @@ final class ServiceLink: Sendable {
         }
     }
 
+    /// Waits until the far end has said who it is.
+    func greet(_ onPause: () throws -> Void) throws {
+        while !greeted.wait(atMost: .milliseconds(100)) { try onPause() }
+        if let end = state.withLock(\.end) { throw end }
+    }
+
+    /// Sends a frame that needs no grant.
+    func tell(_ frame: consuming FrameWriter) throws { try write(frame.frame()) }
+
+    /// The other end waits for the word to begin its commit. Tells once.
+    func takeReady() -> Bool {
+        state.withLock { state in
+            defer { state.isReady = false }
+            return state.isReady
+        }
+    }
+
+    /// The exit code of the command at the other end, once it has ended.
+    var outcome: UInt8? { state.withLock(\.outcome) }
+
     /// Waits for a request, and takes all that are there, at most as many as are opened ahead.
-    func requests() throws -> [Request] {
+    ///
+    /// - Parameter onPause: called now and then.
+    func requests(_ onPause: () throws -> Void) throws -> [Request] {
         while true {
             let found = state.withLock { state -> Result<[Request], Ended> in
                 if !state.requests.isEmpty {
@@ -65,7 +101,8 @@ final class ServiceLink: Sendable {
             }
             let requests = try found.get()
             if !requests.isEmpty { return requests }
-            filled.wait()
+            _ = filled.wait(atMost: .milliseconds(100))
+            try onPause()
         }
     }
 
@@ -85,17 +122,19 @@ final class ServiceLink: Sendable {
         try write(frame.frame())
     }
 
+    /// Why the connection ended; nil if it did not, or the other end ended it.
+    var reasonOfEnd: String? { state.withLock { $0.end?.reason } }
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     private func write(_ bytes: [UInt8]) throws {
         do {
             try writing.withLock { hasWritten in
                 hasWritten = true
-                try bytes.withUnsafeBytes { buffer in
-                    Result { () throws(Errno) in try output.write(buffer) }
-                }.get()
+                try connection.write(bytes)
             }
         } catch {
+            // The reading thread finds out why.
+            if output != nil, let end = waitForEnd() { throw end }
             throw Ended(reason: nil)
         }
     }
@@ -111,43 +150,73 @@ final class ServiceLink: Sendable {
         return true
     }
 
+    private func waitForEnd() -> Ended? {
+        for _ in 0..<30 {
+            if let end = state.withLock(\.end) { return end }
+            _ = granted.wait(atMost: .milliseconds(100))
+        }
+        return nil
+    }
+
     private func end(_ reason: String?) {
         state.withLock { $0.end = Ended(reason: reason) }
         filled.signal()
         granted.signal()
+        greeted.signal()
     }
 
-    private func read() {
-        var parser = FrameParser()
-        var isGreeted = false
+    private func read(after welcome: Welcome?) {
+        var parser = welcome?.parser ?? FrameParser()
+        var isGreeted = welcome != nil
+        // Before the greeting, somebody may be typing a password.
+        let mayBeAsked = !isGreeted && HostProcess.hasTerminal
+        var heard = ContinuousClock.now
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
         defer { buffer.deallocate() }
         do {
+            if let first = welcome?.first { try take(first) }
             while true {
-                guard try input.waitForInput(milliseconds: Int32(WireFormat.patience * 1000)) else {
-                    onSilence()
-                    return end("there was no sign of the client for \(WireFormat.patience) seconds")
-                }
-                let count = try input.read(into: buffer)
-                guard count > 0 else { return end(nil) }
-                parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                while let frame = try parser.next() {
-                    if isGreeted {
-                        try take(frame)
-                    } else {
-                        guard frame.type == .hello, frame.payload.starts(with: WireFormat.magic) else {
-                            throw WireError("this is no greeting of fsync-lite")
-                        }
+                if !isGreeted {
+                    switch try Greeting.take(&parser) {
+                    case .nothing: break
+                    case .text:
+                        return end(
+                            connection.reasonOfEnd(unread: parser.pending, isGreeted: false, ""))
+                    case .others(let reason): return end(reason)
+                    case .greeted:
                         isGreeted = true
+                        greeted.signal()
                     }
                 }
+                while isGreeted, let frame = try parser.next() { try take(frame) }
+                if outcome != nil { return end(nil) }
+                guard try connection.waitForInput(milliseconds: 500) else {
+                    if hasEnded { return }
+                    guard ContinuousClock.now - heard > .seconds(WireFormat.patience),
+                        isGreeted || !mayBeAsked
+                    else { continue }
+                    onSilence()
+                    return end("there was no sign of it for \(WireFormat.patience) seconds")
+                }
+                heard = .now
+                let count = try connection.read(into: buffer)
+                guard count > 0 else {
+                    return end(
+                        output == nil
+                            ? nil
+                            : connection.reasonOfEnd(unread: parser.pending, isGreeted: isGreeted, ""))
+                }
+                parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
         } catch let error as WireError {
-            end(error.reason)
+            end(output == nil ? error.reason : "what comes from there is not understood: \(error.reason)")
         } catch {
-            end("\(error)")
+            end("reading from it failed: \(error)")
         }
     }
+
+    /// Nothing is read any more.
+    func close() { end(nil) }
 
     private func take(_ frame: Frame) throws(WireError) {
         var reader = FrameReader(frame.payload)
@@ -173,6 +242,19 @@ final class ServiceLink: Sendable {
             }
             guard !isTooMuch else { throw WireError("too many requests at a time") }
             filled.signal()
+        case .output:
+            guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()) else {
+                throw WireError("output of an unknown stream")
+            }
+            output.take(reader.rest(), of: stream)
+        case .ready where output != nil:
+            try reader.end()
+            state.withLock { $0.isReady = true }
+            filled.signal()
+        case .outcome where output != nil:
+            let code = try reader.byte()
+            try reader.end()
+            state.withLock { $0.outcome = code }
         default: throw WireError("a frame that only the other end sends")
         }
     }

@@ -12,6 +12,10 @@ import FileSystem
 /// answered in this order, one after the other; each answer is any number of `entries`, `file` and `data` frames, as the
 /// kind of request allows, then an `answer` in parts. The far end sends no more than the client has granted with
 /// `credit`: 4 MiB to begin with. Anything else ends the connection.
+///
+/// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
+/// asks, and the client answers. The far end sends `output` at any time; `ready` before a commit, which waits for the
+/// client's `go`; last an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
     static let versions: ClosedRange<UInt64> = 1...1
@@ -35,6 +39,10 @@ enum WireFormat {
     enum FrameType: UInt8 {
         case hello = 1
         case request, answer, entries, file, data, credit, ping, failure
+        /// A command for the far end, and what comes of it.
+        case run, output, ready, outcome
+        /// What its client says meanwhile.
+        case cancel, go
     }
 
     /// What a client asks for.

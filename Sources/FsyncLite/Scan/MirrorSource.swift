@@ -10,6 +10,9 @@ public enum MirrorSource: Hashable, Sendable {
     /// A directory of another machine, and how that is reached.
     case remote(Endpoint, RemoteAccess)
 
+    /// On another machine.
+    public var isRemote: Bool { if case .remote = self { true } else { false } }
+
     /// Why a source cannot have this name; nil if it can.
     public static func fault(ofName name: String) -> String? {
         guard name.utf8.count <= 255 else { return "a name of a source has at most 255 bytes" }
@@ -30,6 +33,9 @@ public enum MirrorSource: Hashable, Sendable {
         case .remote(let endpoint, _): return [(nil, endpoint.bytes)]
         }
     }
+
+    /// - Throws: `SyncError` as a run does that finds no such directory.
+    package func check() throws { _ = try open() }
 
     /// Opens the directory, or joins several.
     ///

@@ -1,6 +1,10 @@
 /// A verb of the program: its description and its implementation.
 protocol Command: Sendable {
     static var description: CommandDescription { get }
+    /// The argument that may name a target of another machine, which then carries the command out; nil for none.
+    static var remoteTarget: ArgumentDescription? { get }
+    /// It writes nothing to a target.
+    static var isReading: Bool { get }
 
     /// - Parameter console: standard output, for scripts. It is flushed after the run.
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode
@@ -8,4 +12,6 @@ protocol Command: Sendable {
 
 extension Command {
     static var name: String { description.name }
+    static var remoteTarget: ArgumentDescription? { nil }
+    static var isReading: Bool { false }
 }

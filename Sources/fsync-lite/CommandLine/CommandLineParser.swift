@@ -56,7 +56,7 @@ struct CommandLineParser: Sendable {
     /// argument and all remaining ones to a repeated one.
     ///
     /// - Parameter replaced: the option that replaces all arguments, if it was given.
-    private func bind(
+    func bind(
         _ values: [[UInt8]], to command: CommandDescription, replaced option: OptionDescription?
     ) throws(UsageError) -> [String: [[UInt8]]] {
         if let option {

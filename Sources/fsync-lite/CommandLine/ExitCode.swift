@@ -35,7 +35,7 @@ enum ExitCode: Int32, CaseIterable {
         case .inputMissing:
             "the source, or another input, is missing, or a file is where a directory is needed"
         case .unreachable:
-            "another machine could not be reached, or the connection was lost; the target is unchanged"
+            "another machine could not be reached, or the connection was lost; the target is unchanged, unless the message says that it may not be"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"

@@ -1,3 +1,5 @@
+import FsyncLite
+
 /// A command with the values given to it.
 ///
 /// The parser guarantees that every required argument has a value and that an option which is not
@@ -8,10 +10,12 @@ struct Invocation: Sendable {
     /// By argument name. An argument that was left out has no entry.
     var arguments: [String: [[UInt8]]] = [:]
     var options = GivenOptions()
-
-    func run(_ console: inout Console) throws -> ExitCode {
-        try command.run(self, &console)
-    }
+    /// The machine that has this command carried out here; nil for none.
+    var client: Client?
+    /// The saved plan that an option names, read once: it may come from a pipe.
+    var saved: SavedPlan?
+    /// Nothing of a target's history may go.
+    var keepsHistory = false
 
     /// The words of the command line after the program's name, options last.
     var words: [[UInt8]] {

@@ -2,6 +2,8 @@ import FileSystem
 import FsyncLite
 
 enum ApplyCommand: Command {
+    static var remoteTarget: ArgumentDescription? { SyncRun.target }
+
     static let description = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """
@@ -47,7 +49,13 @@ enum ApplyCommand: Command {
             return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
         }
         TerminationSignal.watch()
-        return ExitCode(try run.apply(&console))
+        let report = try run.apply(&console)
+        if let client = run.client, client.command.wantsReport {
+            var document: [UInt8] = []
+            try run.document.write(report, to: &document)
+            client.write(document, to: .document)
+        }
+        return ExitCode(report)
     }
 }
 

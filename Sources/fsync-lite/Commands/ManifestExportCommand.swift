@@ -1,6 +1,9 @@
 import FsyncLite
 
 enum ManifestExportCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .manifest }
+    static var isReading: Bool { true }
+
     private enum Format: String, CaseIterable {
         case mtree, sha256sum
     }
@@ -15,7 +18,7 @@ enum ManifestExportCommand: Command {
             directory or a target, files without are read; a manifest file has to be made with --digest.
             """,
         arguments: [.manifest],
-        options: [format],
+        options: [format] + OptionDescription.remote,
         examples: [
             ("fsync-lite manifest export src --format mtree | mtree -p copy", "Let mtree compare a copy")
         ])

@@ -2,6 +2,9 @@ import FileSystem
 import FsyncLite
 
 enum ManifestListCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .manifest }
+    static var isReading: Bool { true }
+
     private static let long = OptionDescription.flag(
         "--long", short: "-l", "with type, mode, owner, size and time")
     private static let json = OptionDescription.flag(OptionDescription.json.name, "one JSON object per line")
@@ -12,7 +15,7 @@ enum ManifestListCommand: Command {
         "manifest list", summary: "List the entries of a manifest.",
         discussion: EntrySelection.discussion,
         arguments: [.manifest, EntrySelection.pattern],
-        options: EntrySelection.options + .section("Output", long, json, null),
+        options: EntrySelection.options + .section("Output", long, json, null) + OptionDescription.remote,
         examples: [
             ("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
             (

@@ -3,6 +3,9 @@ import FileSystem
 import FsyncLite
 
 enum ManifestShowCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .manifest }
+    static var isReading: Bool { true }
+
     /// The default of `--top`: files in each list.
     private static let usualLimit = 5
     private static let top = OptionDescription.value(
@@ -13,7 +16,7 @@ enum ManifestShowCommand: Command {
         summary:
             "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
         arguments: [.manifest],
-        options: [top, .json],
+        options: [top, .json] + OptionDescription.remote,
         examples: [("fsync-lite manifest show --top 20 mirror", "What takes the space")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

@@ -3,16 +3,18 @@ import FileSystem
 import FsyncLite
 
 enum PlanCommand: Command {
+    static var remoteTarget: ArgumentDescription? { SyncRun.target }
+    static var isReading: Bool { true }
     private static let exitCode = OptionDescription.flag(
         "--exit-code", "exit 2 when there is something to do")
     private static let explain = OptionDescription.value(
         "--explain", "PATH", "say which filter decides about a path, and nothing else")
-    private static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
+    static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
     private static let show = OptionDescription.value(
         "--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET"
     ).replacingArguments()
 
-    private static let job = OptionDescription.value(
+    static let job = OptionDescription.value(
         "--job", "JOB", "show what a job would do, in place of SOURCE and TARGET"
     ).replacingArguments()
 
@@ -42,8 +44,15 @@ enum PlanCommand: Command {
             try describe(SavedPlan(reading: LocalFile(bytes: file)), given, &console)
             return .done
         }
-        let settings = try SettingsSources(given)
-        let planned = try given.value(job).flatMap { try settings.job(named: $0) }
+        let settings = try SettingsSources(invocation)
+        let planned =
+            try invocation.client == nil
+            ? given.value(job).flatMap { try settings.job(named: $0) } : SyncRun.job(of: invocation)
+        if let planned,
+            let remote = try RemoteInvocation(planned, invocation, settings, as: PlanCommand.self)
+        {
+            return try remote.run(&console)
+        }
         if planned == nil, let option = OptionDescription.firstRun.first(where: given.has) {
             throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
         }
@@ -54,12 +63,10 @@ enum PlanCommand: Command {
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
-            if case .remote(let endpoint, _) = run.source {
+            if invocation.client != nil || run.source.isRemote {
                 throw UsageError(
                     "\(explain.name) does not look into another machine yet",
-                    hint:
-                        "ask there: ssh \(endpoint.destination) fsync-lite plan SOURCE TARGET \(explain.name) PATH"
-                )
+                    hint: "ask with both directories on one machine")
             }
             let path = try RelativePath(argument: path)
             let decision = try run.options.filters.explain(path, source: run.source, target: run.target)
@@ -78,10 +85,19 @@ enum PlanCommand: Command {
         guard code == .done else { return code }
         if let file = given.value(out) {
             let words = SavedPlan.words(for: run.given, run.options.filters)
-            try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
-                .write(to: LocalFile(bytes: file))
+            if let client = run.client {
+                let saved = try SavedPlan(
+                    plan, source: client.command.source, target: run.trees[1], options: words)
+                var document: [UInt8] = []
+                try saved.write(to: &document)
+                client.write(document, to: .document)
+            } else {
+                try SavedPlan(plan, source: run.trees[0], target: run.target, options: words)
+                    .write(to: LocalFile(bytes: file))
+            }
             if run.listsPlan {
-                Console.complain("saved; to carry it out: fsync-lite apply --plan \(Shell.word(file))")
+                let named = try invocation.asTyped().options.value(out) ?? file
+                Console.complain("saved; to carry it out: fsync-lite apply --plan \(Shell.word(named))")
             }
         }
         return given.has(exitCode) && plan.summary.actions > 0 ? .different : .done

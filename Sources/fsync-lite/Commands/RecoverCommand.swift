@@ -2,21 +2,23 @@ import FileStorage
 import FsyncLite
 
 enum RecoverCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
     private static let back = OptionDescription.flag(
         "--back", "take the commit back instead of finishing it")
     private static let displace = OptionDescription.flag(
         "--displace", "move what others put in the way to the history")
 
-    private static let breakLock = OptionDescription.flag(
+    static let breakLock = OptionDescription.flag(
         "--break-lock", "take the lock away from a run on another machine, which must have ended")
-    private static let trustState = OptionDescription.flag(
+    static let trustState = OptionDescription.flag(
         "--trust-state", "as root, follow a journal that others may have written")
 
     static let description = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
         discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
         arguments: [.target],
-        options: [back, displace, breakLock, trustState],
+        options: [back, displace, breakLock, trustState] + OptionDescription.remote,
         examples: [
             ("fsync-lite recover mirror", "Finish an interrupted commit"),
             ("fsync-lite recover --back mirror", "Go back to the old tree"),
@@ -28,6 +30,7 @@ enum RecoverCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = Target(path: try invocation.argument(.target))
+        let command = "fsync-lite recover \(Shell.word(try invocation.asTyped().argument(.target)))"
         let conflicts: Target.Conflicts
         let result: String
         do {
@@ -47,13 +50,11 @@ enum RecoverCommand: Command {
         } catch let error as SyncError where error.code == .pending {
             Console.complain("\(error)")
             if error.isOfTrust {
-                Console.complain(
-                    "to go on: fsync-lite recover \(Shell.word(target.path)) \(trustState.name)")
+                Console.complain("to go on: \(command) \(trustState.name)")
                 return .pending
             }
             // The hints help if objects of others are in the way, and not after a system error.
             guard error.errno == nil else { return .pending }
-            let command = "fsync-lite recover \(Shell.word(target.path))"
             Console.complain("to move what is in the way to the history and go on: \(command) --displace")
             Console.complain("to take the commit back: \(command) --back, or --back --displace")
             return .pending

@@ -59,6 +59,9 @@ enum RunCommand: Command {
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
         do {
+            if let remote = try RemoteInvocation(job, invocation, settings, as: PlanCommand.self) {
+                return try remote.run(&console)
+            }
             let run = try SyncRun(invocation, settings, job)
             return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
         } catch {
@@ -70,33 +73,32 @@ enum RunCommand: Command {
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
-        let run: SyncRun
+        let steps: Steps
         do {
             if let location = job.disabled {
                 throw SyncError(.refused, "the job is disabled; to run it, take that out: \(location)")
             }
-            run = try SyncRun(invocation, settings, job)
+            steps = try Steps(job, invocation, settings)
         } catch {
             return report(error, of: job, invocation.options, &console).code
         }
-        var report: Report
+        var document: [UInt8] = []
         var code: ExitCode
         do {
             if let failure = job.run(.before) {
-                try run.log("failed: \(failure)")
+                try steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            report = try run.apply(&console)
-            code = ExitCode(report)
+            (code, document) = try steps.apply(&console)
         } catch {
-            (report, code) = self.report(error, of: job, run.given, &console)
+            let report: Report
+            (report, code) = self.report(error, of: job, steps.given, &console)
+            document = steps.document(report)
         }
         do {
-            var document: [UInt8] = []
-            try run.document.write(report, to: &document)
             func tell(_ failure: String) throws {
-                run.complain(failure)
-                try run.log("problem: \(failure)")
+                Console.complain(job.labelled(failure))
+                try steps.log("problem: \(failure)")
             }
             if [.done, .committedWithOmissions].contains(code), let failure = job.run(.after, document) {
                 code = .committedWithOmissions
@@ -104,7 +106,7 @@ enum RunCommand: Command {
             }
             if code != .done, let failure = job.run(.onFailure, document) { try tell(failure) }
         } catch {
-            run.complain("\(error)")
+            Console.complain(job.labelled("\(error)"))
         }
         return code
     }
@@ -133,5 +135,61 @@ extension Job {
     /// - Returns: the error; nil on success.
     fileprivate func run(_ moment: Hook.Moment, _ report: [UInt8] = []) -> String? {
         hooks.first { $0.moment == moment }.flatMap { $0.run(report: report) }
+    }
+}
+
+/// A job's apply, here or on another machine.
+private enum Steps {
+    case here(SyncRun)
+    case there(RemoteInvocation)
+
+    init(_ job: Job, _ invocation: Invocation, _ settings: SettingsSources) throws {
+        if let remote = try RemoteInvocation(job, invocation, settings, as: ApplyCommand.self) {
+            self = .there(remote)
+        } else {
+            self = .here(try SyncRun(invocation, settings, job))
+        }
+    }
+
+    var given: GivenOptions {
+        switch self {
+        case .here(let run): run.given
+        case .there(let remote): remote.options
+        }
+    }
+
+    /// - Returns: the exit code, and the report.
+    func apply(_ console: inout Console) throws -> (ExitCode, [UInt8]) {
+        switch self {
+        case .here(let run):
+            let report = try run.apply(&console)
+            return (ExitCode(report), document(report))
+        case .there(let remote):
+            let (code, document) = try remote.run(&console, wantsReport: true)
+            let failure = SyncError(.failed, "it failed there, with exit code \(code.rawValue)")
+            return (code, document.isEmpty ? self.document(Report(failedFor: failure)) : document)
+        }
+    }
+
+    func document(_ report: Report) -> [UInt8] {
+        var document: [UInt8] = []
+        let format =
+            switch self {
+            case .here(let run): run.document
+            case .there(let remote): remote.document
+            }
+        do {
+            try format.write(report, to: &document)
+        } catch {
+            Console.complain("\(error)")
+        }
+        return document
+    }
+
+    func log(_ text: String) throws {
+        switch self {
+        case .here(let run): try run.log(text)
+        case .there(let remote): try remote.log(text)
+        }
     }
 }

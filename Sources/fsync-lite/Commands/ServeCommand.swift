@@ -1,40 +1,65 @@
+import FileStorage
 import FileSystem
 import FsyncLite
 
 enum ServeCommand: Command {
     private static let readOnly = OptionDescription.flag("--read-only", "give content, and write nothing")
+    private static let appendOnly = OptionDescription.flag(
+        "--append-only", "let nothing of a target's history go, and loosen no guard")
     private static let restrict = OptionDescription.value(
-        "--restrict", "DIR", "give only what lies beneath this directory, whatever is asked for")
+        "--restrict", "DIR", "only what lies beneath this directory, whatever is asked for")
 
     static let description = CommandDescription(
-        "serve", summary: "Give a directory of this machine to an apply on another one.",
+        "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
         discussion: """
-            An apply of host:path starts this on the other machine, over ssh; nobody types it. It speaks on standard \
-            input and output, writes no file and reads no settings. To let a key do nothing else, put a line in \
-            ~/.ssh/authorized_keys:
+            A command that names host:path starts this on the other machine, over ssh; nobody types it. It speaks on \
+            standard input and output and reads no settings but those of a target. To let a key do nothing else, put a \
+            line in ~/.ssh/authorized_keys:
              command="fsync-lite serve --read-only --restrict /srv/www",restrict ssh-ed25519 AAAA... backup
-            With --restrict, a path is beneath that directory, and no symlink leads outside.
+             command="fsync-lite serve --append-only --restrict /srv/backup",restrict ssh-ed25519 AAAA... laptop
+            With --restrict, a path is beneath that directory, and no symlink leads outside; a target is strictly \
+            beneath it, by a path without symlinks. With --append-only an apply keeps all of the history, and so does \
+            each other command; prune there.
             """,
-        options: [readOnly, restrict],
-        examples: [("fsync-lite serve --read-only --restrict /srv/www", "In authorized_keys")])
+        options: [readOnly, appendOnly, restrict],
+        examples: [
+            ("fsync-lite serve --read-only --restrict /srv/www", "In authorized_keys, for a source"),
+            ("fsync-lite serve --append-only --restrict /srv/backup", "In authorized_keys, for targets"),
+        ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        guard invocation.options.has(readOnly) else {
-            throw UsageError(
-                "serve without \(readOnly.name) would write here, which does not work yet",
-                hint: "add \(readOnly.name)")
-        }
         guard !StandardStream.output.isTerminal else {
             throw UsageError(
                 "serve speaks to another fsync-lite, not to a terminal",
                 hint: "on the other machine: fsync-lite apply HOST:PATH TARGET")
         }
         HostProcess.ignoreBrokenPipes()
-        let service = try Service(
-            input: .standardInput(), output: .standardOutput(), beneath: invocation.options.value(restrict),
+        let limits = try ServiceLimits(
+            isReadOnly: invocation.options.has(readOnly), isAppendOnly: invocation.options.has(appendOnly),
+            served: invocation.options.value(restrict).map { try ServedDirectory($0) })
+        let order = try Service.greet(
+            input: .standardInput(), output: .standardOutput(), beneath: limits.served,
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
-        guard let reason = try service.run() else { return .done }
-        Console.complain(reason)
-        return .unreachable
+        switch order {
+        case .source(let service):
+            guard let reason = try service.run() else { return .done }
+            Console.complain(reason)
+            return .unreachable
+        case .command(let client):
+            carryOut(client, limits)
+            return .done
+        }
+    }
+
+    /// Carries a command out for a client, whose exit code is the result.
+    private static func carryOut(_ client: Client, _ limits: ServiceLimits) {
+        // What was begun is ended, also when nobody listens any more.
+        HostProcess.ignoreHangUps()
+        StandardStream.relay = ClientStreams(client: client)
+        let json = OptionDescription.json.name
+        let code = Execution.run(wantsDocument: client.command.options.contains { $0.name == json }) {
+            try Invocation(client, within: limits)
+        }
+        client.end(code.rawValue)
     }
 }

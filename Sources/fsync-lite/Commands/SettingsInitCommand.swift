@@ -10,8 +10,8 @@ enum SettingsInitCommand: Command {
             A key is an option's name with _ for -, such as keep_daily for --keep-daily; settings show lists them all. \
             "defaults" are for every run, and each of the "jobs" is an apply with a name. The file that is written has a \
             job to change; it is disabled, so nothing runs by itself.
-            Keys of a job besides the options: "source" and "target", paths from / or ~/; "source" may \
-            be one of another machine, host:path; "sources", in place of a source, \
+            Keys of a job besides the options: "source" and "target", paths from / or ~/; one of them may \
+            be on another machine, host:path; "sources", in place of a source, \
             an object of several by name, each a directory of the target; "disabled", true for a job that \
             run leaves out; "comment", a text; and commands.
             Commands: "before" runs before anything is read, and if it fails nothing is applied; "after" runs after an \

@@ -1,11 +1,13 @@
 import FsyncLite
 
 enum SnapshotCreateCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
     private static let label = OptionDescription.value("--label", "L", "what to call it")
 
     static let description = CommandDescription(
         "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
-        arguments: [.target], options: [label, .settingsFile],
+        arguments: [.target], options: [label, .settingsFile] + OptionDescription.remote,
         examples: [("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -16,7 +18,7 @@ enum SnapshotCreateCommand: Command {
         let path = try invocation.argument(.target)
         let target = Target(path: path)
         let previous = try target.names().first?.label
-        let snapshot = try target.label(label, RetentionOptions(settingsFor: path, invocation.options))
+        let snapshot = try target.label(label, RetentionOptions(settingsFor: path, invocation))
         try console.line(SnapshotText.line(snapshot))
         if let previous, previous != label {
             Console.complain("note: it had the label \(quoted(previous.utf8)) before")

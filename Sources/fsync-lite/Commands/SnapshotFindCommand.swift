@@ -2,6 +2,9 @@ import FileSystem
 import FsyncLite
 
 enum SnapshotFindCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+    static var isReading: Bool { true }
+
     static let description = CommandDescription(
         "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
         discussion: """
@@ -9,7 +12,7 @@ enum SnapshotFindCommand: Command {
             \(EntrySelection.discussion)
             """,
         arguments: [.target, EntrySelection.neededPattern],
-        options: EntrySelection.options + .section("Output", .json),
+        options: EntrySelection.options + .section("Output", .json) + OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot find mirror 'thesis*' --newer 7d", "Every version of the last week"),
             ("fsync-lite snapshot find mirror docs/plan.txt --json", "The same for a script, of one path"),

@@ -1,11 +1,14 @@
 import FsyncLite
 
 enum SnapshotListCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+    static var isReading: Bool { true }
+
     private static let ids = OptionDescription.flag("--ids", "only the short ids, one a line")
 
     static let description = CommandDescription(
         "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [.target],
-        options: [ids, .json, .settingsFile],
+        options: [ids, .json, .settingsFile] + OptionDescription.remote,
         examples: [("fsync-lite snapshot list mirror", "What there is, and why it stays")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -14,7 +17,7 @@ enum SnapshotListCommand: Command {
             for snapshot in try Target(path: path).names() { try console.line(snapshot.shortID) }
             return .done
         }
-        let options = try RetentionOptions(settingsFor: path, invocation.options)
+        let options = try RetentionOptions(settingsFor: path, invocation)
         let snapshots = try Target(path: path).snapshots(options)
         let rules = try Target(path: path).retention(options)
         if invocation.options.has(.json) {

@@ -1,6 +1,9 @@
 import FsyncLite
 
 enum SnapshotLogCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+    static var isReading: Bool { true }
+
     static let description = CommandDescription(
         "snapshot log", summary: "Show what happened to a path, the newest first.",
         discussion: """
@@ -8,7 +11,7 @@ enum SnapshotLogCommand: Command {
             what is in a directory that matches. What matches is followed through renames. Exits 2 when no apply \
             that is kept changed any of it.
             """,
-        arguments: [.target, EntrySelection.neededPattern],
+        arguments: [.target, EntrySelection.neededPattern], options: OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file"),
             ("fsync-lite snapshot log mirror 'thesis*'", "Of every file with such a name"),

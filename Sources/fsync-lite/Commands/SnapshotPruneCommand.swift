@@ -1,13 +1,17 @@
 import FsyncLite
 
 enum SnapshotPruneCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
     static let description = CommandDescription(
         "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
         discussion: """
             A snapshot stays that one of the rules keeps; the present tree always stays, and what has a label, unless \
             --keep-label names those that do. Rules that are given here hold for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
             """,
-        arguments: [.target], options: RetentionPolicy.options + [.dryRun, .json, .quiet, .settingsFile],
+        arguments: [.target],
+        options: RetentionPolicy.options + [.dryRun, .json, .quiet, .settingsFile]
+            + OptionDescription.remote,
         examples: [
             (
                 "fsync-lite snapshot prune mirror --keep-last 3 --keep-daily 14 --dry-run",
@@ -21,7 +25,7 @@ enum SnapshotPruneCommand: Command {
         let given = try RetentionPolicy(options)
         let rules =
             try given.isEmpty
-            ? Target(path: path).retention(RetentionOptions(settingsFor: path, options))
+            ? Target(path: path).retention(RetentionOptions(settingsFor: path, invocation))
             : RetentionRules(given: given)
         let isDryRun = options.has(.dryRun)
         let snapshots = try Target(path: path).prune(rules.policy, isDryRun: isDryRun)

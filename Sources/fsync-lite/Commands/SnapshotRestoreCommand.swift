@@ -3,6 +3,8 @@ import FsyncLite
 
 /// Restores an earlier tree, by the steps of an apply.
 enum SnapshotRestoreCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
     private static let path = ArgumentDescription(
         "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true)
     private static let to = OptionDescription.value("--to", "DIR", "copy it to this directory")
@@ -27,7 +29,7 @@ enum SnapshotRestoreCommand: Command {
             """,
         arguments: [.target, .snapshot, path],
         options: [to, toSource, overwrite, link, inPlace, .dryRun] + Restoration.exchangeOptions
-            + OptionDescription.output,
+            + OptionDescription.output + OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot restore mirror latest~1 notes.txt --to .", "Get a file back as it was"),
             (
@@ -75,7 +77,7 @@ enum SnapshotRestoreCommand: Command {
     static func run(
         _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {
-        let run = SyncRun(invocation, restoration)
+        let run = try SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
             complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)

@@ -1,9 +1,12 @@
 import FsyncLite
 
 enum SnapshotShowCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+    static var isReading: Bool { true }
+
     static let description = CommandDescription(
         "snapshot show", summary: "Show what the apply that made a snapshot changed.",
-        arguments: [.target, .snapshot], options: [.all, .json],
+        arguments: [.target, .snapshot], options: [.all, .json] + OptionDescription.remote,
         examples: [("fsync-lite snapshot show mirror latest", "What the last apply changed")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

@@ -2,9 +2,12 @@ import FileSystem
 import FsyncLite
 
 enum SnapshotVerifyCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+    static var isReading: Bool { true }
+
     static let description = CommandDescription(
         "snapshot verify", summary: "Check that every snapshot's records and displaced files are there.",
-        arguments: [.target], options: [.quiet],
+        arguments: [.target], options: [.quiet] + OptionDescription.remote,
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

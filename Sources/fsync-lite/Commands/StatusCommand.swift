@@ -3,6 +3,9 @@ import FileSystem
 import FsyncLite
 
 enum StatusCommand: Command {
+    static var remoteTarget: ArgumentDescription? { targets }
+    static var isReading: Bool { true }
+
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
         "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
@@ -21,7 +24,8 @@ enum StatusCommand: Command {
             Several targets, or --all jobs, are one table: when the last run began and how it ended, its age, the size \
             of what the target holds, and what to do next. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
-        arguments: [targets], options: [all, .json, prometheus, maxAge, .settingsFile],
+        arguments: [targets],
+        options: [all, .json, prometheus, maxAge, .settingsFile] + OptionDescription.remote,
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),
             ("fsync-lite status --all", "All jobs at a glance"),
@@ -45,11 +49,11 @@ enum StatusCommand: Command {
             throw UsageError(
                 "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
-        let settings = isAll ? try SettingsSources(options) : nil
+        let settings = isAll ? try SettingsSources(invocation) : nil
         let jobs = try settings?.enabledJobs() ?? []
         if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
-            try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, options) }
+            try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, invocation) }
         if options.has(prometheus) {
             // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
@@ -74,10 +78,12 @@ enum StatusCommand: Command {
     }
 
     /// A job or a path. A target in the working directory keeps its name.
-    private static func query(_ name: [UInt8], _ options: GivenOptions) throws -> StatusQuery {
+    private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
+        let options = invocation.options
         // An error of the path is told when its status is asked for.
         guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
-            let job = try SettingsSources(options).jobs().first(where: { $0.name.utf8.elementsEqual(name) })
+            let job = try SettingsSources(invocation).jobs().first(where: { $0.name.utf8.elementsEqual(name) }
+            )
         else { return StatusQuery(path: name, options) }
         return StatusQuery(job: job, options)
     }

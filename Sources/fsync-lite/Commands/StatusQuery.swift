@@ -16,7 +16,15 @@ struct StatusQuery {
 
     private init(_ job: Job?, _ target: Target, _ given: GivenOptions) {
         (self.job, self.target, self.given) = (job, target, given)
-        status = Result { try target.status() }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
+        status = Result {
+            // A job's; one that is asked for alone is told of by its machine.
+            guard job == nil || (try? Endpoint(target.path)) == nil else {
+                throw SyncError(
+                    .unreachable, path: target.path,
+                    "it is on another machine: fsync-lite status \(Shell.word(target.path))")
+            }
+            return try target.status()
+        }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
     }
 
     var name: String { job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: target.path))" }

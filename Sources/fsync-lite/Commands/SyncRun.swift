@@ -21,40 +21,50 @@ struct SyncRun {
     let saved: SavedPlan?
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
-    private let command: any Command.Type
     private let typed: Invocation
+    let client: Client?
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
 
-    init(_ invocation: Invocation, _ restoration: Restoration) {
+    init(_ invocation: Invocation, _ restoration: Restoration) throws {
         self.restoration = restoration
         source = .directory(restoration.target)
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
-        (command, saved, job) = (invocation.command, nil, nil)
-        (isQuietAsked, typed) = (invocation.options.has(.quiet), invocation)
+        (saved, job, client) = (nil, nil, invocation.client)
+        (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
     init(_ invocation: Invocation) throws {
-        try self.init(invocation, SettingsSources(invocation.options), nil)
+        try self.init(invocation, SettingsSources(invocation), SyncRun.job(of: invocation))
     }
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, command, self.job, typed) = (nil, invocation.command, job, invocation)
+        (restoration, self.job, client) = (nil, job, invocation.client)
+        typed = try invocation.asTyped()
         isQuietAsked = invocation.options.has(.quiet)
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
-        if let file = given.value(SyncRun.savedPlan) {
-            let saved = try SavedPlan(reading: LocalFile(bytes: file))
+        if let file = given.value(SyncRun.savedPlan), let saved = invocation.saved {
             given = try saved.options(from: file, beside: invocation)
-            source = try SyncRun.source(saved.source, given)
-            (target, self.saved) = (saved.target, saved)
+            if client != nil {
+                source = .directory(saved.source)
+                target = try invocation.argument(SyncRun.target)
+            } else {
+                source = try SyncRun.source(saved.source, given)
+                target = try SyncRun.target(saved.target)
+            }
+            self.saved = saved
         } else {
-            source =
-                try job.map { try SyncRun.source($0.source, given) }
-                ?? SyncRun.source(invocation.argument(SyncRun.source), given)
+            if client != nil {
+                source = .directory(try invocation.argument(SyncRun.source))
+            } else {
+                source =
+                    try job.map { try SyncRun.source($0.source, given) }
+                    ?? SyncRun.source(invocation.argument(SyncRun.source), given)
+            }
             target = try job?.target ?? SyncRun.target(invocation.argument(SyncRun.target))
             saved = nil
             settable += OptionDescription.planning
@@ -66,14 +76,21 @@ struct SyncRun {
             throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
         }
         var options = try SyncOptions(self.given)
-        if case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if client == nil, case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
         if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
             Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
         }
         options.retention = retention
+        options.retention.keepsAll = invocation.keepsHistory
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
         self.options = options
+    }
+
+    /// The job that a client has carried out.
+    static func job(of invocation: Invocation) throws -> Job? {
+        guard let client = invocation.client, let sent = client.command.job else { return nil }
+        return try Job(sent.name, client.command.source, target: invocation.argument(target), sent.options)
     }
 
     private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {
@@ -90,14 +107,14 @@ struct SyncRun {
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
         guard let endpoint = try endpoint(path, target) else { return path }
         throw UsageError(
-            "\(quoted(path)) is on another machine, and a target there does not work yet",
+            "\(quoted(path)) is on another machine, and this does not work with a target there yet",
             hint:
-                "run fsync-lite there, with SOURCE on this machine: ssh \(endpoint.destination) fsync-lite apply HERE:SOURCE "
-                + "\(Shell.word(endpoint.path))\nfor a local directory of that name, write ./ before it")
+                "run it there: ssh \(endpoint.destination) fsync-lite ...\nfor a local directory of that name, write ./ "
+                + "before it")
     }
 
     /// nil for a local path; `./host:path` is one.
-    private static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
+    static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
         guard !path.isEmpty else {
             throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
         }
@@ -117,15 +134,19 @@ struct SyncRun {
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
-    var trees: [[UInt8]] { source.directories.map(\.path) + [target] }
-    var document: PlanDocument { PlanDocument(source, target: target, job: job?.name) }
+    var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
+    private var shownTarget: [UInt8] { client == nil ? target : client?.command.target ?? target }
+    var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// Runs `body` with the synchronizer and shows its progress.
     func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
-        let monitor = RunMonitor(isQuiet: isQuiet)
+        let monitor = RunMonitor(isQuiet: isQuiet, client: client)
         defer { monitor.clear() }
         guard let restoration else {
+            if let client {
+                return try body(Synchronizer(client, target: target, options: options, monitor: monitor))
+            }
             return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
         }
         return try body(Synchronizer(restoration, monitor: monitor))
@@ -201,8 +222,15 @@ struct SyncRun {
     func log(_ outcome: String, _ problems: [String] = []) throws {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now.localISO8601) \(labelled(command.name))"
-        try RunLog(file, line: "\(head) \(outcome)").append()
-        for problem in problems { try RunLog(file, line: "\(head) problem: \(problem)").append() }
+        let head = "\(Timestamp.now.localISO8601) \(labelled(typed.command.name))"
+        let lines = ["\(head) \(outcome)"] + problems.map { "\(head) problem: \($0)" }
+        for line in lines {
+            let log = RunLog(file, line: line)
+            if let client, path == RunLog.ofClient {
+                client.write(log.fileText().utf8, to: .log)
+            } else {
+                try log.append()
+            }
+        }
     }
 }

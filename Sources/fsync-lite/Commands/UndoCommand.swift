@@ -2,6 +2,8 @@ import FileStorage
 import FsyncLite
 
 enum UndoCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
     static let description = CommandDescription(
         "undo", summary: "Take the last apply back. Undone once more, it is there again.",
         discussion: """
@@ -9,7 +11,9 @@ enum UndoCommand: Command {
             stay as they are and are listed. Where the last apply was an exchange, this is one too. The history stays \
             whole.
             """,
-        arguments: [.target], options: [.dryRun] + Restoration.exchangeOptions + OptionDescription.output,
+        arguments: [.target],
+        options: [.dryRun] + Restoration.exchangeOptions + OptionDescription.output
+            + OptionDescription.remote,
         examples: [
             ("fsync-lite undo --dry-run mirror", "What would come back"),
             ("fsync-lite undo mirror", "Take the last apply back"),

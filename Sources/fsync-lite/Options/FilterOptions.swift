@@ -7,14 +7,14 @@ extension SyncOptions {
     static let exclude = OptionDescription.value(
         "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",
         repeatable: true)
-    private static let include = OptionDescription.value(
+    fileprivate static let include = OptionDescription.value(
         "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
         repeatable: true)
-    private static let excludeFrom = OptionDescription.value(
+    fileprivate static let excludeFrom = OptionDescription.value(
         "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore", repeatable: true)
     private static let ignoreFile = OptionDescription.value(
         "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source")
-    fileprivate static let patterns = [exclude, include, excludeFrom]
+    static let patterns = [exclude, include, excludeFrom]
 
     static let filterFields: [OptionField<SyncOptions>] = [
         OptionField(option: ignoreFile) { given, options in
@@ -37,20 +37,19 @@ extension SyncOptions {
 
     /// The patterns of all options in the order given: the last match decides.
     mutating func readPatterns(_ given: GivenOptions) throws {
-        for case (let name, let value?) in given.list {
-            switch name {
-            case SyncOptions.exclude.name: filters.exclude(value)
-            case SyncOptions.include.name: filters.include(value)
-            case SyncOptions.excludeFrom.name:
-                let file = LocalFile(bytes: value)
-                filters.exclude(from: try file.input(limit: FilterRules.sizeLimit), path: value)
-            default: break
-            }
-        }
+        try filters.readPatterns(given)
         for rule in filters.rules where !rule.canMatch {
             let hint = rule.path.starts(with: "./".utf8) ? "; write it without ./" : ""
             Console.complain("note: the pattern \(rule) can match nothing\(hint)")
         }
+    }
+
+    /// The filters of all options.
+    static func filters(_ given: GivenOptions) throws -> Filters {
+        var options = SyncOptions()
+        try options.filters.readPatterns(given)
+        for field in filterFields { try field.read(given, &options) }
+        return options.filters
     }
 
     /// Tells of patterns that begin with the path of the source, although patterns are relative to it.
@@ -65,6 +64,21 @@ extension SyncOptions {
             let rest = escapedText(rule.path.dropFirst(root.count - 1))
             Console.complain(
                 "note: the pattern \(rule) begins with the path of the source; from there it is \(rest)")
+        }
+    }
+}
+
+extension Filters {
+    fileprivate mutating func readPatterns(_ given: GivenOptions) throws {
+        for case (let name, let value?) in given.list {
+            switch name {
+            case SyncOptions.exclude.name: exclude(value)
+            case SyncOptions.include.name: include(value)
+            case SyncOptions.excludeFrom.name:
+                let file = LocalFile(bytes: value)
+                exclude(from: try file.input(limit: FilterRules.sizeLimit), path: value)
+            default: break
+            }
         }
     }
 }

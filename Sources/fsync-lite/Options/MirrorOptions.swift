@@ -2,6 +2,17 @@ import FsyncLite
 
 /// What `plan` and `apply` may do, what they compare and how they copy.
 extension SyncOptions {
+    static let weakCommit = OptionDescription.flag(
+        "--weak-commit",
+        "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
+    )
+
+    /// The guards that let an apply take more away.
+    static var loosening: [OptionDescription] {
+        let names = ["--adopt", "--allow-empty-source", "--change-source", "--max-delete"]
+        return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget]
+    }
+
     fileprivate static let guards: [OptionField<SyncOptions>] = [
         .flag(
             "--adopt",
@@ -24,10 +35,7 @@ extension SyncOptions {
             $0.trustsSource = true
         },
         OptionField(option: .keepGoing) { $1.keepGoing = $0.has(.keepGoing) },
-        .flag(
-            "--weak-commit",
-            "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
-        ) { $0.allowsWeakCommit = true },
+        OptionField(option: weakCommit) { $1.allowsWeakCommit = $0.has(weakCommit) },
         .flag("--strict", "commit nothing if a file changes while it is copied") { $0.strict = true },
     ]
 

@@ -27,7 +27,9 @@ extension SavedPlan {
         var scanner = OptionScanner(
             command: given.command.description, program: given.program, pending: words[...])
         guard (try? scanner.scan()) != nil, scanner.positionals == [source, target],
-            scanner.options.list.allSatisfy({ given in planning.contains { $0.name == given.name } })
+            scanner.options.list.allSatisfy({ given in
+                planning.contains { $0.name == given.name && !$0.isOfThisMachine }
+            })
         else {
             throw SyncError(.invalidDocument, path: file, "the plan names options that no plan has")
         }

@@ -23,6 +23,9 @@ struct Console: ByteSink {
         buffer = []
     }
 
+    /// Something was written out by other means.
+    mutating func begin() { isBegun = true }
+
     mutating func flush() throws {
         guard !buffer.isEmpty else { return }
         isBegun = true

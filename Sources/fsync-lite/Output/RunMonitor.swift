@@ -12,13 +12,21 @@ final class RunMonitor: Monitor {
 
     private let state = Mutex(State())
     private let isShown: Bool
+    /// The machine that has the source, where that is the one that has this run carried out here.
+    private let client: Client?
+    private let lostClient = Mutex(false)
 
     /// Shows nothing on a pipe, or on a terminal without the needed controls.
-    init(isQuiet: Bool) {
+    init(isQuiet: Bool, client: Client? = nil) {
+        self.client = client
         isShown = !isQuiet && StandardStream.error.understandsEscapes
     }
 
     func report(_ progress: SyncProgress) {
+        // The client must know when it is too late to say for certain that nothing has changed.
+        if progress.phase == .committing, let client, !client.agreesToCommit() {
+            lostClient.withLock { $0 = true }
+        }
         guard isShown else { return }
         state.withLock { state in
             let now = ContinuousClock.now
@@ -39,7 +47,7 @@ final class RunMonitor: Monitor {
         Console.complain(message)
     }
 
-    var isCancelled: Bool { TerminationSignal.signal != nil }
+    var isCancelled: Bool { TerminationSignal.signal != nil || lostClient.withLock(\.self) }
 
     /// Clears the line, so that something else can be written.
     func clear() {

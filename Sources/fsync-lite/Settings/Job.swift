@@ -56,7 +56,11 @@ struct Job {
         self.name = name
         self.source = try source()
         guard let value = values[Job.target] else { throw file.error(path, "\"\(Job.target)\" is missing.") }
-        target = try directory(value, [Job.target])
+        if case .text(let text) = value, (try? Endpoint(Array(text.utf8))) != nil {
+            target = Array(text.utf8)
+        } else {
+            target = try directory(value, [Job.target])
+        }
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,
@@ -75,6 +79,13 @@ struct Job {
         case nil, .text: break
         default: throw file.error(path + [Job.comment], "The value does not fit; give a text.")
         }
+    }
+
+    /// The job of a client, of which this machine has the target.
+    init(_ name: String, _ source: [UInt8], target: [UInt8], _ options: [RemoteCommand.Option]) throws {
+        (self.name, self.source, self.target) = (name, .directory(source), target)
+        self.options = try SettingsLayer(options, .job)
+        (hooks, disabled) = ([], nil)
     }
 
     /// Keys of a job that are no options.

@@ -19,7 +19,7 @@ extension GivenOptions {
     }
 
     /// Adds a layer's values of an option.
-    fileprivate mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
+    mutating func append(_ option: OptionDescription, values layer: SettingsLayer?) {
         guard let values = layer?.values[option.name]?.values else { return }
         if values.isEmpty { append(option) }
         for value in values { append(option, value) }
@@ -36,8 +36,9 @@ extension SettingsLayer {
 
 extension RetentionOptions {
     /// The settings for a command that asks what an apply would keep.
-    init(settingsFor target: [UInt8], _ given: GivenOptions) throws {
-        try self.init(GivenOptions(), SettingsSources(given).layers(target: target))
+    init(settingsFor target: [UInt8], _ invocation: Invocation) throws {
+        try self.init(GivenOptions(), SettingsSources(invocation).layers(target: target))
+        keepsAll = invocation.keepsHistory
     }
 
     /// A command line and settings.

@@ -62,6 +62,46 @@ struct SettingsLayer {
         _ = try file.locating(path) { try RetentionOptions(retention) }
     }
 
+    /// Options that another machine sent.
+    init(_ sent: [RemoteCommand.Option], _ origin: Origin) throws {
+        self.origin = origin
+        for option in sent {
+            let description = OptionDescription.settable.first { $0.name == option.name }
+            let count = option.values?.count ?? 0
+            // No file of this machine, to which the client may have no right.
+            let isOfClient =
+                option.name == OptionDescription.logFile.name && option.values == [RunLog.ofClient]
+            let fits =
+                switch description {
+                case let known? where known.isOfThisMachine: isOfClient
+                case let known? where known.isRepeatable: option.values != nil
+                case let known? where known.takesValue: count == 1
+                case .some: count == 0
+                case nil: false
+                }
+            let value = Value(values: option.values, location: "the client's settings")
+            guard fits, values.updateValue(value, forKey: option.name) == nil else {
+                throw UsageError(
+                    "the far end does not take \(quoted(Array(option.name.utf8))) of settings",
+                    hint: "install the same version at both ends")
+            }
+        }
+    }
+
+    /// The options for another machine: patterns as one list, in the order in which they are joined.
+    func sent() throws -> [RemoteCommand.Option] {
+        let patterns = SyncOptions.patterns
+        var given = GivenOptions()
+        for option in patterns { given.append(option, values: self) }
+        let rules = try SyncOptions.filters(given).rules.map(\.text)
+        let logFile = OptionDescription.logFile.name
+        let others = values.sorted { $0.key < $1.key }
+            .filter { value in !patterns.contains(where: { $0.name == value.key }) }
+            .map { RemoteCommand.Option($0.key, $0.key == logFile ? [RunLog.ofClient] : $0.value.values) }
+        return others
+            + (rules.isEmpty ? [] : [RemoteCommand.Option(SyncOptions.exclude.name, rules)])
+    }
+
     private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
         switch value {
         case .flag(let flag) where !option.takesValue: return flag ? [] : nil

@@ -58,7 +58,7 @@ struct SettingsManualPage: Sendable {
         """
 
     private static let jobKeys = [
-        (Job.source, "the directory whose contents are mirrored: a path from / or ~/"),
+        (Job.source, "the directory whose contents are mirrored: a path from / or ~/, or host:path"),
         (
             Job.sources,
             """
@@ -68,7 +68,7 @@ struct SettingsManualPage: Sendable {
             tree, as in /home/*/.cache; each source has the guards of one by itself
             """
         ),
-        (Job.target, "the directory that becomes the mirror: a path from / or ~/"),
+        (Job.target, "the directory that becomes the mirror: a path from / or ~/, or host:path"),
         (Job.disabled, "true for a job that run leaves out"), (Job.comment, "a text, for people"),
     ]
 

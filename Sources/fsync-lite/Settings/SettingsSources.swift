@@ -24,6 +24,19 @@ struct SettingsSources {
         }
     }
 
+    /// Those of a client, where there is one.
+    init(_ invocation: Invocation) throws {
+        guard let client = invocation.client else {
+            try self.init(invocation.options)
+            return
+        }
+        self.init(own: nil, defaults: [try SettingsLayer(client.command.defaults, .defaults)])
+    }
+
+    private init(own: SettingsFile<UserSettings>?, defaults: [SettingsLayer]) {
+        (self.own, self.defaults) = (own, defaults)
+    }
+
     /// `fsync-lite` in the XDG configuration directory; nil if the environment names none.
     static var directory: LocalFile? {
         (directory(in: "XDG_CONFIG_HOME") ?? directory(in: "HOME").map { $0 + ".config" })
@@ -58,7 +71,7 @@ struct SettingsSources {
     /// The layers of settings below the command line of a run, weakest first.
     func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
-        if let file = try Target(path: target).settings() {
+        if (try? Endpoint(target)) == nil, let file = try Target(path: target).settings() {
             layers.append(
                 try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }

@@ -9,9 +9,14 @@ struct FarMachine {
     private let directory: TemporaryDirectory
     /// The options that name it, and the built command as the far end.
     let options: [String]
+    /// What is on the other machine, for `far`.
+    private let side: Side
+
+    enum Side { case source, target }
 
     /// - Parameter lines: of a shell; `"$far"` is the command line of the far end.
-    init(_ lines: String = #"exec sh -c "$far""#) throws {
+    init(_ lines: String = #"exec sh -c "$far""#, has side: Side = .source) throws {
+        self.side = side
         directory = try TemporaryDirectory()
         ssh = "\(directory.path)/ssh"
         let script = """
@@ -26,14 +31,15 @@ struct FarMachine {
         options = ["--ssh", ssh, "--remote-command", try BuiltCommand.path()]
     }
 
-    /// The same command line with its source on another machine.
+    /// The same command line with its source or its target on another machine.
     ///
-    /// - Parameter directory: what the source is relative to.
-    func pulling(_ arguments: [String], in directory: String) -> [String] {
+    /// - Parameter directory: what both are relative to.
+    func reaching(_ arguments: [String], in directory: String) -> [String] {
         guard arguments.count > 2, ["apply", "plan"].contains(arguments[0]) else { return arguments }
-        if arguments[1] == "--plan" { return arguments + options }
-        guard !arguments[1].hasPrefix("-") else { return arguments }
-        let source = arguments[1].hasPrefix("/") ? arguments[1] : "\(directory)/\(arguments[1])"
-        return [arguments[0], "far:\(source)"] + arguments.dropFirst(2) + options
+        if arguments[1] == "--plan" { return side == .source ? arguments + options : arguments }
+        let index = side == .source ? 1 : 2
+        guard !arguments[index].hasPrefix("-") else { return arguments }
+        let path = arguments[index].hasPrefix("/") ? arguments[index] : "\(directory)/\(arguments[index])"
+        return arguments[..<index] + ["far:\(path)"] + arguments[(index + 1)...] + options
     }
 }

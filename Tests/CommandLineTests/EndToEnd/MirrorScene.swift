@@ -11,7 +11,8 @@ final class MirrorScene {
     let identity: CommandRun.Identity
     /// How often `settle` has been called: each is later than the one before.
     private var settled = 0
-    /// Where the sources of `apply` and `plan` are; nil for this machine. FSYNC_LITE_FAR puts them all there.
+    /// Where the sources, or the targets, of `apply` and `plan` are; nil for this machine. FSYNC_LITE_FAR=source puts all
+    /// sources there, and FSYNC_LITE_FAR=target all targets.
     var far: FarMachine?
 
     var source: String { path("source") }
@@ -24,8 +25,8 @@ final class MirrorScene {
         try build(tree, at: "source")
         if case .ordinary = identity { OrdinaryUser.own(directory.path) }
         // Another user may not reach the built command.
-        if case .current = identity, ProcessInfo.processInfo.environment["FSYNC_LITE_FAR"] != nil {
-            far = try FarMachine()
+        if case .current = identity, let side = ProcessInfo.processInfo.environment["FSYNC_LITE_FAR"] {
+            far = try FarMachine(has: side == "target" ? .target : .source)
         }
     }
 
@@ -52,7 +53,7 @@ final class MirrorScene {
 
     func run(_ arguments: [String]) throws -> CommandRun {
         try CommandRun(
-            far?.pulling(arguments, in: directory.path) ?? arguments, as: identity, in: directory.path)
+            far?.reaching(arguments, in: directory.path) ?? arguments, as: identity, in: directory.path)
     }
 
     func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }

@@ -17,7 +17,7 @@ private final class SecureShell {
     init(forced: String) throws {
         directory = try TemporaryDirectory()
         let path = directory.path
-        let port = 20_000 + Int(getpid()) % 20_000
+        let port = Int.random(in: 20_000..<32_000)
         for name in ["host", "key", "forced"] {
             try HostCommand.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "\(path)/\(name)")
         }
@@ -106,5 +106,32 @@ struct SecureShellTests {
             stranger.code == 69 && stranger.errors.contains("Host key verification failed"),
             "\(stranger.errors)")
         #expect(!scene.exists("other"))
+    }
+
+    @Test func pushesAndIsHeldToItsKey() throws {
+        let scene = try MirrorScene(["a": ["b": "b"], "c": "c"])
+        try scene.build(.directory([], mode: 0o700, modified: nil), at: "there")
+        let command = try BuiltCommand.path()
+        let shell = try SecureShell(
+            forced: "\(command) serve --append-only --restrict \(scene.path("there"))")
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words + ["--ssh", shell.ssh, "--remote-command", command], in: scene.directory.path)
+        }
+        let pushed = try run("apply", "source", "far:\(scene.target)", "-v")
+        #expect(pushed.code == 0 && pushed.output.contains("+ a/b"), "\(pushed.errors)")
+        try scene.expectMirrored()
+        #expect(try run("apply", "source", "root@far:\(scene.target)").output.contains("nothing to do"))
+        #expect(try run("status", "far:\(scene.target)").code == 0)
+
+        #expect(try run("apply", "source", "forced:copy").code == 0)
+        #expect(try scene.text("there/copy/a/b") == "b")
+        let outside = try run("apply", "source", "forced:\(scene.target)")
+        #expect(
+            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        let rule = try run("apply", "source", "forced:copy", "--keep-last", "1")
+        #expect(rule.code == 4 && rule.errors.contains("append-only"), "\(rule.errors)")
+        let keyless = try run("apply", "source", "keyless:/x")
+        #expect(keyless.code == 69 && keyless.errors.contains("Permission denied"), "\(keyless.errors)")
     }
 }

@@ -40,7 +40,7 @@ struct VanishingSourceTests {
         let before = try TreeSnapshot(scene.target)
         let far = isRemote ? try FarMachine() : nil
         let apply = ["apply", "source", "target"]
-        let pull = far?.pulling(apply + ["--change-source"], in: scene.directory.path)
+        let pull = far?.reaching(apply + ["--change-source"], in: scene.directory.path)
         defer { withExtendedLifetime(far) {} }
         let run = try run(scene, pull ?? apply) {
             try scene.remove("source")

@@ -37,6 +37,33 @@ struct WireFuzzTests {
         #expect(refused > WireFuzzTests.streams / 4)
     }
 
+    /// A command that a stranger asks for is read whole, is the same when it is written again, or is refused.
+    @Test func hostileCommandsAreReadTheSameOrRefused() throws {
+        var (taken, refused) = (0, 0)
+        for number in 0..<WireFuzzTests.streams {
+            var random = SplitMix64(seed: UInt64(number) &* 0xD134_2543_DE82_EF95 | 1)
+            let command = HostileStream.command(&random)
+            var bytes = WireFuzzTests.content(of: command)
+            if number % 8 > 0 { HostileStream.damage(&bytes, &random) }
+            guard let read = try? RemoteCommand(FrameReader(bytes)) else {
+                refused += 1
+                #expect(number % 8 > 0, "command \(number) was sound")
+                continue
+            }
+            taken += 1
+            if number % 8 == 0 { #expect(read == command, "command \(number)") }
+            #expect(!read.arguments.contains { $0.contains(0) }, "command \(number)")
+            let again = try RemoteCommand(FrameReader(WireFuzzTests.content(of: read)))
+            #expect(again == read, "command \(number)")
+        }
+        #expect(taken > WireFuzzTests.streams / 8)
+        #expect(refused > WireFuzzTests.streams / 8)
+    }
+
+    private static func content(of command: RemoteCommand) -> [UInt8] {
+        command.frames().flatMap { $0.bytes.dropFirst(WireFormat.headSize + 1) }
+    }
+
     /// Reads a stream as a client does that asked for one of each kind.
     private static func read(_ bytes: [UInt8], _ random: inout SplitMix64, _ number: Int) throws {
         let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
@@ -290,6 +317,25 @@ enum HostileStream {
                 frame.extended(ExtendedAttributes())
                 frame.digest(digest)
             }
+    }
+
+    /// A command with some of everything.
+    static func command(_ random: inout SplitMix64) -> RemoteCommand {
+        func options() -> [RemoteCommand.Option] {
+            (0..<Int(random.next() % 4)).map { index in
+                let values = (0..<Int(random.next() % 3)).map { [UInt8](repeating: 0x61, count: $0 + index) }
+                return RemoteCommand.Option("--option-\(index)", random.next() % 4 == 0 ? nil : values)
+            }
+        }
+        var terminal = RemoteCommand.Terminal(.output)
+        terminal.columns = random.next() % 2 == 0 ? nil : 80
+        var command = RemoteCommand(
+            "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(),
+            typed: RemoteCommand.Typed("run", [[0x61]], options()),
+            defaults: options(), host: "here", output: terminal, errors: terminal)
+        if random.next() % 2 == 0 { command.job = ("nightly", options()) }
+        if random.next() % 2 == 0 { command.document = Array("{}".utf8) }
+        return command
     }
 
     /// Frames lost, twice, out of order, or of another type.

@@ -1,0 +1,100 @@
+import FileStorage
+import FileSystem
+import Synchronization
+
+/// The command that reaches another machine, and what it says of a failure.
+final class FarProcess: Connection {
+    private let process: ConnectedProcess
+    /// The last lines that the process wrote to its standard error.
+    private let complaints: Complaints
+
+    private final class Complaints: Sendable {
+        let text = Mutex<[UInt8]>([])
+        let isClosed = Mutex(false)
+        let ended = Semaphore()
+    }
+
+    /// - Parameter isReadOnly: nothing is to be written there.
+    init(to endpoint: Endpoint, _ access: RemoteAccess, isReadOnly: Bool) throws {
+        do throws(Errno) {
+            process = try ConnectedProcess(access.words(to: endpoint, isReadOnly: isReadOnly))
+        } catch {
+            let command = access.ssh.first ?? "ssh"
+            throw SyncError(
+                .unreachable, path: endpoint.bytes,
+                error == .noSuchFile
+                    ? "there is no \(command) here: install it (openssh-client), or name another command with --ssh"
+                    : "\(command) could not be started: \(error)")
+        }
+        complaints = Complaints()
+        do {
+            let (process, complaints) = (process, complaints)
+            try WorkerThread().start { FarProcess.readErrors(of: process, complaints) }
+        } catch {
+            process.end()
+            throw error
+        }
+    }
+
+    private static func readErrors(of process: ConnectedProcess, _ complaints: Complaints) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
+        defer {
+            buffer.deallocate()
+            complaints.ended.signal()
+        }
+        while !complaints.isClosed.withLock(\.self) {
+            guard let isThere = try? process.errors.waitForInput(milliseconds: 500) else { return }
+            guard isThere else { continue }
+            guard let count = try? process.errors.read(into: buffer), count > 0 else { return }
+            complaints.text.withLock { text in
+                text.append(contentsOf: buffer[..<count])
+                let surplus = text.count - WireFormat.longestText
+                if surplus > 0 { text.removeFirst(surplus) }
+            }
+        }
+    }
+
+    func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
+        try process.output.waitForInput(milliseconds: milliseconds)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        try process.output.read(into: buffer)
+    }
+
+    func write(_ bytes: [UInt8]) throws(Errno) { try process.write(bytes) }
+
+    func close() {
+        complaints.isClosed.withLock { $0 = true }
+        process.end()
+    }
+
+    /// Its standard input ends; it has a moment to end by itself.
+    func hangUp() {
+        process.closeInput()
+        _ = process.wait(atMost: .seconds(2))
+        close()
+    }
+
+    func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
+        let code = unread.isEmpty ? process.wait(atMost: .seconds(2)) : nil
+        _ = complaints.ended.wait(atMost: .milliseconds(code == nil ? 0 : 500))
+        let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
+        let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
+        let reason = text.isEmpty ? "" : ": \(text)"
+        if isGreeted { return "the connection was lost\(activity)\(reason)" }
+        if !unread.isEmpty {
+            let text = unread.prefix(200).prefix { $0 >= UInt8(ascii: " ") }
+            return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
+                + "files must print nothing where there is no terminal"
+        }
+        return switch code {
+        case 127:
+            "there is no fsync-lite there, or its shell does not find it: install it there, or say where it is "
+                + "with --remote-command\(reason)"
+        case 64: "its fsync-lite is another version, which cannot serve\(reason)"
+        case 255: "ssh could not connect\(reason)"
+        default: "it ended without an answer, with exit code \(code ?? 0)\(reason)"
+        }
+    }
+}

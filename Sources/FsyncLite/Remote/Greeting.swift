@@ -1,0 +1,45 @@
+/// The first frame that each end sends.
+enum Greeting {
+    static func frame() -> [UInt8] {
+        var hello = FrameWriter(.hello)
+        hello.raw(WireFormat.magic)
+        hello.number(WireFormat.versions.lowerBound)
+        hello.number(WireFormat.versions.upperBound)
+        return hello.frame()
+    }
+
+    enum Found {
+        /// It has not come as a whole.
+        case nothing
+        /// What came is text.
+        case text
+        /// Its versions are not spoken here.
+        case others(String)
+        case greeted
+    }
+
+    /// Looks for the greeting at the beginning of a stream.
+    static func take(_ parser: inout FrameParser) throws(WireError) -> Found {
+        let pending = parser.pending
+        // Text that is no greeting must not be taken for a length.
+        let type = pending.dropFirst(4).first
+        guard type == nil || type == WireFormat.FrameType.hello.rawValue,
+            pending.count < 4 || pending[pending.startIndex + 2] == 0
+        else { return .text }
+        guard let frame = try parser.next() else { return .nothing }
+        var reader = FrameReader(frame.payload)
+        guard frame.type == .hello, frame.payload.starts(with: WireFormat.magic) else {
+            throw WireError("this is no greeting of fsync-lite")
+        }
+        for _ in WireFormat.magic { _ = try reader.byte() }
+        let (lowest, highest) = (try reader.number(), try reader.number())
+        // Later versions may say more.
+        let own = WireFormat.versions
+        guard lowest <= own.upperBound, highest >= own.lowerBound else {
+            return .others(
+                "its fsync-lite speaks versions \(lowest) to \(highest) of the protocol, and this one "
+                    + "\(own.lowerBound) to \(own.upperBound): install the same version at both ends")
+        }
+        return .greeted
+    }
+}

@@ -1,0 +1,202 @@
+import FileSystem
+
+/// A command that another machine carries out on a target there, as the client's command line and settings say.
+package struct RemoteCommand: Hashable, Sendable {
+    /// An option, and its values: none for a flag, nil for one that settings switch off.
+    package struct Option: Hashable, Sendable {
+        package let name: String
+        package let values: [[UInt8]]?
+
+        package init(_ name: String, _ values: [[UInt8]]?) {
+            (self.name, self.values) = (name, values)
+        }
+    }
+
+    /// A standard stream of the client.
+    package struct Terminal: Hashable, Sendable {
+        package var isTerminal: Bool
+        package var understandsEscapes: Bool
+        package var columns: Int?
+
+        package init(_ stream: StandardStream) {
+            (isTerminal, understandsEscapes) = (stream.isTerminal, stream.understandsEscapes)
+            columns = stream.columns
+        }
+
+        fileprivate init(_ reader: inout FrameReader) throws(WireError) {
+            (isTerminal, understandsEscapes) = (try reader.flag(), try reader.flag())
+            let columns = try reader.number(UInt32.self, upTo: 65_535)
+            self.columns = columns > 0 ? Int(columns) : nil
+        }
+
+        fileprivate func write(to frame: inout FrameWriter) {
+            frame.flag(isTerminal)
+            frame.flag(understandsEscapes)
+            frame.number(UInt32(clamping: columns ?? 0))
+        }
+    }
+
+    /// A command line.
+    package struct Typed: Hashable, Sendable {
+        package let name: String
+        package let arguments: [[UInt8]]
+        package let options: [Option]
+
+        package init(_ name: String, _ arguments: [[UInt8]], _ options: [Option]) {
+            (self.name, self.arguments, self.options) = (name, arguments, options)
+        }
+    }
+
+    /// Where the far end writes, at the client.
+    package enum Stream: UInt8, CaseIterable, Sendable {
+        case output = 1
+        case errors
+        /// The log file that the client named.
+        case log
+        /// The saved plan, or the report, that the client wants.
+        case document
+    }
+
+    /// The words that name the command.
+    package var name: String
+    /// As they were typed, the target as `host:path`.
+    package var arguments: [[UInt8]]
+    /// In the order given. Files that they name were read by the client.
+    package var options: [Option]
+    /// What was typed, for hints.
+    package var typed: Typed
+    /// The client's settings: its defaults, and those of the job.
+    package var defaults: [Option]
+    package var job: (name: String, options: [Option])? {
+        get { jobName.map { ($0, jobOptions) } }
+        set { (jobName, jobOptions) = (newValue?.name, newValue?.options ?? []) }
+    }
+    private var jobName: String?
+    private var jobOptions: [Option] = []
+    /// The source's absolute path; empty for none.
+    package var source: [UInt8] = []
+    /// The saved plan to carry out; nil for none.
+    package var document: [UInt8]?
+    /// The report is wanted as a document.
+    package var wantsReport = false
+    /// The client's machine, by its name.
+    package var host: String
+    package var output: Terminal
+    package var errors: Terminal
+
+    package init(
+        _ name: String, _ arguments: [[UInt8]], options: [Option], typed: Typed, defaults: [Option],
+        host: String, output: Terminal, errors: Terminal
+    ) {
+        (self.name, self.arguments, self.options, self.typed) = (name, arguments, options, typed)
+        (self.defaults, self.host, self.output, self.errors) = (defaults, host, output, errors)
+    }
+}
+
+extension RemoteCommand {
+    /// As it was typed, for those commands that have a source before it.
+    package var target: [UInt8]? { arguments.count > 1 ? arguments[1] : nil }
+
+    /// The most arguments, and options of each kind.
+    private static let limit: UInt32 = 1 << 20
+
+    /// The command in frames.
+    func frames() -> [FrameWriter] {
+        var content = FrameWriter(.run)
+        for (name, words) in [(name, arguments), (typed.name, typed.arguments)] {
+            content.text(name)
+            content.number(UInt32(words.count))
+            for word in words { content.bytes(word) }
+        }
+        for options in [options, typed.options, defaults, jobOptions] {
+            content.number(UInt32(options.count))
+            for option in options {
+                content.text(option.name)
+                content.flag(option.values != nil)
+                content.number(UInt32(option.values?.count ?? 0))
+                for value in option.values ?? [] { content.bytes(value) }
+            }
+        }
+        content.flag(jobName != nil)
+        if let jobName { content.text(jobName) }
+        content.bytes(source)
+        content.flag(document != nil)
+        if let document { content.bytes(document) }
+        content.flag(wantsReport)
+        content.text(host)
+        output.write(to: &content)
+        errors.write(to: &content)
+        var rest = content.bytes.dropFirst(WireFormat.headSize)
+        var frames: [FrameWriter] = []
+        repeat {
+            let piece = rest.prefix(WireFormat.longestFrame / 4)
+            rest = rest.dropFirst(piece.count)
+            var frame = FrameWriter(.run)
+            frame.flag(rest.isEmpty)
+            frame.raw(piece)
+            frames.append(frame)
+        } while !rest.isEmpty
+        return frames
+    }
+
+    /// Reads the command that a client sent, its first frame being there.
+    init(_ welcome: inout Welcome) throws {
+        var (bytes, frame) = ([UInt8](), welcome.first)
+        while true {
+            guard frame.type == .run else { throw WireError("another frame within a command") }
+            var reader = FrameReader(frame.payload)
+            let isLast = try reader.flag()
+            bytes += reader.rest()
+            guard bytes.count <= WireFormat.longestAnswer else { throw WireError("a command is too long") }
+            if isLast { break }
+            frame = try welcome.next()
+        }
+        try self.init(FrameReader(bytes))
+    }
+
+    init(_ content: FrameReader) throws(WireError) {
+        var reader = content
+        (name, arguments) = (try reader.text(), try RemoteCommand.words(&reader))
+        let (typedName, words) = (try reader.text(), try RemoteCommand.words(&reader))
+        options = try RemoteCommand.options(&reader)
+        typed = Typed(typedName, words, try RemoteCommand.options(&reader))
+        defaults = try RemoteCommand.options(&reader)
+        jobOptions = try RemoteCommand.options(&reader)
+        if try reader.flag() { jobName = try reader.text() }
+        guard jobName != nil || jobOptions.isEmpty else { throw WireError("options of no job") }
+        source = try reader.word()
+        if try reader.flag() { document = try reader.bytes(upTo: WireFormat.longestAnswer) }
+        wantsReport = try reader.flag()
+        host = try reader.text()
+        output = try Terminal(&reader)
+        errors = try Terminal(&reader)
+        try reader.end()
+    }
+
+    private static func words(_ reader: inout FrameReader) throws(WireError) -> [[UInt8]] {
+        var words: [[UInt8]] = []
+        for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) { words.append(try reader.word()) }
+        return words
+    }
+
+    private static func options(_ reader: inout FrameReader) throws(WireError) -> [Option] {
+        var options: [Option] = []
+        for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) {
+            let name = try reader.text()
+            let isOn = try reader.flag()
+            let values = try words(&reader)
+            guard isOn || values.isEmpty else { throw WireError("values of what is off") }
+            options.append(Option(name, isOn ? values : nil))
+        }
+        return options
+    }
+}
+
+extension FrameReader {
+    /// As on a command line.
+    fileprivate mutating func word() throws(WireError) -> [UInt8] {
+        let bytes = try bytes(upTo: WireFormat.longestAnswer)
+        guard !bytes.contains(0) else { throw WireError("a word has a NUL") }
+        return bytes
+    }
+}

@@ -1,0 +1,64 @@
+import FileStorage
+import FileSystem
+
+/// The directory that `serve` is restricted to.
+package struct ServedDirectory: Sendable {
+    private let directory: Directory
+
+    package init(_ path: [UInt8]) throws {
+        directory = try LocalFile(bytes: LocalFile(bytes: path).absolute()).directory(
+            "the directory to serve")
+    }
+
+    private func outside(_ path: [UInt8]) -> SyncError {
+        SyncError(.refused, path: path, "it is outside of what is served")
+    }
+
+    /// A path relative to the directory; it may be given as it is there, or as it is beneath.
+    private func relative(_ path: [UInt8]) throws -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        guard path.first == slash else { return path }
+        guard path.starts(with: directory.path) else { throw outside(path) }
+        let inner = path[directory.path.count...]
+        guard inner.isEmpty || inner.first == slash || directory.path.last == slash else {
+            throw outside(path)
+        }
+        return Array(inner.drop { $0 == slash })
+    }
+
+    /// Opens a source, which may be the directory itself.
+    func open(_ path: [UInt8]) throws -> Directory {
+        let relative = try relative(path)
+        do throws(SystemError) {
+            return try directory.directory(beneath: relative.isEmpty ? Array(".".utf8) : relative)
+        } catch {
+            switch error.errno {
+            case .noSuchFile, .notDirectory:
+                throw SyncError(.inputMissing, path: path, "the source does not exist")
+            case .crossDevice: throw outside(path)
+            default: throw error
+            }
+        }
+    }
+
+    /// Confines this process to the directory for a command about a target strictly beneath it, as the state of an
+    /// exchange lies beside a target.
+    ///
+    /// - Returns: the path of the target from then on.
+    package func confine(to path: [UInt8], isWriting: Bool) throws -> [UInt8] {
+        let names = try relative(path).split(separator: UInt8(ascii: "/"))
+        guard !names.isEmpty, names.allSatisfy({ FileName($0) != nil }) else {
+            throw SyncError(
+                .refused, path: path,
+                "a target is strictly beneath the directory that is served, without . and ..")
+        }
+        guard try !isWriting || directory.keepsOthersOut() else {
+            throw SyncError(
+                .refused, path: directory.path,
+                "a client could put programs there that run with another user's rights: chmod 700 it, or mount it with "
+                    + "nosuid,nodev")
+        }
+        try directory.confine()
+        return Array(names.joined(separator: [UInt8(ascii: "/")]))
+    }
+}

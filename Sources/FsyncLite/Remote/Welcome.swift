@@ -1,0 +1,54 @@
+import FileSystem
+
+/// A client that has connected to this machine, and the first frame that it sent.
+struct Welcome {
+    let connection: StandardConnection
+    private(set) var parser = FrameParser()
+    private(set) var first = Frame(type: .ping, payload: [])
+
+    /// Waits for the greeting and for the first request, however long the client works before it asks.
+    ///
+    /// - Throws: `ServiceLink.Ended`.
+    init(_ connection: StandardConnection) throws {
+        self.connection = connection
+        do {
+            try connection.write(Greeting.frame())
+            greeting: while true {
+                switch try Greeting.take(&parser) {
+                case .nothing: try receive()
+                case .text: throw WireError("this is no greeting of fsync-lite")
+                case .others(let reason): throw ServiceLink.Ended(reason: reason)
+                case .greeted: break greeting
+                }
+            }
+            first = try next()
+        } catch let error as WireError {
+            throw ServiceLink.Ended(reason: error.reason)
+        } catch let error as Errno {
+            throw ServiceLink.Ended(reason: "\(error)")
+        }
+    }
+
+    /// The next frame but signs of life, while nothing else reads.
+    mutating func next() throws -> Frame {
+        while true {
+            while let frame = try parser.next() { if frame.type != .ping { return frame } }
+            try receive()
+        }
+    }
+
+    private mutating func receive() throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
+        defer { buffer.deallocate() }
+        let began = ContinuousClock.now
+        while try !connection.waitForInput(milliseconds: Int32(WireFormat.pause * 1000)) {
+            guard ContinuousClock.now - began < .seconds(WireFormat.patience) else {
+                throw WireError("there was no sign of the client for \(WireFormat.patience) seconds")
+            }
+            try connection.write(FrameWriter(.ping).frame())
+        }
+        let count = try connection.read(into: buffer)
+        guard count > 0 else { throw ServiceLink.Ended(reason: nil) }
+        parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+}

@@ -1,0 +1,32 @@
+import FsyncLite
+
+extension OptionDescription {
+    /// Its value names something of this machine: the far end must not get it.
+    var isOfThisMachine: Bool { ["FILE", "DIR", "COMMAND", "JOB"].contains(placeholder) }
+}
+
+extension GivenOptions {
+    /// Options that another machine sent, checked like a command line.
+    ///
+    /// - Parameter known: the options that may be given.
+    init(_ sent: [RemoteCommand.Option], of known: [OptionDescription]) throws(UsageError) {
+        self.init()
+        for option in sent {
+            guard let description = known.first(where: { $0.name == option.name }),
+                description.isRepeatable || !has(description), let values = option.values,
+                values.count == (description.takesValue ? 1 : 0)
+            else {
+                throw UsageError(
+                    "the far end does not take \(quoted(Array(option.name.utf8)))",
+                    hint: "install the same version at both ends")
+            }
+            if let value = values.first { try description.valueKind?.check(value, for: description.name) }
+            append(description, values.first)
+        }
+    }
+
+    /// The options for another machine, as they are.
+    var sent: [RemoteCommand.Option] {
+        list.map { RemoteCommand.Option($0.name, $0.value.map { [$0] } ?? []) }
+    }
+}

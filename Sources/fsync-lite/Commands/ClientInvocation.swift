@@ -1,0 +1,86 @@
+import FileSystem
+import FsyncLite
+
+/// What a client wants done here, checked like a command line.
+extension Invocation {
+    init(_ client: Client, within limits: ServiceLimits) throws {
+        let sent = client.command
+        let program = ProgramDescription.fsyncLite
+        guard let command = program.commands.first(where: { $0.name == sent.name }),
+            let target = command.remoteTarget
+        else {
+            throw UsageError(
+                "the far end does not carry out \(quoted(Array(sent.name.utf8)))",
+                hint: "install the same version at both ends")
+        }
+        self.init(
+            program: program, command: command,
+            arguments: try CommandLineParser(program: program).bind(
+                sent.arguments, to: command.description, replaced: nil),
+            options: try Invocation.options(of: sent, for: command), client: client)
+        guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
+        else {
+            throw UsageError("the target is none of another machine", hint: "give host:path")
+        }
+        try limits.check(self, sent)
+        keepsHistory = limits.isAppendOnly
+        let path = try limits.served?.confine(to: endpoint.path, isWriting: !command.isReading)
+        arguments[target.name] = [path ?? endpoint.path]
+    }
+
+    /// The options of a command for which a client has its files: it gets or gives the content of those it may name.
+    static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
+        let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
+        let known = command.description.options.filter { option in
+            option.name != OptionDescription.remoteCommand.name
+                && (!option.isOfThisMachine
+                    || files.contains(option.name)
+                        && sent.options.allSatisfy {
+                            $0.name != option.name || $0.values == [RunLog.ofClient]
+                        })
+        }
+        let isOfPlan = sent.options.contains { $0.name == SyncRun.savedPlan.name }
+        guard isOfPlan == (sent.document != nil) else {
+            throw UsageError(
+                "a saved plan is missing, or not wanted", hint: "install the same version at both ends")
+        }
+        return try GivenOptions(
+            sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
+    }
+
+    /// The command line as its user typed it, with the target on another machine, for hints.
+    func asTyped() throws -> Invocation {
+        guard let client else { return self }
+        let typed = client.command.typed
+        guard let command = program.commands.first(where: { $0.name == typed.name }) else {
+            throw UsageError(
+                "the far end does not know \(quoted(Array(typed.name.utf8)))",
+                hint: "install the same version at both ends")
+        }
+        let description = command.description
+        let options = try GivenOptions(typed.options, of: description.options)
+        return Invocation(
+            program: program, command: command,
+            arguments: try CommandLineParser(program: program).bind(
+                typed.arguments, to: description,
+                replaced: description.options.first { $0.replacesArguments && options.has($0) }),
+            options: options)
+    }
+}
+
+/// The standard streams of the client in place of those of this process.
+struct ClientStreams: StandardStreamRelay {
+    let client: Client
+
+    private func terminal(_ stream: StandardStream) -> RemoteCommand.Terminal {
+        stream == .output ? client.command.output : client.command.errors
+    }
+
+    func write(_ bytes: [UInt8], to stream: StandardStream) {
+        client.write(bytes, to: stream == .output ? .output : .errors)
+    }
+
+    func isTerminal(_ stream: StandardStream) -> Bool { terminal(stream).isTerminal }
+    func understandsEscapes(_ stream: StandardStream) -> Bool { terminal(stream).understandsEscapes }
+    func columns(_ stream: StandardStream) -> Int? { terminal(stream).columns }
+}

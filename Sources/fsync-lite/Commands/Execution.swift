@@ -1,0 +1,42 @@
+import FileStorage
+import FsyncLite
+
+/// Runs a command and tells of its error.
+enum Execution {
+    /// - Parameter wantsDocument: standard output must have one JSON document, also after an error.
+    static func run(wantsDocument: Bool, _ invocation: () throws -> Invocation) -> ExitCode {
+        var console = Console()
+        console.wantsDocument = wantsDocument
+        do {
+            let invocation = try invocation().reading()
+            let code =
+                try RemoteInvocation(invocation)?.run(&console)
+                ?? invocation.command.run(invocation, &console)
+            try console.flush()
+            return code
+        } catch {
+            let code = ExitCode(reporting: error)
+            guard console.wantsDocument, !console.isBegun else { return code }
+            console.discard()
+            do {
+                try ErrorDocument.write(error, code, to: &console)
+                try console.flush()
+            } catch {
+                Console.complain("\(error)")
+            }
+            return code
+        }
+    }
+}
+
+extension Invocation {
+    /// With the saved plan that it names.
+    fileprivate func reading() throws -> Invocation {
+        guard command == ApplyCommand.self, let file = options.value(SyncRun.savedPlan) else { return self }
+        var read = self
+        read.saved =
+            try client?.command.document.map { try SavedPlan($0, path: file) }
+            ?? SavedPlan(reading: LocalFile(bytes: file))
+        return read
+    }
+}

@@ -1,0 +1,202 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+/// A command about a target on another machine: that machine carries it out, and this one gives the source.
+struct RemoteInvocation {
+    /// What is to be carried out there.
+    private let command: any Command.Type
+    private let arguments: [[UInt8]]
+    private let given: GivenOptions
+    /// For hints.
+    private let typed: Invocation
+    private let endpoint: Endpoint
+    private let source: [UInt8]?
+    private let defaults: [SettingsLayer]
+    private var job: Job?
+    private var saved: SavedPlan?
+    /// Completed by settings, but those of the target.
+    let options: GivenOptions
+
+    /// nil for a target of this machine.
+    init?(_ invocation: Invocation) throws {
+        guard invocation.client == nil, let argument = invocation.command.remoteTarget else { return nil }
+        let given = invocation.options
+        var arguments = invocation.command.description.arguments.flatMap(invocation.values)
+        let saved = invocation.saved
+        if let saved, let endpoint = try SyncRun.endpoint(saved.target, SyncRun.target) {
+            arguments = [saved.source, endpoint.bytes]
+        }
+        let targets = saved.map { [$0.target] } ?? invocation.values(argument)
+        guard let endpoint = try targets.compactMap({ try SyncRun.endpoint($0, argument) }).first else {
+            return nil
+        }
+        guard targets.count == 1 else {
+            throw UsageError(
+                "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
+        }
+        let settings = invocation.command.description.options.contains {
+            $0.name == OptionDescription.settingsFile.name
+        }
+        try self.init(
+            invocation.command, arguments, invocation, endpoint,
+            source: saved?.source ?? invocation.values(SyncRun.source).first,
+            settings ? SettingsSources(given).defaults : [], nil, saved)
+    }
+
+    /// The run of a job; nil for a target of this machine.
+    init?(
+        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, as command: any Command.Type
+    ) throws {
+        guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target, SyncRun.target)
+        else { return nil }
+        guard job.source.directories.count == 1 else {
+            throw UsageError(
+                "job \(escapedText(job.name.utf8)): several sources go to a target of this machine only",
+                hint: "make a job of each")
+        }
+        let source = job.source.directories[0].path
+        try self.init(
+            command, [source, endpoint.bytes], invocation, endpoint, source: source, settings.defaults, job,
+            nil)
+    }
+
+    private init(
+        _ command: any Command.Type, _ arguments: [[UInt8]], _ typed: Invocation, _ endpoint: Endpoint,
+        source: [UInt8]?, _ defaults: [SettingsLayer], _ job: Job?, _ saved: SavedPlan?
+    ) throws {
+        (self.command, self.arguments, self.typed, self.endpoint) = (command, arguments, typed, endpoint)
+        (self.source, self.defaults, self.job, self.saved) = (source, defaults, job, saved)
+        given = try typed.options.withoutFiles()
+        if let source, try SyncRun.endpoint(source, SyncRun.source) != nil {
+            throw UsageError(
+                "source and target are both on other machines",
+                hint: "run it on one of these: ssh \(endpoint.destination) fsync-lite \(command.name) ...")
+        }
+        let known = RemoteInvocation.handledHere.map(\.name)
+        if let option = typed.command.description.options.first(where: {
+            $0.isOfThisMachine && !known.contains($0.name) && typed.options.has($0)
+        }) {
+            throw UsageError(
+                "\(option.name) does not go with a target on another machine yet",
+                hint: "leave it out, or run it there: ssh \(endpoint.destination) fsync-lite ...")
+        }
+        if let file = given.value(SyncRun.savedPlan), let saved {
+            options = try saved.options(from: file, beside: typed)
+                .over(defaults, OptionDescription.mirroring + OptionDescription.output)
+        } else {
+            options = given.over(defaults + (job.map { [$0.options] } ?? []), OptionDescription.settable)
+        }
+    }
+
+    /// Options whose value is of this machine and that go with a target on another one.
+    private static let handledHere =
+        [
+            OptionDescription.ssh, .remoteCommand, .settingsFile, .logFile, PlanCommand.job, PlanCommand.out,
+            SyncRun.savedPlan,
+        ] + SyncOptions.patterns
+
+    func run(_ console: inout Console) throws -> ExitCode {
+        let (code, document) = try run(&console, wantsReport: false)
+        if let file = given.value(PlanCommand.out), !document.isEmpty {
+            let plan = try SavedPlan(document, path: endpoint.bytes)
+            guard try plan.source == absoluteSource, (try? Endpoint(plan.target)) == endpoint else {
+                throw SyncError(.invalidDocument, path: endpoint.bytes, "the plan from there is another one")
+            }
+            try plan.write(to: LocalFile(bytes: file))
+        }
+        return code
+    }
+
+    var document: PlanDocument {
+        PlanDocument(source: source ?? [], target: endpoint.bytes, job: job?.name)
+    }
+
+    /// Appends to the log file, if there is one, what happened on this machine.
+    func log(_ text: String) throws {
+        guard let path = options.value(.logFile) else { return }
+        let name = "\(Timestamp.now.localISO8601) \(job?.labelled(typed.command.name) ?? typed.command.name)"
+        try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
+    }
+
+    private var certainty: RemoteRun.Certainty {
+        if command.isReading || given.has(.dryRun) { return .reads }
+        let committing: [any Command.Type] = [
+            ApplyCommand.self, UndoCommand.self, SnapshotRestoreCommand.self,
+        ]
+        return committing.contains { $0 == command } ? .asks : .writes
+    }
+
+    private var absoluteSource: [UInt8] {
+        get throws { try source.map { try LocalFile(bytes: $0).absolute() } ?? [] }
+    }
+
+    /// - Returns: the exit code, and the document that was wanted.
+    func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
+        console.wantsDocument = options.has(.json)
+        let access = try RemoteAccess(given)
+        if let source {
+            if job == nil, saved == nil { try SyncOptions().complain(ofPatternsFrom: source) }
+            // Its error is told before a connection is made.
+            try MirrorSource.directory(source).check()
+        }
+        var command = RemoteCommand(
+            command.name, arguments, options: try sent(),
+            typed: RemoteCommand.Typed(
+                typed.command.name, typed.command.description.arguments.flatMap(typed.values),
+                given.sent),
+            defaults: try defaults.flatMap { try $0.sent() }, host: HostProcess.name,
+            output: .init(.output), errors: .init(.error))
+        command.job = try job.map { ($0.name, try $0.options.sent()) }
+        command.source = try absoluteSource
+        command.wantsReport = wantsReport
+        command.document = try saved.map { plan in
+            var document: [UInt8] = []
+            try plan.write(to: &document)
+            return document
+        }
+        HostProcess.ignoreBrokenPipes()
+        if !self.command.isReading { TerminationSignal.watch() }
+        let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
+        let result = Result {
+            try RemoteRun(on: endpoint, access, terminal).run(
+                command, source: source.map { .directory($0) }, SyncOptions.filters(options),
+                certainty, inquiry: "fsync-lite status \(Shell.word(endpoint.bytes))")
+        }
+        if terminal.hasWritten { console.begin() }
+        let code = try result.get()
+        guard let exit = ExitCode(rawValue: code) else {
+            throw SyncError(.unreachable, path: endpoint.bytes, "it ended with exit code \(code)")
+        }
+        if let failure = terminal.failure {
+            Console.complain("\(failure)")
+            if exit == .done, self.command.isReading { return (.failed, []) }
+        }
+        return (exit, terminal.document)
+    }
+
+    /// What the far end gets of the options: patterns as one list, and of files only that there is one.
+    private func sent() throws -> [RemoteCommand.Option] {
+        var sent = given
+        for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
+            sent.remove(option)
+        }
+        for option in [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan] where given.has(option)
+        {
+            sent.append(option, RunLog.ofClient)
+        }
+        if command == PlanCommand.self { sent.remove(.dryRun) }
+        return sent.sent
+    }
+}
+
+extension GivenOptions {
+    /// With all patterns as one list, in the place of the files that have them. A pipe is read once.
+    fileprivate func withoutFiles() throws -> GivenOptions {
+        let rules = try SyncOptions.filters(self).rules
+        var options = self
+        for option in SyncOptions.patterns { options.remove(option) }
+        for rule in rules { options.append(SyncOptions.exclude, rule.text) }
+        return options
+    }
+}

@@ -1,0 +1,43 @@
+import FileStorage
+import FsyncLite
+
+/// What a client may have done here, as the key of `serve` says.
+struct ServiceLimits {
+    let isReadOnly: Bool
+    let isAppendOnly: Bool
+    let served: ServedDirectory?
+
+    /// - Throws: `SyncError` with code `refused`.
+    func check(_ invocation: Invocation, _ sent: RemoteCommand) throws {
+        let name = invocation.command.name
+        if isReadOnly, !invocation.command.isReading || invocation.options.has(SyncOptions.weakCommit) {
+            throw SyncError(.refused, "\(name) writes, and the key for that machine is for reading only")
+        }
+        guard isAppendOnly else { return }
+        let plan = try sent.document.map { try SavedPlan($0, path: RunLog.ofClient) }
+        let planned = (plan?.options ?? []).map { word in
+            RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
+        }
+        if invocation.command == SnapshotCreateCommand.self {
+            // It may take the place of another label, which keeps a snapshot.
+            throw SyncError(.refused, "\(name) changes a label, and the key for that machine is append-only")
+        }
+        if invocation.command == SnapshotPruneCommand.self {
+            throw SyncError(
+                .refused, "\(name) lets snapshots go, and the key for that machine is append-only")
+        }
+        let options = sent.options + (sent.job?.options ?? [])
+        let rules = OptionDescription.retention
+        if let rule = options.first(where: { option in rules.contains { $0.name == option.name } }) {
+            throw SyncError(
+                .refused, "\(rule.name) is a rule of retention, and the key for that machine is append-only")
+        }
+        let guards = SyncOptions.loosening + [RecoverCommand.trustState, RecoverCommand.breakLock]
+        if let loose = (options + sent.defaults + planned).first(where: { option in
+            option.values != nil && guards.contains { $0.name == option.name }
+        }) {
+            throw SyncError(
+                .refused, "\(loose.name) loosens a guard, and the key for that machine is append-only")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import FsyncLite
+import Testing
+
+@testable import fsync_lite
+
+/// What a client asks a far end to do: nothing that opens a file there by its name, and nothing unknown.
+struct ClientOptionTests {
+    private static let path = Array("/etc/passwd".utf8)
+
+    private func options(
+        _ sent: [RemoteCommand.Option], for command: any Command.Type = ApplyCommand.self,
+        document: [UInt8]? = nil
+    ) throws -> GivenOptions {
+        let terminal = RemoteCommand.Terminal(.output)
+        var request = RemoteCommand(
+            command.name, [], options: sent, typed: RemoteCommand.Typed("apply", [], []), defaults: [],
+            host: "here", output: terminal, errors: terminal)
+        request.document = document
+        return try Invocation.options(of: request, for: command)
+    }
+
+    @Test func noOptionOpensAFileByItsName() throws {
+        let commands = ProgramDescription.fsyncLite.commands.filter { $0.remoteTarget != nil }
+        #expect(commands.count > 15)
+        for command in commands {
+            for option in command.description.options where option.isOfThisMachine {
+                #expect(throws: UsageError.self, "\(command.name) \(option.name)") {
+                    try options([RemoteCommand.Option(option.name, [Self.path])], for: command)
+                }
+            }
+            #expect(throws: UsageError.self) {
+                try options([RemoteCommand.Option("--remote-command", [Self.path])], for: command)
+            }
+        }
+        for name in ["--log-file", "--exclude-from"] {
+            for origin in [SettingsLayer.Origin.defaults, .job] {
+                #expect(throws: UsageError.self, "\(name)") {
+                    try SettingsLayer([RemoteCommand.Option(name, [Self.path])], origin)
+                }
+            }
+        }
+    }
+
+    @Test func everyOtherOptionOfAnApplyIsTaken() throws {
+        for option in ApplyCommand.description.options where !option.isOfThisMachine {
+            guard option.name != "--remote-command" else { continue }
+            let word = option.choices.first.map { Array($0.utf8) } ?? [0x31]
+            let given = try options([RemoteCommand.Option(option.name, option.takesValue ? [word] : [])])
+            #expect(given.has(option), "\(option.name)")
+        }
+        #expect(try options([RemoteCommand.Option("--log-file", [RunLog.ofClient])]).list.count == 1)
+    }
+
+    @Test func whatNoCommandLineGivesIsRefused() {
+        let bad: [[RemoteCommand.Option]] = [
+            [.init("--nonsense", [])], [.init("--adopt", [[0x31]])], [.init("--max-delete", [])],
+            [.init("--adopt", nil)], [.init("--adopt", []), .init("--adopt", [])],
+            [.init("--max-delete", [[0x31], [0x32]])], [.init("--plan", [RunLog.ofClient])],
+            [.init("--retention", [[0x31]])],
+        ]
+        for sent in bad { #expect(throws: UsageError.self, "\(sent)") { try options(sent) } }
+        #expect(throws: UsageError.self) { try options([], document: [0x7B]) }
+    }
+}

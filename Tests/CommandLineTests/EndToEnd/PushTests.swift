@@ -1,0 +1,503 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// A target on another machine: a command in ssh's place starts the far end on this one.
+@Suite("A target on another machine")
+struct PushTests {
+    private func scene(_ tree: TreeLiteral, _ far: String? = nil) throws -> MirrorScene {
+        let scene = try MirrorScene(tree, inMemory: true)
+        scene.far = try far.map { try FarMachine($0, has: .target) } ?? FarMachine(has: .target)
+        return scene
+    }
+
+    private static let tree: TreeLiteral = [
+        "a": ["one": "1", "two": .file("2", mode: 0o600), "deep": ["er": ["x": "x"]]],
+        "empty": [:], "zero": "", "pipe": .fifo(), "latest": .symlink("a/one"), "Z": "upper",
+    ]
+
+    // MARK: The same as here
+
+    @Test(.needs(.root)) func everythingThatAnApplyCarriesGoesOver() throws {
+        let scene = try scene(Self.tree)
+        try scene.link("source/Z2", to: "source/Z")
+        try scene.setAttribute("user.note", "hello", of: "source/a/one")
+        try scene.setAttribute("trusted.note", "root", of: "source/a/two")
+        try HostCommand.run("setfacl", "-m", "u:1234:r", scene.path("source/zero"))
+        try HostCommand.run("truncate", "-s", "20M", scene.path("source/sparse"))
+        try scene.append("end", to: "source/sparse")
+        try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
+        try scene.setOwner(12, 34, of: "source/a/one")
+        try scene.setTime(TreeTime(-5, 123_456_789), of: "source/empty")
+        try scene.mirrorAll()
+        #expect(try scene.status("target/sparse").st_blocks < 1000)
+        #expect(try scene.status("target/Z").st_ino == scene.status("target/Z2").st_ino)
+        try scene.move("source/a", to: "source/b")
+        let run = try scene.mirror("--exchange", "--digest", "--verify", "--json")
+        #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
+    }
+
+    /// What a run says, but for the times of the log and the name of the target.
+    private func said(_ run: CommandRun, _ scene: MirrorScene, _ target: String) -> [String] {
+        func plain(_ text: String) -> String {
+            let options = scene.far?.options.map { " \($0)" }.joined() ?? ""
+            return text.replacingOccurrences(of: options, with: "")
+                .replacingOccurrences(of: "'far:\(scene.path(target))'", with: "TARGET")
+                .replacingOccurrences(of: "far:\(scene.path(target))", with: "TARGET")
+                .replacingOccurrences(of: scene.path(target), with: "TARGET")
+                .replacingOccurrences(of: target, with: "TARGET")
+        }
+        return ["\(run.code)", plain(run.output), plain(run.errors)]
+    }
+
+    /// After each change, a push makes the same tree as an apply here, and says the same.
+    @Test(arguments: 1...6) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
+        let scene = try scene([:])
+        let far = scene.far
+        try scene.remove("source")
+        var tree = try DiskTree(scene.source, seed: seed)
+        try tree.grow(25)
+        let ways: [[String]] = [["-v"], ["--json"], [], ["--all", "--exchange", "-v"]]
+        for round in 0..<4 {
+            for options in [["plan"] + ways[round], ["plan", "--json"], ["apply"] + ways[round]] {
+                let limits = ["--max-delete", "unlimited", "--allow-empty-source"]
+                var said: [[String]] = []
+                for (target, machine) in [("there", far), ("here", nil)] {
+                    scene.far = machine
+                    let option =
+                        options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
+                    let run = try scene.run([option[0], "source", target] + option.dropFirst() + limits)
+                    scene.far = far
+                    said.append(self.said(run, scene, target))
+                }
+                #expect(said[0] == said[1], "seed \(seed), round \(round), \(options)")
+            }
+            let trees = try ["there", "here"].map { try TreeSnapshot(scene.path($0)) }
+            #expect(try trees[0].differences(from: TreeSnapshot(scene.source)) == [], "seed \(seed)")
+            #expect(trees[0].differences(from: trees[1]) == [], "seed \(seed)")
+            try tree.change(10)
+        }
+    }
+
+    @Test func guardsRefuseWithTheCommandThatWasTyped() throws {
+        let scene = try scene(Self.tree)
+        try scene.mirror()
+        for name in ["empty", "zero", "pipe"] { try scene.remove("source/\(name)") }
+        let run = try scene.apply("--max-delete", "2")
+        #expect(run.code == 4, "\(run.errors)")
+        #expect(
+            run.errors.contains("to go ahead: fsync-lite apply source 'far:\(scene.target)' --ssh"),
+            "\(run.errors)")
+        #expect(try scene.apply().code == 0)
+        try scene.expectMirrored()
+    }
+
+    @Test func filesThatOptionsNameAreOfThisMachine() throws {
+        let scene = try scene(["a.o": "o", "b.o": "b", "keep": "k", "x.tmp": "x"])
+        try scene.build(["patterns": "*.o\n!b.o\n"], at: "lists")
+        try scene.build(["settings.json": #"{"defaults": {"exclude": ["*.tmp"], "quiet": true}}"#], at: "etc")
+        let run = try scene.apply(
+            "--exclude-from", "lists/patterns", "--settings", "etc/settings.json", "--log-file", "log")
+        #expect(run.code == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run.output)\(run.errors)")
+        #expect(!scene.exists("target/a.o") && scene.exists("target/b.o") && !scene.exists("target/x.tmp"))
+        #expect(try scene.text("log").contains("apply committed: 2 created"))
+    }
+
+    /// The target's own settings stand between the user's defaults and the command line, as they do here.
+    @Test func settingsOfTheTargetHold() throws {
+        let scene = try scene(["a.o": "o", "b.tmp": "b", "keep": "k"])
+        try scene.mirror()
+        try scene.build(
+            ["settings.json": .file(#"{"keep_last": 7, "defaults": {"exclude": ["*.tmp"]}}"#, mode: 0o600)],
+            at: "target/.fsync-lite")
+        try scene.append("more", to: "source/b.tmp")
+        #expect(try scene.apply("--exclude", "*.o").code == 0)
+        #expect(try scene.text("target/b.tmp") == "b")
+        let run = try scene.run("snapshot", "list", "target", "--json")
+        #expect(run.output.contains(#""rules":"keep_last 7""#), "\(run.output)")
+    }
+
+    @Test func aSourceThatIsMissingIsToldBeforeAnyConnection() throws {
+        let scene = try scene(["a": "a"], "echo connected >&2; exit 255")
+        let run = try scene.run("apply", "nowhere", "target")
+        #expect(run.code == 66 && run.errors.contains("nowhere: the source does not exist"), "\(run.errors)")
+        let both = try scene.run("apply", "far:/x", "target")
+        #expect(both.code == 64 && both.errors.contains("both on other machines"), "\(both.errors)")
+    }
+
+    @Test func whatCannotBeReadHereIsListed() throws {
+        let scene = try scene(["a": "a", "b": "b"])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        try HostCommand.run("truncate", "-s", "1M", scene.path("source/b"))
+        let run = try scene.run("apply", "source", "target", "--json", "--max-size", "100")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/a") == "amore")
+    }
+
+    @Test func hundredsOfFilesAndALargeOneGoThroughASmallWindow() throws {
+        let scene = try scene([
+            "many": .directory(
+                (0..<700).map {
+                    (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "\($0) ", count: $0)))
+                },
+                mode: 0o755, modified: nil)
+        ])
+        try HostCommand.run("sh", "-c", "head -c 30000000 /dev/urandom > \(scene.path("source/large"))")
+        for threads in ["1", "16"] {
+            try scene.mirror("--threads", threads)
+            try scene.remove("target")
+        }
+    }
+
+    // MARK: A line that drops
+
+    /// - Parameter size: in bytes.
+    private func files(_ count: Int, of size: Int) -> TreeLiteral {
+        .directory(
+            (0..<count).map {
+                (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "x", count: size)))
+            }, mode: 0o755, modified: nil)
+    }
+
+    /// Whether the target is one of two trees, and that the next run ends well.
+    private func expectOldOrNew(
+        _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
+    ) throws {
+        let now = try TreeSnapshot(scene.target)
+        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
+        let isOld = now.differences(from: before) == []
+        #expect(isNew || isOld, "\(what): \(run.errors)")
+        #expect([0, 69].contains(run.code), "\(what): \(run.errors)")
+        if run.code == 0 { #expect(isNew, "\(what)") }
+        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(what): \(run.errors)") }
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
+    }
+
+    /// What the far end says ends after so many bytes.
+    @Test(
+        .needs(.tool("stdbuf")),
+        arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
+    func aLineLostOnTheWayBackLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(files(40, of: 4000), at: "source/many")
+        scene.far = try FarMachine(
+            #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, has: .target)
+        let run = try scene.apply("-v")
+        // The far end may still be at it.
+        try HostCommand.run("flock", scene.target, "true")
+        try expectOldOrNew(scene, before, run, "\(bytes) bytes back")
+    }
+
+    /// What this end says ends after so many bytes.
+    @Test(
+        .needs(.tool("stdbuf")),
+        arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
+    func aLineLostOnTheWayThereLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(files(40, of: 4000), at: "source/many")
+        scene.far = try FarMachine(#"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, has: .target)
+        let run = try scene.apply("-v")
+        try HostCommand.run("flock", scene.target, "true")
+        try expectOldOrNew(scene, before, run, "\(bytes) bytes there")
+    }
+
+    @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
+    func whatIsWrongWithTheConnectionIsSaid(far: String) throws {
+        let scene = try scene(["a": "a"], far)
+        let run = try scene.apply()
+        #expect(run.code == 69 && run.errors.contains("far:"), "\(run.errors)")
+        let json = try scene.apply("--json")
+        #expect(try json.json().text("code") == "unreachable")
+    }
+
+    /// Once the far end may commit, nothing here says that the target is unchanged.
+    @Test(.needs(.tool("python3"))) func afterTheWordToCommitTheOutcomeIsUnknown() throws {
+        let scene = try scene(["a": "a"])
+        // Everything passes but the last frames: the command there has gone on when the line is cut.
+        scene.far = try FarMachine(
+            #"""
+            python3 -c '
+            import subprocess, sys, os, struct
+            far = subprocess.Popen(["sh", "-c", sys.argv[1]], stdout=subprocess.PIPE)
+            data = b""
+            while True:
+                piece = os.read(far.stdout.fileno(), 65536)
+                if not piece: break
+                data += piece
+                while len(data) >= 5:
+                    length = struct.unpack("<I", data[:4])[0]
+                    if len(data) < 5 + length: break
+                    frame, data = data[:5 + length], data[5 + length:]
+                    if frame[4] in (11, 13):
+                        far.wait(); os._exit(1)
+                    os.write(1, frame)
+            ' "$far"
+            """#, has: .target)
+        let run = try scene.apply()
+        #expect(run.code == 69, "\(run.errors)")
+        #expect(run.errors.contains("the commit may have begun there"), "\(run.errors)")
+        #expect(run.errors.contains("fsync-lite status 'far:"), "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    /// A Ctrl-C goes to the other machine, also while a file is sent.
+    @Test(.needs(.tool("python3"))) func aSignalStopsTheRunThere() throws {
+        let scene = try scene(["a": "a", "b": "b"])
+        // The first request for content waits until the signal has come over.
+        scene.far = try FarMachine(
+            #"""
+            exec python3 -c '
+            import os, signal, struct, subprocess, sys, threading
+            far = subprocess.Popen(["sh", "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            cancelled = threading.Event()
+            def relay(source, goal, look):
+                data = b""
+                while True:
+                    piece = os.read(source, 65536)
+                    if not piece: break
+                    data += piece
+                    while len(data) >= 5:
+                        length = struct.unpack("<I", data[:4])[0]
+                        if len(data) < 5 + length: break
+                        frame, data = data[:5 + length], data[5 + length:]
+                        look(frame)
+                        os.write(goal, frame)
+                        if frame[4] == 14: cancelled.set()
+                os.close(goal)
+            def back(frame):
+                if frame[4] == 2 and frame[6] == 7 and not cancelled.is_set():
+                    os.kill(os.getppid(), signal.SIGINT)
+                    cancelled.wait()
+            threading.Thread(target=relay, args=(0, far.stdin.fileno(), lambda frame: None), daemon=True).start()
+            relay(far.stdout.fileno(), 1, back)
+            ' "$far"
+            """#, has: .target)
+        let run = try scene.apply()
+        #expect(run.code == 130, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("interrupted; the target is unchanged"), "\(run.errors)")
+        #expect(!scene.exists("target/a"))
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
+    }
+
+    // MARK: Keys that may do less
+
+    private func keyed(_ scene: MirrorScene, _ options: String) throws {
+        scene.far = try FarMachine(
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(options)"#,
+            has: .target)
+    }
+
+    private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
+        let far = try #require(scene.far)
+        return try CommandRun(
+            ["apply", "source", "far:\(target)"] + options + far.options, in: scene.directory.path)
+    }
+
+    @Test func aKeyForReadingWritesNothing() throws {
+        let scene = try scene(["a": "a"])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        try keyed(scene, "--read-only")
+        let run = try apply(scene, "target")
+        #expect(run.code == 4 && run.errors.contains("for reading only"), "\(run.errors)")
+        #expect(try scene.text("target/a") == "a")
+        let plan = try scene.plan()
+        #expect(plan.code == 0 && plan.output.contains("~ a"), "\(plan.errors)")
+    }
+
+    @Test func aRestrictedKeyWritesOnlyBeneath() throws {
+        let scene = try scene(["a": "a"])
+        try scene.build(
+            [
+                "in": ["link": .symlink("../out"), "own": .symlink("sub"), "sub": [:]], "out": [:],
+                "in2": [:],
+            ],
+            at: "there")
+        try scene.setMode(0o700, of: "there/in")
+        let restriction = scene.path("there/in")
+        try keyed(scene, #"--restrict "\#(restriction)""#)
+        for path in [
+            "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
+            "\(restriction)/..",
+            scene.path("there/in2/x"), scene.path("there/out"), "./sub",
+        ] {
+            let run = try apply(scene, path, "--adopt", "--create-parents")
+            #expect(run.code != 0, "\(path)")
+        }
+        for path in ["there/out", "there/in2", "there/in/sub"] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: scene.path(path))
+            #expect(names == [], "\(path)")
+        }
+        for path in ["one", "\(restriction)/two", "new/deep/three"] {
+            let run = try apply(scene, path, "--create-parents")
+            #expect(run.code == 0, "\(path): \(run.errors)")
+        }
+        for name in ["one", "two", "new/deep/three"] { #expect(try scene.text("there/in/\(name)/a") == "a") }
+        #expect(try apply(scene, "one", "--exchange", "--json").code == 0)
+        try scene.setMode(0o755, of: "there/in")
+        let open = try apply(scene, "one")
+        #expect(open.code == 4 && open.errors.contains("chmod 700"), "\(open.errors)")
+    }
+
+    @Test func anAppendOnlyKeyKeepsTheHistory() throws {
+        let scene = try scene(["a": "0"])
+        try keyed(scene, "--append-only")
+        for number in 1...5 {
+            try scene.append("\(number)", to: "source/a")
+            #expect(try apply(scene, "target").code == 0)
+        }
+        func count() throws -> Int {
+            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
+        }
+        let all = try count()
+        try scene.build(["settings.json": .file(#"{"keep_last": 1}"#, mode: 0o600)], at: "target/.fsync-lite")
+        try scene.append("6", to: "source/a")
+        #expect(try apply(scene, "target").code == 0)
+        #expect(try count() == all + 1)
+        for options in [
+            ["--keep-last", "1"], ["--retention", "default"], ["--max-delete", "unlimited"],
+            ["--allow-empty-source"], ["--adopt"], ["--change-source"],
+        ] {
+            let far = try #require(scene.far)
+            let run = try CommandRun(
+                ["apply", "source", "far:target"] + options + far.options, in: scene.directory.path)
+            #expect(run.code == 4 && run.errors.contains("append-only"), "\(options): \(run.errors)")
+        }
+        func there(_ words: String...) throws -> CommandRun {
+            try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        }
+        let prune = try there("snapshot", "prune", "far:target", "--keep-last", "1")
+        #expect(prune.code == 4 && prune.errors.contains("append-only"), "\(prune.errors)")
+        #expect(try count() == all + 1)
+        #expect(try there("undo", "far:target").code == 0)
+        #expect(try scene.text("target/a") == "012345")
+        #expect(try count() == all + 2)
+    }
+
+    // MARK: Other commands
+
+    @Test func everyCommandThatNamesATargetWorksThere() throws {
+        let scene = try scene(["a": "a", "b": ["c": "c"]])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        try scene.mirror()
+        let far = try #require(scene.far)
+        let there = "far:\(scene.target)"
+        func compare(_ words: [String], _ rest: [String] = []) throws {
+            let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
+            let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
+            #expect(remote.code == local.code, "\(words): \(remote.errors)")
+            #expect(remote.output == local.output, "\(words)")
+            #expect(remote.errors == local.errors, "\(words)")
+        }
+        for words in [
+            ["status"], ["status", "--json"], ["snapshot", "list"], ["snapshot", "list", "--json"],
+            ["snapshot", "list", "--ids"], ["snapshot", "verify"], ["manifest", "show"],
+            ["manifest", "list"], ["manifest", "list", "--null"], ["manifest", "export"], ["recover"],
+            ["snapshot", "prune"],
+        ] { try compare(words) }
+        try compare(["snapshot", "show"], ["latest"])
+        try compare(["snapshot", "diff"], ["latest~1", "latest"])
+        try compare(["snapshot", "log"], ["a"])
+        try compare(["snapshot", "find"], ["c"])
+        try compare(["snapshot", "create"], ["--label", "now"])
+        let undone = try CommandRun(["undo", there, "-v"] + far.options, in: scene.directory.path)
+        #expect(undone.code == 0 && undone.output.contains("~ a"), "\(undone.output)\(undone.errors)")
+        #expect(try scene.text("target/a") == "a")
+        let restored = try CommandRun(
+            ["snapshot", "restore", there, "latest~1", "--in-place"] + far.options, in: scene.directory.path)
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(try scene.text("target/a") == "amore")
+        let to = try CommandRun(
+            ["snapshot", "restore", there, "latest", "--to", "copy"] + far.options, in: scene.directory.path)
+        #expect(to.code == 64 && to.errors.contains("--to does not go with"), "\(to.errors)")
+    }
+
+    // MARK: Saved plans and jobs
+
+    @Test func aSavedPlanIsOfThisMachineAndCarriedOutThere() throws {
+        let scene = try scene(["a": "a", "b": ["c": "c"], "x.o": "o"])
+        let far = try #require(scene.far)
+        try scene.build(["list": "*.o\n"], at: "lists")
+        let saved = try scene.plan("--out", "plan.json", "--exclude-from", "lists/list")
+        #expect(saved.code == 0, "\(saved.errors)")
+        #expect(
+            saved.errors.contains("to carry it out: fsync-lite apply --plan plan.json"), "\(saved.errors)")
+        #expect(try scene.text("plan.json").contains("\"source\":\"\(scene.source)\""))
+        scene.far = nil
+        let shown = try scene.run("plan", "--show", "plan.json")
+        #expect(shown.output.contains("target     far:\(scene.target)"), "\(shown.output)\(shown.errors)")
+        func carryOut() throws -> CommandRun {
+            try scene.run(["apply", "--plan", "plan.json", "-v"] + far.options)
+        }
+        let done = try carryOut()
+        #expect(done.code == 0 && done.output.contains("+ b/c"), "\(done.errors)")
+        #expect(try scene.text("target/b/c") == "c" && !scene.exists("target/x.o"))
+        let again = try carryOut()
+        #expect(again.code == 5, "\(again.errors)")
+        scene.far = far
+        try scene.append("1", to: "source/a")
+        #expect(try scene.plan("--out", "plan.json", "--exclude", "*.o").code == 0)
+        try scene.append("2", to: "source/a")
+        scene.far = nil
+        let stale = try carryOut()
+        #expect(stale.code == 5 && stale.errors.contains("a: changed in the source"), "\(stale.errors)")
+        #expect(
+            stale.errors.contains("to look again: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
+            "\(stale.errors)")
+    }
+
+    /// The job's commands and its log are of this machine, and what the run says is labelled as here.
+    @Test func aJobPushesWithItsCommandsAndItsLog() throws {
+        let scene = try scene(["a": "a", "b.tmp": "b", "c.o": "c"])
+        let far = try #require(scene.far)
+        func settings(_ target: String) throws {
+            let hook = { (name: String) in #"["sh", "-c", "cat > \#(scene.path(name))"]"# }
+            let text = #"""
+                {"defaults": {"exclude": ["*.o"], "log_file": "\#(scene.path("log"))"},
+                 "jobs": {"nas": {"source": "\#(scene.source)", "target": "\#(target)", "exclude": ["*.tmp"],
+                   "keep_last": 9, "after": \#(hook("after")), "on_failure": \#(hook("failed"))}}}
+                """#
+            try scene.build(["settings.json": .file(text)], at: "etc")
+        }
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words + ["--settings", "etc/settings.json"] + far.options, in: scene.directory.path)
+        }
+        try settings("far:\(scene.target)")
+        let unasked = try run("run", "nas")
+        #expect(unasked.code == 4 && unasked.errors.contains("nas: refused:"), "\(unasked.errors)")
+        #expect(
+            unasked.errors.contains("fsync-lite run nas ") && unasked.errors.contains("--create-target"),
+            "\(unasked.errors)")
+        #expect(try scene.text("failed").contains(#""outcome":"refused""#))
+        let dry = try run("run", "nas", "--create-target", "--dry-run")
+        #expect(dry.code == 0 && dry.output.contains("+ a"), "\(dry.errors)")
+        #expect(!scene.exists("target"))
+        let done = try run("run", "nas", "--create-target")
+        #expect(
+            done.code == 0 && done.output == "nas: 1 created; 0 unchanged; 1 B copied\n", "\(done.errors)")
+        #expect(try scene.text("target/a") == "a")
+        #expect(!scene.exists("target/b.tmp") && !scene.exists("target/c.o"))
+        let report = try scene.text("after")
+        #expect(report.contains(#""outcome":"committed""#) && report.contains(#""job":"nas""#), "\(report)")
+        #expect(try scene.text("log").contains("nas: run committed: 1 created"))
+        #expect(try run("plan", "--job", "nas").output.contains("nothing to do"))
+        let list = try run("snapshot", "list", "far:\(scene.target)")
+        #expect(list.output.contains("keep_last 9"), "\(list.output)")
+        let lost = try CommandRun(
+            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"], in: scene.directory.path)
+        #expect(lost.code == 69 && lost.errors.contains("nas: "), "\(lost.errors)")
+        let status = try run("status", "--all")
+        #expect(status.errors.contains("it is on another machine: fsync-lite status"), "\(status.errors)")
+    }
+}
