@@ -36,9 +36,9 @@ struct FarMachine {
     /// - Parameter directory: what both are relative to.
     func reaching(_ arguments: [String], in directory: String) -> [String] {
         guard arguments.count > 2, ["apply", "plan"].contains(arguments[0]) else { return arguments }
-        if arguments[1] == "--plan" { return side == .source ? arguments + options : arguments }
+        if arguments.contains("--plan") { return arguments + options }
         let index = side == .source ? 1 : 2
-        guard !arguments[index].hasPrefix("-") else { return arguments }
+        guard !arguments[1...index].contains(where: { $0.hasPrefix("-") }) else { return arguments }
         let path = arguments[index].hasPrefix("/") ? arguments[index] : "\(directory)/\(arguments[index])"
         return arguments[..<index] + ["far:\(path)"] + arguments[(index + 1)...] + options
     }

@@ -1,0 +1,32 @@
+import FileStorage
+import FileSystem
+
+extension Service {
+    /// What a client wants that has connected to this machine.
+    public enum Order {
+        case source(Service)
+        case command(Client)
+    }
+
+    /// Greets a client, over the standard streams of this process.
+    ///
+    /// - Parameters:
+    ///   - restriction: serve only what lies beneath this directory.
+    ///   - onSilence: called where the client of a source has said nothing for too long.
+    package static func greet(
+        input: consuming FileDescriptor, output: consuming FileDescriptor,
+        beneath restriction: ServedDirectory?,
+        onSilence: @escaping @Sendable () -> Void
+    ) throws -> Order {
+        do {
+            let welcome = try Welcome(StandardConnection(input: input, output: output))
+            if welcome.first.type == .run { return .command(try Client(welcome)) }
+            return .source(
+                Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))
+        } catch let end as ServiceLink.Ended {
+            throw SyncError(.unreachable, end.reason ?? "the other end is gone")
+        } catch let error as WireError {
+            throw SyncError(.unreachable, error.reason)
+        }
+    }
+}
