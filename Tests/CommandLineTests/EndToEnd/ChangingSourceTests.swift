@@ -112,6 +112,10 @@ struct ChangingSourceTests {
             #expect(now != old)
             let listed = report.objects("problems").compactMap { $0.text("code") }
             #expect(listed == (run.code == 0 ? [] : ["changing"]), "\(listed)")
+        // The source is another directory now.
+        case 1 where change.testDescription == "everything goes":
+            #expect(report.text("outcome") == "failed")
+            #expect(now.touched(since: old) == [])
         default: Issue.record("exit \(run.code): \(run.errors)")
         }
         #expect(!scene.exists("target/.fsync-lite/journal"))
