@@ -7,33 +7,15 @@ import Testing
 /// A target on another machine: a command in ssh's place starts the far end on this one.
 @Suite("A target on another machine")
 struct PushTests {
-    private func scene(_ tree: TreeLiteral, _ far: String? = nil) throws -> MirrorScene {
-        let scene = try MirrorScene(tree, inMemory: true)
-        scene.far = try far.map { try FarMachine($0, has: .target) } ?? FarMachine(has: .target)
-        return scene
+    private func scene(_ tree: TreeLiteral, _ far: String = FarMachine.connection) throws -> MirrorScene {
+        try FarMachine(far, has: .target).scene(tree)
     }
-
-    private static let tree: TreeLiteral = [
-        "a": ["one": "1", "two": .file("2", mode: 0o600), "deep": ["er": ["x": "x"]]],
-        "empty": [:], "zero": "", "pipe": .fifo(), "latest": .symlink("a/one"), "Z": "upper",
-    ]
 
     // MARK: The same as here
 
     @Test(.needs(.root)) func everythingThatAnApplyCarriesGoesOver() throws {
-        let scene = try scene(Self.tree)
-        try scene.link("source/Z2", to: "source/Z")
-        try scene.setAttribute("user.note", "hello", of: "source/a/one")
-        try scene.setAttribute("trusted.note", "root", of: "source/a/two")
-        try HostCommand.run("setfacl", "-m", "u:1234:r", scene.path("source/zero"))
-        try HostCommand.run("truncate", "-s", "20M", scene.path("source/sparse"))
-        try scene.append("end", to: "source/sparse")
-        try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
-        try scene.setOwner(12, 34, of: "source/a/one")
-        try scene.setTime(TreeTime(-5, 123_456_789), of: "source/empty")
-        try scene.mirrorAll()
-        #expect(try scene.status("target/sparse").st_blocks < 1000)
-        #expect(try scene.status("target/Z").st_ino == scene.status("target/Z2").st_ino)
+        let scene = try scene(FarMachine.tree)
+        try scene.mirrorEverything()
         try scene.move("source/a", to: "source/b")
         let run = try scene.mirror("--exchange", "--digest", "--verify", "--json")
         #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
@@ -82,7 +64,7 @@ struct PushTests {
     }
 
     @Test func guardsRefuseWithTheCommandThatWasTyped() throws {
-        let scene = try scene(Self.tree)
+        let scene = try scene(FarMachine.tree)
         try scene.mirror()
         for name in ["empty", "zero", "pipe"] { try scene.remove("source/\(name)") }
         let run = try scene.apply("--max-delete", "2")
@@ -155,13 +137,6 @@ struct PushTests {
     // MARK: A line that drops
 
     /// - Parameter size: in bytes.
-    private func files(_ count: Int, of size: Int) -> TreeLiteral {
-        .directory(
-            (0..<count).map {
-                (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "x", count: size)))
-            }, mode: 0o755, modified: nil)
-    }
-
     /// Whether the target is one of two trees, and that the next run ends well.
     private func expectOldOrNew(
         _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
@@ -177,21 +152,26 @@ struct PushTests {
         try scene.mirror()
     }
 
+    /// A push over a connection that ends early.
+    private func expectOldOrNew(through connection: String, _ what: String) throws {
+        let scene = try scene(["old": "old"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(FarMachine.files(40, of: 4000), at: "source/many")
+        scene.far = try FarMachine(connection, has: .target)
+        let run = try scene.apply("-v")
+        // The far end may still be at it.
+        try HostCommand.run("flock", scene.target, "true")
+        try expectOldOrNew(scene, before, run, what)
+    }
+
     /// What the far end says ends after so many bytes.
     @Test(
         .needs(.tool("stdbuf")),
         arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
     func aLineLostOnTheWayBackLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        let scene = try scene(["old": "old"])
-        try scene.mirror()
-        let before = try TreeSnapshot(scene.target)
-        try scene.build(files(40, of: 4000), at: "source/many")
-        scene.far = try FarMachine(
-            #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, has: .target)
-        let run = try scene.apply("-v")
-        // The far end may still be at it.
-        try HostCommand.run("flock", scene.target, "true")
-        try expectOldOrNew(scene, before, run, "\(bytes) bytes back")
+        try expectOldOrNew(
+            through: #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, "\(bytes) bytes back")
     }
 
     /// What this end says ends after so many bytes.
@@ -199,14 +179,8 @@ struct PushTests {
         .needs(.tool("stdbuf")),
         arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
     func aLineLostOnTheWayThereLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        let scene = try scene(["old": "old"])
-        try scene.mirror()
-        let before = try TreeSnapshot(scene.target)
-        try scene.build(files(40, of: 4000), at: "source/many")
-        scene.far = try FarMachine(#"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, has: .target)
-        let run = try scene.apply("-v")
-        try HostCommand.run("flock", scene.target, "true")
-        try expectOldOrNew(scene, before, run, "\(bytes) bytes there")
+        try expectOldOrNew(
+            through: #"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, "\(bytes) bytes there")
     }
 
     @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
