@@ -156,6 +156,7 @@ extension FileSystemCapabilities {
         "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "cifs", "smb3", "9p", "fuseblk",
     ]
 
+    private static let ofNTFS: Set = ["ntfs-3g", "ntfs", "ntfs3"]
     private static let ofDOS: Set = ["exfat", "vfat", "msdos"]
     /// From 1980 to 2107, in local time: a day less at each end.
     private static let timesOfDOS: ClosedRange<Int64> = 315_619_200...4_354_732_800
@@ -185,11 +186,15 @@ extension FileSystemCapabilities {
         refusesToReplace = ["overlay", "cifs", "smb3"].contains(kind) || (syncsAsAWhole && !isInFUSE)
         if !keepsInodes { held.remove(.hardLinks) }
         if FileSystemCapabilities.ofDOS.contains(kind) {
-            // Where nothing can be written, no probe tells.
+            // Also what a probe finds: none can be made of a disk that is read-only.
             (times, held, timeStep) = (FileSystemCapabilities.timesOfDOS, [], 2_000_000_000)
         }
-        // Its protocol follows symlinks.
-        if kind == "sshfs" { held.subtract([.symlinkAttributes, .outwardSymlinks]) }
+        if FileSystemCapabilities.ofNTFS.contains(kind) { timeStep = 100 }
+        if kind == "sshfs" {
+            // Its protocol follows symlinks, and has whole seconds.
+            held.subtract([.symlinkAttributes, .outwardSymlinks])
+            timeStep = 1_000_000_000
+        }
     }
 }
 

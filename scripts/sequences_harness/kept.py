@@ -49,6 +49,9 @@ class Kept:
         self.anything = anything
         # Paths that were edited by hand and not looked at by the run.
         self.uncertain = set()
+        # Files of the history whose object was overwritten by a name in the target, size and time put back. Only a
+        # digest shows that.
+        self.overwritten = set()
         self.filters, self.versions, self.extra = filters, versions, set(extra)
         # Filters under which a tool that does not take them for a step has forgotten what it knew.
         self.loosened = []
@@ -58,6 +61,9 @@ class Kept:
         covered, _ = self.filters.split(tree)
         if covered not in self.versions:
             self.versions.append(covered)
+
+    def was_overwritten(self, inodes):
+        self.overwritten |= {path for tree in self.versions for path, entry in tree.items() if entry.inode in inodes}
 
     def also(self, tree, filters, old):
         covered, _ = filters.split(tree)
@@ -74,7 +80,7 @@ class Kept:
             }
 
         kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
-        kept.loosened, kept.uncertain = self.loosened, self.uncertain
+        kept.loosened, kept.uncertain, kept.overwritten = self.loosened, self.uncertain, self.overwritten
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
@@ -116,6 +122,8 @@ class Kept:
                 continue
             for name in ATTRIBUTES:
                 if any(getattr(entry, name) == getattr(version, name) for version in wanted):
+                    continue
+                if name == "data" and path in self.overwritten:
                     continue
                 if name in ("data", "modified", "mode", "owner", "group", "xattrs") and any(
                     losses.concerns(version) and (name != "data" or losses.explains(entry, version))

@@ -116,13 +116,21 @@ struct Recovery {
             } catch {
                 throw pending(error)
             }
-            throw SyncError(.failed, path: root.path, "the commit was taken back: \(cause)")
+            throw SyncError(
+                .failed, path: root.path, "the commit was taken back: \(cause)\(remedy(for: cause))")
         }
         do {
             try finish(.forward, commit)
         } catch {
             throw pending(error)
         }
+    }
+
+    private func remedy(for error: any Error) -> String {
+        guard root.fileSystem?.capabilities.name == "overlay", (error as? SystemError)?.errno == .crossDevice else {
+            return ""
+        }
+        return "; an overlay moves a directory of a lower layer if it is mounted with redirect_dir=on"
     }
 
     private func pending(_ error: any Error) -> SyncError {

@@ -26,6 +26,13 @@ public struct Problem: Hashable, Sendable {
         )
     }
 
+    /// - Parameter object: has the content that is not restored.
+    static func damaged(_ path: RelativePath, at object: LocalFile) -> Problem {
+        Problem(
+            path: path, code: .drift,
+            message: "what it held is lost: \(object) is not what its digest says")
+    }
+
     static func edited(_ path: RelativePath, goesToHistory: Bool = false) -> Problem {
         Problem(
             path: path, code: .drift,

@@ -57,33 +57,6 @@ extension Difference {
         }
     }
 
-    /// Leaves out files that were replaced by an object with another digest.
-    ///
-    /// - Parameter replaced: files that another object replaced.
-    /// - Returns: the files left out, and those without a digest.
-    mutating func settleReplaced(
-        _ replaced: Set<RelativePath>, _ tree: SnapshotTree, _ contents: FilePipeline<LocatedDigests>
-    ) throws -> [Problem] {
-        guard !replaced.isEmpty else { return [] }
-        var lost: [RelativePath] = []
-        var unknown: [RelativePath] = []
-        func take(_ present: (file: File, digest: Result<Digest?, SystemError>)) {
-            // The copy reports unreadable files.
-            guard case .success(let digest?) = present.digest else { return }
-            if digest != present.file.digest { lost.append(present.file.path) }
-        }
-        for file in arriving where replaced.contains(file.path) {
-            guard file.digest != nil else {
-                unknown.append(file.path)
-                continue
-            }
-            try contents.add((file, tree.location(of: file.path)), bytes: file.size, take)
-        }
-        try contents.finish(take)
-        omit(lost)
-        return lost.map { .lost($0) } + unknown.map { .replaced($0) }
-    }
-
     /// Leaves entries as they are that become covered again and changed while they were not.
     ///
     /// - Returns: the entries of the earlier tree that are lost.

@@ -223,13 +223,13 @@ struct SnapshotSource: PlanSource {
                 try copy.settle(&difference, options.attributes.extended, monitor)
                 pathCopy = copy
             }
+            // Of files with a digest, the copy finds it out.
             let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: earlierTree.root)
-            let (root, monitor) = (earlierTree.root, monitor)
-            problems = try difference.settleReplaced(
-                replaced, tree,
-                FilePipeline(threads: options.copyThreads) { LocatedDigests(root, monitor: monitor) })
+            problems = difference.arriving.filter { file in
+                replaced.contains(file.path) && (file.digest == nil || restoration.linksFiles)
+            }.map { .replaced($0.path) }
         }
         changesCoverage = difference.changesCoverage(except: kept)
     }

@@ -132,7 +132,11 @@ final class ContentCopier: FileSource {
             throw Unstageable.failed(problem)
         }
         // The attributes of an object of an earlier tree may have changed since.
-        if isEarlier { return reading.isWhole ? file : nil }
+        if isEarlier {
+            guard reading.isWhole else { return nil }
+            try checkContent(of: file, goal)
+            return file
+        }
         var (status, digest) = (reading.after, reading.digest)
         if !reading.isWhole {
             let before = reading.before
@@ -200,6 +204,13 @@ final class ContentCopier: FileSource {
             }
             throw unreadable(file, error.errno)
         }
+    }
+
+    /// What another name of the object overwrote, or a disk lost, shows in nothing but the digest.
+    private func checkContent<Goal: CopyGoal & ~Copyable>(of file: File, _ goal: borrowing Goal) throws {
+        guard let wanted = file.digest, try digest(of: goal) != wanted else { return }
+        let object = try source.location(of: file.path).map { $0.path(of: $1) } ?? []
+        throw Unstageable.failed(.damaged(file.path, at: LocalFile(bytes: object)))
     }
 
     private func digest<Goal: CopyGoal & ~Copyable>(of goal: borrowing Goal) throws -> Digest {

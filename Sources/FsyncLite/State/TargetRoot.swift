@@ -108,6 +108,10 @@ struct TargetRoot {
                 [.accessDenied, .notPermitted, .readOnlyFileSystem, .noSpace, .quotaExceeded]
                     .contains(error.errno)
             else { throw error }
+            guard error.errno == .readOnlyFileSystem, var known = capabilities else { return }
+            // What it cannot hold would be in each plan. No apply takes these: it is refused.
+            known.held.subtract([.owners, .permissions, .acls, .xattrs])
+            fileSystem?.take(known)
         }
     }
 

@@ -456,6 +456,28 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
     }
 
+    /// Somebody overwrites a name in the target that shares its file with one in the history, and puts the time back.
+    @Test(arguments: [false, true])
+    func aCopyTellsWhatWasOverwrittenByAnotherName(isReplaced: Bool) throws {
+        let scene = try MirrorScene(["a": "old", "other": "3"])
+        try scene.directory.makeHardLink("source/b", to: "source/a")
+        #expect(try scene.apply("--digest").code == 0)
+        try scene.remove("source/a")
+        try scene.mirror()
+        try scene.editInSecret("target/b", "new")
+        if isReplaced {
+            try scene.build(["new": "x"], at: "target")
+            try scene.move("target/new", to: "target/b")
+        }
+        try scene.mirror()
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(run.code == 3)
+        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        #expect(!scene.exists("copy/a"))
+        #expect(try scene.text("copy/other") == "3")
+        #expect(try scene.run("snapshot", "verify", "target").code == 65)
+    }
+
     /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
         let scene = try MirrorScene(["z": "z"])

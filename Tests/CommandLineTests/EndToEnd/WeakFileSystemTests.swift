@@ -227,6 +227,32 @@ struct WeakFileSystemTests {
     }
 
     /// What a mount shows is forgotten with it, if the disk cannot hold it.
+    @Test(.needs(.root, .overlay)) func directoryOfALowerLayerThatMustMoveNamesTheOption() throws {
+        let scene = try MirrorScene(["d": ["f": "1"]], inMemory: true)
+        try scene.build(["lower": ["m": [:]], "upper": [:], "work": [:], "target": [:]], at: ".")
+        let layers = ["lowerdir=lower", "upperdir=upper", "workdir=work"].map {
+            $0.replacingOccurrences(of: "=", with: "=\(scene.directory.path)/")
+        }
+        #expect(try scene.run("apply", "source", "lower/m").code == 0)
+        try scene.move("source/d", to: "source/e")
+        try HostCommand.run("mount", "-t", "overlay", "-o", layers.joined(separator: ","), "none", scene.target)
+        defer { _ = try? HostCommand.run("umount", scene.target) }
+        let run = try apply(scene)
+        #expect(run.code == 1)
+        #expect(run.errors.contains("taken back"))
+        #expect(run.errors.contains("redirect_dir=on"), "\(run.errors)")
+        #expect(try scene.text("target/m/d/f") == "1")
+    }
+
+    @Test(.needs(.root, .ntfs)) func planOfADiskThatIsReadOnlyHasNoAttributes() throws {
+        try onDisk(.ntfs) { scene in
+            #expect(try apply(scene).code == 0)
+            try HostCommand.run("mount", "-o", "remount,bind,ro", scene.target)
+            let run = try scene.run("plan", "source", "target/m", "--weak-commit", "--detailed-exit-code")
+            #expect(!run.output.contains("mode"), "\(run.output)")
+        }
+    }
+
     @Test(.needs(.exfat)) func timesThatTheDiskCannotHoldAreListed() throws {
         try onDisk(.exfat) { scene in
             try scene.setTime(TreeTime(-300_000_000), of: "source/edited")
