@@ -127,7 +127,8 @@ struct Recovery {
     }
 
     private func remedy(for error: any Error) -> String {
-        guard root.fileSystem?.capabilities.name == "overlay", (error as? SystemError)?.errno == .crossDevice else {
+        guard root.fileSystem?.capabilities.name == "overlay", (error as? SystemError)?.errno == .crossDevice
+        else {
             return ""
         }
         return "; an overlay moves a directory of a lower layer if it is mounted with redirect_dir=on"

@@ -235,7 +235,8 @@ struct WeakFileSystemTests {
         }
         #expect(try scene.run("apply", "source", "lower/m").code == 0)
         try scene.move("source/d", to: "source/e")
-        try HostCommand.run("mount", "-t", "overlay", "-o", layers.joined(separator: ","), "none", scene.target)
+        try HostCommand.run(
+            "mount", "-t", "overlay", "-o", layers.joined(separator: ","), "none", scene.target)
         defer { _ = try? HostCommand.run("umount", scene.target) }
         let run = try apply(scene)
         #expect(run.code == 1)
