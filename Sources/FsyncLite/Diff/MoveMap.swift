@@ -7,19 +7,32 @@ struct MoveMap {
 
     init(_ difference: Difference) {
         let matches = difference.matches
+        var staying: [Int] = []
         for index in matches.indices {
             let head = matches.head(at: index)
-            guard head.isRenamed, !head.replacesContent, head.isDirectory || head.hasOtherNames else {
+            guard !head.replacesContent, head.isDirectory || head.hasOtherNames else { continue }
+            guard head.isRenamed else {
+                staying.append(index)
                 continue
             }
             let (old, new) = (matches.targetPath(at: index), matches.path(at: index))
             (newByOld[old], oldByNew[new]) = (new, old)
         }
+        if !newByOld.isEmpty { keep(staying.map { matches.path(at: $0) }) }
         for index in difference.deleted.indices where difference.deleted.isDirectory(at: index) {
             deleted.insert(difference.deleted.path(at: index))
         }
         for index in difference.created.indices where difference.created.isDirectory(at: index) {
             created.insert(difference.created.path(at: index))
+        }
+    }
+
+    /// Paths that stay while a directory above them moves away: what is below does not move with that.
+    ///
+    /// - Parameter paths: in order.
+    private mutating func keep(_ paths: [RelativePath]) {
+        for path in paths where carriedPath(of: path) != path {
+            (newByOld[path], oldByNew[path]) = (path, path)
         }
     }
 
@@ -41,7 +54,7 @@ struct MoveMap {
 
     /// The moving directories above a path.
     func moving(above path: RelativePath) -> [RelativePath] {
-        path.ancestors.filter { newByOld[$0] != nil }
+        path.ancestors.filter { path in newByOld[path].map { $0 != path } ?? false }
     }
 
     /// Nothing moves.

@@ -159,6 +159,20 @@ struct MoveTests {
         try expectMoved(scene, ["a/f": "a", "a/d": "d", "a": "d/a", "a/d/x": "d/x"])
     }
 
+    /// What `--no-delete` keeps in a directory stays with that, also if the one above it moves away.
+    @Test func directoryStaysAtItsPathWhenTheOneAboveMovesAway() throws {
+        let scene = try MirrorScene(["a": ["e": ["f": "file", "extra": "x"], "other": "o"]])
+        try scene.mirror()
+        try scene.move("source/a", to: "source/b")
+        try scene.build(["a": [:]], at: "source")
+        try scene.move("source/b/e", to: "source/a/e")
+        try scene.remove("source/a/e/extra")
+        #expect(try scene.apply("--no-delete").code == 0)
+        #expect(try scene.text("target/a/e/extra") == "x")
+        try scene.mirror()
+        try scene.expectMirrored()
+    }
+
     @Test func symlinkGetsAnotherDestination() throws {
         let scene = try MirrorScene(["l": .symlink("one", modified: TreeTime(5, 5))])
         try scene.mirror()
