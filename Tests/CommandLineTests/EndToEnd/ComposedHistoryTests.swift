@@ -478,6 +478,25 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
     }
 
+    /// A name stays, as what the restored tree had there is lost. Another name of its file takes no part.
+    @Test func namesOfAFileStayTogetherWhereOneOfThemStays() throws {
+        let scene = try MirrorScene(["file": "1", "lost": "l", "d": [:]])
+        try scene.directory.makeHardLink("source/d/other", to: "source/file")
+        try scene.mirror("--keep-last", "9")
+        try scene.build(["a": "new"], at: "source")
+        try scene.mirror()
+        try scene.remove("source/lost")
+        try scene.remove("source/d")
+        try scene.append("x", to: "target/lost")
+        try scene.mirror()
+        try scene.directory.makeHardLink("source/lost", to: "source/file")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 3)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
+        let copy = try TreeSnapshot(scene.path("copy"))
+        #expect(copy.inode("lost") == copy.inode("file"))
+    }
+
     /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
         let scene = try MirrorScene(["z": "z"])
