@@ -149,7 +149,7 @@ extension ExtendedAttributes {
     /// Errors of attributes that the target does not accept and an apply can omit.
     private static let refused: Set<Errno> = [
         .notSupported, .notImplemented, .notPermitted, .accessDenied, .noSpace, .quotaExceeded, .invalid,
-        Errno(rawValue: E2BIG), Errno(rawValue: ERANGE),
+        Errno(rawValue: E2BIG), Errno(rawValue: ERANGE), Errno(rawValue: EILSEQ),
     ]
 
     fileprivate init(

@@ -166,35 +166,87 @@ final class JournalObjects {
         positions = Array(repeating: .unknown, count: journal.objects.count)
         positions[OperationGraph.root] = .old
         positions[OperationGraph.state] = .old
-        var missing = Array(journal.objects.indices.dropFirst(2))
+        let groups = journal.isWeak ? [] : namesOfOneFile()
+        let grouped = Set(groups.joined())
+        var missing = journal.objects.indices.dropFirst(2).filter { !grouped.contains($0) }
         var foundSome = true
         while foundSome, !missing.isEmpty {
             let count = missing.count
             missing = try missing.filter { try !locate($0, direction) }
             foundSome = missing.count < count
         }
-        return missing
+        // No directory is among them, so that their parents are found by now.
+        for group in groups { missing += try locate(group, direction) }
+        return missing.sorted()
     }
 
-    /// The slot is checked before the old location, and that before the new one, so that two names of one object are
-    /// not confused half way; backward it is slot, new, old.
     private func locate(_ object: Int, _ direction: Commit.Direction) throws -> Bool {
         if journal.isWeak { return try locateByPhase(object) }
-        let item = journal.objects[object]
+        guard let position = try places(of: object, direction).first?.position else { return false }
+        positions[object] = position
+        return true
+    }
+
+    /// The locations that have an object, or another name of its file. After a power cut the slot is the most certain.
+    private func places(
+        of object: Int, _ direction: Commit.Direction
+    ) throws -> [(position: Position, location: OperationGraph.Location)] {
         let order: [Position] = direction == .forward ? [.slot, .old, .new] : [.slot, .new, .old]
-        for position in order {
-            guard let location = location(of: object, at: position), isFound(location.parent) else {
-                continue
-            }
-            guard let status = try handle(location.parent).status(of: location.name) else { continue }
+        return try order.compactMap { position in
+            guard let location = location(of: object, at: position), isFound(location.parent),
+                let status = try handle(location.parent).status(of: location.name)
+            else { return nil }
             // Only our directories in the state have no identity in the journal.
-            guard item.identity == nil ? status.type == .directory : isObject(object, status) else {
+            let isThere =
+                journal.objects.identity(of: object) == nil
+                ? status.type == .directory : isObject(object, status)
+            return isThere ? (position, location) : nil
+        }
+    }
+
+    /// The objects that are names of one file, file by file. A directory may stand there twice, at one place.
+    private func namesOfOneFile() -> [[Int]] {
+        var directories: Set<Int> = []
+        for object in journal.objects.indices {
+            let parents = journal.objects.parents(object)
+            directories.formUnion([parents.old, parents.slot, parents.new].compactMap(\.self))
+        }
+        var first: [FileIdentity: Int] = [:]
+        var groups: [Int: [Int]] = [:]
+        for object in journal.objects.indices.dropFirst(2) where !directories.contains(object) {
+            guard let identity = journal.objects.identity(of: object) else { continue }
+            guard let other = first[identity] else {
+                first[identity] = object
                 continue
             }
-            positions[object] = position
-            return true
+            groups[other, default: [other]].append(object)
         }
-        return false
+        return Array(groups.values)
+    }
+
+    /// Gives each name of a file to one of its objects: where one arrives, another may not have left yet. What can be
+    /// at one place only goes first.
+    ///
+    /// - Returns: the objects that are at none of their locations.
+    private func locate(_ group: [Int], _ direction: Commit.Direction) throws -> [Int] {
+        var places: [Int: [(position: Position, location: OperationGraph.Location)]] = [:]
+        var candidates: [OperationGraph.Location: [Int]] = [:]
+        for object in group {
+            let found = try self.places(of: object, direction)
+            places[object] = found
+            for place in found { candidates[place.location, default: []].append(object) }
+        }
+        var certain = group.filter { places[$0]?.count == 1 }
+        var rest = group[...]
+        while let object = certain.popLast() ?? rest.popFirst() {
+            guard !isFound(object), let place = places[object]?.first else { continue }
+            positions[object] = place.position
+            for other in candidates[place.location] ?? [] where !isFound(other) {
+                places[other]?.removeAll { $0.location == place.location }
+                if places[other]?.count == 1 { certain.append(other) }
+            }
+        }
+        return group.filter { !isFound($0) }
     }
 
     /// Where identity does not last, the slot decides. An object in its slot has left its old location, or has not

@@ -127,15 +127,16 @@ struct Recovery {
     }
 
     private func remedy(for error: any Error) -> String {
-        guard root.fileSystem?.capabilities.name == "overlay", (error as? SystemError)?.errno == .crossDevice
-        else {
-            return ""
-        }
-        return "; an overlay moves a directory of a lower layer if it is mounted with redirect_dir=on"
+        isOfLowerLayer(error)
+            ? "; an overlay moves a directory of a lower layer if it is mounted with redirect_dir=on" : ""
+    }
+
+    private func isOfLowerLayer(_ error: any Error) -> Bool {
+        root.fileSystem?.capabilities.name == "overlay" && (error as? SystemError)?.errno == .crossDevice
     }
 
     private func pending(_ error: any Error) -> SyncError {
-        var cause = "\(error)"
+        var cause = "\(error)\(remedy(for: error))"
         if let error = error as? SystemError, ["fsync", "syncfs"].contains(error.call) {
             do {
                 try state.noteFailedSync(under: root.mount())
@@ -145,7 +146,8 @@ struct Recovery {
         }
         return SyncError(
             .pending, path: root.path,
-            "the commit is begun and not ended: \(cause); run: fsync-lite recover \(escapedText(root.path))")
+            "the commit is begun and not ended: \(cause); run: fsync-lite recover \(isOfLowerLayer(error) ? "--back " : "")\(escapedText(root.path))"
+        )
     }
 }
 

@@ -99,21 +99,19 @@ package struct UndoList: RandomAccessCollection, Sendable {
             return entry(.attributes, root.target, root.causes)
         case .replaced:
             let match = difference.matches[index]
-            var target = match.target
-            if match.targetStands { target.digest = match.base?.digest }
             return entry(
-                .update, target, match.causes, from: match.isRenamed ? match.source.path : nil,
+                .update, recorded(match), match.causes, from: match.isRenamed ? match.source.path : nil,
                 slot: slot(item))
         case .moved:
             let match = difference.matches[index]
-            return entry(.move, match.target, [], from: match.source.path)
+            return entry(.move, recorded(match), [], from: match.source.path)
         case .attributes, .cover, .uncover:
             let match = difference.matches[index]
             let from = match.isRenamed ? match.source.path : nil
             guard item.origin == .attributes else {
                 return entry(item.origin == .uncover ? .uncover : .cover, match.target, [], from: from)
             }
-            return entry(.attributes, match.target, match.causes, from: from)
+            return entry(.attributes, recorded(match), match.causes, from: from)
         case .uncovered:
             let file = difference.uncovered[index].file
             let location = moves.carriedPath(of: file.path)
@@ -125,6 +123,13 @@ package struct UndoList: RandomAccessCollection, Sendable {
             let (file, isDrift) = difference.created[index]
             return entry(.delete, file, [isDrift ? .drift : .new])
         }
+    }
+
+    /// What the target had, with its digest where that is known to be of it.
+    private func recorded(_ match: Match) -> File {
+        var file = match.target
+        if match.targetStands { file.digest = match.base?.digest }
+        return file
     }
 
     private func slot(_ item: Item) -> RelativePath? {

@@ -70,7 +70,7 @@ public struct SyncOptions: Hashable, Sendable {
     public init() {}
 
     /// Whether an apply commits nothing because of a problem.
-    func stops(for problem: Problem) -> Bool {
+    package func stops(for problem: Problem) -> Bool {
         problem.code == .changing ? strict : problem.isOfWholeEntry && !keepGoing
     }
 

@@ -223,12 +223,12 @@ struct SnapshotSource: PlanSource {
                 try copy.settle(&difference, options.attributes.extended, monitor)
                 pathCopy = copy
             }
-            // Of files with a digest, the copy finds it out.
+            // Of files with a digest, the stage finds it out.
             let written = try state.status(of: .manifest)?.modified
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: earlierTree.root)
             problems = difference.arriving.filter { file in
-                replaced.contains(file.path) && (file.digest == nil || restoration.linksFiles)
+                replaced.contains(file.path) && file.digest == nil
             }.map { .replaced($0.path) }
         }
         changesCoverage = difference.changesCoverage(except: kept)

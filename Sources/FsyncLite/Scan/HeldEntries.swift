@@ -68,6 +68,9 @@ extension FileSystemCapabilities {
             case .file, .directory, .socket: nil
             }
         if let feature, !held.contains(feature) { return .kind }
+        if type == .symlink, names.mustBeUTF8, String(validating: destination(), as: UTF8.self) == nil {
+            return .particular("\(self.name) holds only symlinks in UTF-8")
+        }
         if type == .symlink, !held.contains(.outwardSymlinks) {
             let destination = destination()
             let parts = destination.split(separator: UInt8(ascii: "/"))

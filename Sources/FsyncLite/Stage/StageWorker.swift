@@ -225,7 +225,9 @@ final class StageWorker {
         let status = try handle.status()
         if status.type == .file, status.hasSameContent(as: file.status), status.permissions == file.mode,
             status.owner == file.owner, status.group == file.group,
-            try handle.extendedAttributes(extendedKinds) == file.extended
+            try handle.extendedAttributes(extendedKinds) == file.extended,
+            try file.digest == nil
+                || digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow])) == file.digest
         {
             return status
         }

@@ -77,9 +77,11 @@ enum ExitCode: Int32, CaseIterable {
         self = problems.isEmpty ? .done : .committedWithOmissions
     }
 
-    /// - Parameter keepGoing: whether an apply would commit in spite of problems.
-    init(_ plan: Plan, keepGoing: Bool) {
-        self = !plan.refusals.isEmpty ? .refused : plan.problems.isEmpty || keepGoing ? .done : .failed
+    /// Whether an apply would commit, also in spite of problems.
+    init(_ plan: Plan, _ options: SyncOptions) {
+        self =
+            !plan.refusals.isEmpty
+            ? .refused : plan.problems.contains(where: options.stops(for:)) ? .failed : .done
     }
 
     /// The code of the received signal.

@@ -46,7 +46,7 @@ enum ApplyCommand: Command {
                     "--dry-run does not go with --plan, which says what is done",
                     hint: "fsync-lite plan --show FILE --all lists it")
             }
-            return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
+            return ExitCode(try run.plan(&console), run.options)
         }
         TerminationSignal.watch()
         let report = try run.apply(&console)

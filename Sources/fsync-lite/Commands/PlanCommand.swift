@@ -81,7 +81,7 @@ enum PlanCommand: Command {
             return .done
         }
         let plan = try run.plan(&console)
-        let code = ExitCode(plan, keepGoing: run.options.keepGoing)
+        let code = ExitCode(plan, run.options)
         guard code == .done else { return code }
         if let file = given.value(out) {
             let words = SavedPlan.words(for: run.given, run.options.filters)

@@ -63,7 +63,7 @@ enum RunCommand: Command {
                 return try remote.run(&console)
             }
             let run = try SyncRun(invocation, settings, job)
-            return ExitCode(try run.plan(&console), keepGoing: run.options.keepGoing)
+            return ExitCode(try run.plan(&console), run.options)
         } catch {
             return report(error, of: job, invocation.options, &console).code
         }

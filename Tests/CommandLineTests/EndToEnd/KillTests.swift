@@ -141,6 +141,34 @@ struct KillTests {
         try scene.mirrorAll()
     }
 
+    /// One name of a file arrives where another one leaves.
+    @Test(.needs(.strace), arguments: [[], ["--back"]])
+    func namesOfOneFileAreToldApart(_ direction: [String]) throws {
+        let scene = try MirrorScene(["d": ["other": "o"], "file": "one"])
+        try scene.directory.makeHardLink("source/d/name", to: "source/file")
+        try scene.mirror("--keep-last", "9")
+        let wanted = try TreeSnapshot(scene.target)
+        try scene.remove("source/d/name")
+        try scene.mirror()
+        try scene.directory.makeHardLink("source/d/name", to: "source/file")
+        try scene.move("source/d", to: "source/e")
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        do {
+            let command = try PausedCommand(
+                ["snapshot", "restore", "target", "latest~2", "--in-place"], in: scene.directory.path,
+                at: .after("renameat2", of: "journal"))
+            #expect(try command.waitForPause())
+        }
+        var run = try scene.run(["recover", "target"] + direction)
+        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
+        #expect(run.code == 0, "\(run.errors)")
+        let after = try TreeSnapshot(scene.target)
+        #expect(after.differences(from: direction.isEmpty ? wanted : before) == [])
+        try scene.mirror()
+        try scene.settle()
+    }
+
     /// The directory is removed while a displaced entry of it and a new one wait: it is made anew, in both directions.
     @Test(.needs(.strace), arguments: [[], ["--back"]])
     func aDirectoryThatIsMissingIsMadeAnew(_ direction: [String]) throws {

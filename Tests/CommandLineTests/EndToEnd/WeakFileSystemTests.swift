@@ -245,12 +245,41 @@ struct WeakFileSystemTests {
         #expect(try scene.text("target/m/d/f") == "1")
     }
 
+    @Test(.needs(.root, .ntfs)) func whatIsNotUTF8IsListedOneByOne() throws {
+        try onDisk(.ntfs) { scene in
+            try HostCommand.run("ln", "-s", "to", "\(scene.source)/other")
+            try HostCommand.run("sh", "-c", #"ln -s "$(printf 'x\377')" "$0/odd""#, scene.source)
+            let plan = try scene.run("plan", "source", "target/m", "--weak-commit")
+            #expect(plan.code == 1)
+            #expect(plan.errors.contains("odd: ntfs-3g holds only symlinks in UTF-8"), "\(plan.errors)")
+            #expect(try apply(scene, "--keep-going").code == 3)
+            #expect(scene.exists("target/m/edited"))
+        }
+    }
+
     @Test(.needs(.root, .ntfs)) func planOfADiskThatIsReadOnlyHasNoAttributes() throws {
         try onDisk(.ntfs) { scene in
             #expect(try apply(scene).code == 0)
             try HostCommand.run("mount", "-o", "remount,bind,ro", scene.target)
             let run = try scene.run("plan", "source", "target/m", "--weak-commit", "--detailed-exit-code")
             #expect(!run.output.contains("mode"), "\(run.output)")
+        }
+    }
+
+    /// An apply goes on in spite of what is listed here, and so the plan is none that fails.
+    @Test(.needs(.exfat)) func planOfTimesThatTheDiskCannotHoldIsDone() throws {
+        try onDisk(.exfat) { scene in
+            try scene.setTime(TreeTime(-1_000_000_000, 0), of: "source/edited")
+            for code in [0, 3] {
+                #expect(
+                    try scene.run(
+                        "plan", "source", "target/m", "--weak-commit", "--exclude", "/link",
+                        "--exclude", "/pipe"
+                    ).code == 0)
+                if code == 0 {
+                    #expect(try apply(scene, "--exclude", "/link", "--exclude", "/pipe").code == 3)
+                }
+            }
         }
     }
 
