@@ -206,12 +206,9 @@ package struct Match: Hashable, Sendable {
         var status = target.status
         // It was not compared.
         status.changed = CommitSpans.unexamined
-        // A directory has no content, so its identity is kept and later renames are followed. Names of one file keep theirs,
-        // which the others have too.
+        // A directory has no content, so its identity is kept and later renames are followed.
         if source.isDirectory {
             (status.inode, status.created) = (source.status.inode, source.status.created)
-        } else if target.isMultiplyLinked, let known = base?.known, known.targetInode == status.inode {
-            (status.inode, status.created) = (known.status.inode, known.status.created)
         }
         source = File(
             path: source.path, status: status, destination: target.destination, extended: target.extended)
