@@ -70,6 +70,12 @@ class Kept:
         if covered not in self.versions:
             self.versions.append(covered)
 
+    def under_other_names(self, path):
+        """The file as a later step found it under its other names: an edit in place reaches them all."""
+        inodes = {tree[path].inode for tree in self.versions if path in tree and not tree[path].is_directory}
+        names = {name for tree in self.versions for name, entry in tree.items() if entry.inode in inodes}
+        return [tree[name] for tree in self.versions for name in names - {path} if name in tree]
+
     def of(self, paths):
         """Only these, each at the top, with all below."""
         wanted = [path.encode() for path in paths]
@@ -124,6 +130,8 @@ class Kept:
                 if any(getattr(entry, name) == getattr(version, name) for version in wanted):
                     continue
                 if name == "data" and path in self.overwritten:
+                    continue
+                if any(getattr(entry, name) == getattr(other, name) for other in self.under_other_names(path)):
                     continue
                 if name in ("data", "modified", "mode", "owner", "group", "xattrs") and any(
                     losses.concerns(version) and (name != "data" or losses.explains(entry, version))
