@@ -27,7 +27,7 @@ extension Target {
             if try state.hasJournal() { throw SyncError.pendingCommit(path) }
         } else {
             try root.lock()
-            if try root.recover() {
+            if try root.recover() != nil {
                 (root, state) = try open()
                 try root.lock()
             }
