@@ -29,9 +29,10 @@ struct Attempt {
     /// - Parameter path: the target's, for errors and the manifest.
     init(
         _ planned: PlannedSync, at path: [UInt8], _ root: TargetRoot, _ state: StateDirectory,
-        _ options: SyncOptions, _ monitor: any Monitor
+        _ options: SyncOptions, _ monitor: any Monitor, isPrepared: Bool
     ) throws {
-        id = TransactionID.next(after: try state.transactions().last?.description)
+        id = TransactionID.next(
+            after: try state.transactions().last?.description, isSecret: isPrepared)
         guard let directory = root.directory, let name = FileName(id.utf8) else {
             throw SyncError(.failed, path: path, "it does not exist")
         }
@@ -99,21 +100,45 @@ struct Attempt {
     /// - Returns: its state.
     /// - Throws: as `StagedCommit.run`.
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
-        let (header, note) = try manifest.stage(
-            plan, graph, id: id, root: self.root, in: stage, over: state)
-        if let note { plan.notes.append(note) }
         let history = try History(state)
-        return try StagedCommit(
+        return try staged(isPrepared: false).run(in: &root, clones: history.clones) { plan, originals in
+            try record(plan, history, originals)
+        }
+    }
+
+    /// Does everything but the commit, and writes down what that needs.
+    ///
+    /// - Parameter retention: which snapshots are kept after the commit.
+    mutating func prepare(_ retention: RetentionPolicy) throws {
+        let staged = try staged(isPrepared: true)
+        try record(plan, History(state))
+        try staged.makeDurable(rereads: options.verifiesCopies)
+        try monitor.checkCancellation()
+        var transaction = PreparedTransaction(
+            id: id, prepared: .now, root: try target.status().identity,
+            basis: planned.header.map(PreparedTransaction.Basis.init), retention: retention,
+            notes: plan.notes, problems: plan.problems)
+        transaction.summary = plan.summary
+        try transaction.write(graph, plan.actions, in: stage.directory, root: target, state, monitor)
+    }
+
+    private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
+        let (header, note) = try manifest.stage(
+            plan, graph, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
+        if let note { plan.notes.append(note) }
+        return StagedCommit(
             id: id, stage: stage, state: state, target: target, location: location, plan: plan,
             graph: graph, rootAttributes: rootAttributes, header: header,
             replacesManifest: planned.header != nil, scanned: planned.scanned.time.fileTime,
-            options: options, monitor: monitor
-        ).run(in: &root, clones: history.clones) { plan, originals in
-            try HistoryRecord(
-                id: id, created: planned.scanned.time, previous: history.snapshots().first,
-                manifest: planned.header, plan: plan, graph: graph, originals: originals,
-                opened: planned.opened
-            ).write(to: stage.directory, durably: false)
-        }
+            options: options, monitor: monitor)
+    }
+
+    /// Adds the history's record to the stage.
+    private func record(_ plan: Plan, _ history: History, _ originals: [UInt64: UInt64] = [:]) throws {
+        try HistoryRecord(
+            id: id, created: planned.scanned.time, previous: history.snapshots().first,
+            manifest: planned.header, plan: plan, graph: graph, originals: originals,
+            opened: planned.opened
+        ).write(to: stage.directory, durably: false)
     }
 }

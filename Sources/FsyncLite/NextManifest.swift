@@ -31,15 +31,18 @@ struct NextManifest {
     /// - Parameters:
     ///   - plan: the plan of the commit.
     ///   - root: the change of the target's root.
+    ///   - isPrepared: the commit may be much later.
     /// - Returns: its header, and notes.
     func stage(
         _ plan: Plan, _ graph: OperationGraph, id: String, root: Match, in stage: Stage,
-        over state: StateDirectory
+        over state: StateDirectory, isPrepared: Bool
     ) throws -> (header: ManifestHeader, note: String?) {
         var header = try header(id, root: root)
         header.commits = try commits(state)
+        if isPrepared { header.commits = header.commits.suffix(ManifestHeader.mostCommits - 1) + [span(id)] }
         let note = try write(
-            header, plan, stage.outcomes, graph, to: stage.newManifest(), over: state, durably: false)
+            header, plan, stage.outcomes, graph, to: stage.newManifest(), over: state, durably: false,
+            distrusting: isPrepared ? graph.touchedDirectories : [])
         return (header, note)
     }
 
@@ -67,7 +70,8 @@ struct NextManifest {
 
     private func write(
         _ header: ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
-        _ graph: OperationGraph?, to file: consuming PendingFile, over state: StateDirectory, durably: Bool
+        _ graph: OperationGraph?, to file: consuming PendingFile, over state: StateDirectory, durably: Bool,
+        distrusting directories: Set<RelativePath> = []
     ) throws -> String? {
         var missing: MissingDigests?
         if options.recordsDigests {
@@ -79,11 +83,24 @@ struct NextManifest {
         var update = try ManifestUpdate(
             plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
         )
-        update.passOver(planned.passedOver)
+        // What only holds what takes part in a commit may change until then, and the commit moves its change time.
+        update.passOver(planned.passedOver + directories)
         _ = try update.write(
             header, over: try state.manifest(withUncovered: true), to: &file, digests: missing)
         try file.commit(durably: durably)
         return missing?.note
+    }
+
+    /// From the naming of a transaction to the end of its staging. A tick of the clock that stamps files is at most 10
+    /// ms.
+    private func span(_ id: String) -> Range<Timestamp> {
+        var end = FileTime.now
+        end.nanoseconds += 10_000_000
+        if end.nanoseconds >= 1_000_000_000 {
+            (end.seconds, end.nanoseconds) = (end.seconds + 1, end.nanoseconds - 1_000_000_000)
+        }
+        let named = FileName(id.utf8).flatMap(TransactionID.time) ?? end
+        return Timestamp(min(named, end))..<Timestamp(max(named, end))
     }
 
     /// The spans of commits whose objects may have no change time in the manifest.

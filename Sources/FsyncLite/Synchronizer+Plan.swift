@@ -48,7 +48,7 @@ extension Synchronizer {
     }
 
     /// The directory that `apply` would open and `plan`, which changes nothing, cannot read.
-    private static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
+    static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
         guard SyncError(wrapping: error).errno == Errno.accessDenied.rawValue, let directory = root.directory,
             let path = try ClosedDirectories.first(in: directory)
         else { return nil }

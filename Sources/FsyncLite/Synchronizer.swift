@@ -13,6 +13,8 @@ public struct Synchronizer: Sendable {
     let target: [UInt8]
     let options: SyncOptions
     private let monitor: any Monitor
+    /// The run stops before its commit.
+    private var prepares = false
 
     private enum Source: Sendable {
         case mirror(MirrorSource)
@@ -89,12 +91,31 @@ public struct Synchronizer: Sendable {
         do {
             var report = try apply(to: &root, exactly: saved, &closed)
             if let note { report.notes.insert(note, at: 0) }
-            if ![.committed, .unchanged, .pending].contains(report.outcome) { try closed?.close() }
+            if ![.committed, .unchanged, .prepared, .pending].contains(report.outcome) {
+                try closed?.close()
+            }
             return report
         } catch {
             try closed?.close()
             throw error
         }
+    }
+
+    /// Does everything of an apply but its commit, which `Target.commit` does later: the target keeps the old tree. Nothing of
+    /// the history goes before the commit.
+    ///
+    /// A later run takes over what is prepared.
+    ///
+    /// - Returns: a report `prepared`, or `unchanged`, with the `transaction` to be committed.
+    /// - Throws: as `apply`; `usage` for an exchange.
+    public func prepare(exactly saved: SavedPlan? = nil) throws -> Report {
+        guard !options.exchanges else {
+            throw SyncError(
+                .usage, path: target, "an exchange is not prepared: it copies the tree as it commits")
+        }
+        var synchronizer = self
+        synchronizer.prepares = true
+        return try synchronizer.apply(exactly: saved)
     }
 
     private func apply(
@@ -108,6 +129,11 @@ public struct Synchronizer: Sendable {
             report.refusals = drift
             report.error = SyncError(
                 .stale, path: target, "the saved plan no longer fits, and nothing was done")
+        } else if prepares, !planned.plan.givingWay.isEmpty {
+            report.refusals.append(
+                Refusal(
+                    "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once"
+                ))
         } else if report.refusals.isEmpty, report.problems.contains(where: options.stops) {
             report.outcome = .failed
         }
@@ -116,8 +142,13 @@ public struct Synchronizer: Sendable {
             if root.stateWasMade { try root.withdraw() }
             return report
         }
+        let taken = try root.state?.endPrepared().map {
+            "what was prepared here is taken over: \($0) is no longer known"
+        }
+        report.notes += [taken].compactMap(\.self)
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
             report.outcome = .unchanged
+            report.transaction = prepares ? planned.header.map { Target.unchanged + $0.id } : nil
             if planned.isRecordOutdated, let directory = root.directory,
                 let note = try NextManifest(
                     planned: planned, options: options, target: directory, path: target, monitor: monitor
@@ -125,16 +156,20 @@ public struct Synchronizer: Sendable {
             {
                 report.notes.append(note)
             }
-            try Tidying(planned: planned, options: options).run(root, state, &report)
+            var tidying = Tidying(planned, options)
+            if prepares { tidying.retention = nil }
+            try tidying.run(root, state, &report)
             return report
         }
-        return try carryOut(planned, in: &root, isExact: saved != nil)
+        report = try carryOut(planned, in: &root, isExact: saved != nil)
+        report.notes += [taken].compactMap(\.self)
+        return report
     }
 
     /// Writes; an error before the commit is in the report.
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
-        var room = RoomMaker(planned.need, allowed: isExact ? planned.plan.givingWay : nil)
+        var room = RoomMaker(prepares ? nil : planned.need, allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)
             if report.summary.actions > 0 { try room.make(in: root) }
@@ -170,6 +205,8 @@ public struct Synchronizer: Sendable {
         do {
             return try examine(root, log)
         } catch {
+            // Their modes would have to come back, which moves the change times that the commit compares.
+            if prepares { throw try Synchronizer.closedDirectory(root, error) ?? error }
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
             var planned = try examine(root, log)
@@ -254,9 +291,10 @@ public struct Synchronizer: Sendable {
         try state.setCopy(planned.copy)
         let monitor = ActivityMonitor(in: state, began: planned.scanned.time, telling: monitor)
         defer { monitor.end() }
-        var attempt = try Attempt(planned, at: target, root, state, options, monitor)
+        var attempt = try Attempt(
+            planned, at: target, root, state, options, monitor, isPrepared: prepares)
         do {
-            try attempt.stage.fill()
+            try attempt.stage.fill(isLogged: prepares)
         } catch {
             defer { attempt.stage.close() }
             guard try room.makeMore(in: root, after: error) else { throw error }
@@ -268,11 +306,20 @@ public struct Synchronizer: Sendable {
             report.problems = problems
             return report
         }
+        let note = planned.isOfSource ? attempt.plan.takenBack : nil
+        guard !prepares else {
+            attempt.plan.notes += [note].compactMap(\.self)
+            let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
+            try attempt.prepare(rules.policy)
+            var report = Report(.prepared, attempt.plan)
+            report.transaction = attempt.id
+            return report
+        }
         let committed = try attempt.commit(in: &root)
         monitor.end()
-        if planned.isOfSource, let note = attempt.plan.takenBack { attempt.plan.notes.append(note) }
+        attempt.plan.notes += [note].compactMap(\.self)
         var report = Report(.committed, attempt.plan)
-        try Tidying(planned: planned, options: options).run(root, committed, &report, id: attempt.id)
+        try Tidying(planned, options).run(root, committed, &report, id: attempt.id)
         return report
     }
 }

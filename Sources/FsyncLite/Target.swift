@@ -23,6 +23,8 @@ public struct Target: Sendable {
         public var fileSystem: FileSystemCapabilities?
         /// The current activity of the run that writes to the target; nil without one, or before its first report.
         public var activity: Activity?
+        /// What is prepared and waits for `commit`: its id, and since when.
+        public var prepared: (id: String, since: Timestamp)?
         /// The applies that can be undone, newest first.
         public var history: [Applied]
         /// Bytes of content that the history holds.
@@ -63,6 +65,7 @@ public struct Target: Sendable {
         status.activity = try root.activity()
         status.fileSystem = root.capabilities
         status.lastRun = try state.lastRun()
+        status.prepared = try state.preparedStage().map { ($0.name.description, $0.since) }
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
             while try manifest.advance() {}

@@ -3,8 +3,28 @@ import FileSystem
 
 /// Updates the state after the target is as it should be. An error here becomes a note.
 struct Tidying {
-    let planned: PlannedSync
-    let options: SyncOptions
+    /// When the run's scan began.
+    let scanned: Timestamp
+    /// The run is an apply of a source.
+    var isOfSource = true
+    /// The run scanned the target.
+    var hasLooked = true
+    /// The target is a copy of an earlier tree, and gets no state.
+    var isCopy = false
+    /// Which snapshots are kept, and the rules kept with the target before the run; nil removes none: a restoration needs
+    /// the history.
+    var retention: (options: RetentionOptions, kept: RetentionPolicy?)?
+
+    /// After a prepared commit.
+    init(scanned: Timestamp, _ retention: RetentionOptions) {
+        (self.scanned, self.retention, hasLooked) = (scanned, (retention, nil), false)
+    }
+
+    init(_ planned: PlannedSync, _ options: SyncOptions) {
+        (scanned, isOfSource) = (planned.scanned.time, planned.isOfSource)
+        (hasLooked, isCopy) = (!planned.trustsTarget, planned.copy != nil)
+        if isOfSource, options.repairs.isEmpty { retention = (options.retention, planned.header?.retention) }
+    }
 
     /// Notes that the run has ended, and removes what retention no longer keeps.
     ///
@@ -12,7 +32,7 @@ struct Tidying {
     func run(
         _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report, id: String? = nil
     ) throws {
-        guard planned.copy == nil else { return try root.removeState() }
+        guard !isCopy else { return try root.removeState() }
         func noting(_ step: () throws -> Void) {
             do {
                 try step()
@@ -20,9 +40,9 @@ struct Tidying {
                 report.notes.append("the state could not be tidied: \(SyncError(wrapping: error))")
             }
         }
-        if planned.isOfSource {
+        if isOfSource {
             noting {
-                try state.markRun(scanned: planned.scanned.time, problems: report.problems.count)
+                try state.markRun(scanned: scanned, problems: report.problems.count)
             }
             noting { try state.remove(.compared) }
         }
@@ -33,11 +53,9 @@ struct Tidying {
             }
         }
         noting {
-            // Only an apply of a source removes snapshots: a restoration needs the history.
-            guard planned.isOfSource, options.repairs.isEmpty else { return try Retention(state).tidy() }
-            let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
-            let snapshots = try Retention(state).apply(
-                rules.policy, after: id, began: planned.scanned.time)
+            guard let retention else { return try Retention(state).tidy() }
+            let rules = try retention.options.rules(kept: retention.kept, state.settings().rules)
+            let snapshots = try Retention(state).apply(rules.policy, after: id, began: scanned)
             report.expiredLabels = snapshots.filter { !$0.isKept }.compactMap(\.snapshot.label)
             let labels = Set(snapshots.compactMap(\.snapshot.label))
             for label in rules.policy.keepLabel ?? [] where !(labels.isEmpty || labels.contains(label)) {
@@ -52,11 +70,11 @@ struct Tidying {
     /// - Returns: where objects are kept that came into an old tree at the last moment.
     private func reduceOldTrees(_ root: TargetRoot, _ state: StateDirectory) throws -> [[UInt8]] {
         try RetiredTree.collect(in: state)
-        let scanned = planned.scanned.time.fileTime
+        let scanned = scanned.fileTime
         var displaced = scanned
         displaced.seconds -= RetiredTree.gracePeriod
         let kept = try RetiredTree.reduce(
-            in: state, displaced: displaced, looked: planned.trustsTarget ? nil : scanned)
+            in: state, displaced: displaced, looked: hasLooked ? scanned : nil)
         let trees = try root.directory.flatMap(SubvolumeTrees.init(of:))
         return try kept + (trees?.reduce(in: state, displaced: displaced) ?? [])
     }

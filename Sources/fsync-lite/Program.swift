@@ -52,7 +52,8 @@ extension ProgramDescription {
         ]
 
     private static let mirror: [any Command.Type] = [
-        PlanCommand.self, ApplyCommand.self, RunCommand.self, RecoverCommand.self, StatusCommand.self,
+        PlanCommand.self, ApplyCommand.self, CommitCommand.self, AbandonCommand.self, RunCommand.self,
+        RecoverCommand.self, StatusCommand.self,
         ServeCommand.self,
     ]
 

@@ -21,7 +21,7 @@ struct LibraryArticleTests {
             let synchronizer = Synchronizer(source: source, target: target)
             let report = try synchronizer.apply()
             switch report.outcome {
-            case .committed, .unchanged: print("\(report.summary.actions) actions")
+            case .committed, .unchanged, .prepared: print("\(report.summary.actions) actions")
             case .refused: for refusal in report.refusals { print(refusal.reason) }
             case .failed, .pending: print(report.error?.description ?? "")
             }

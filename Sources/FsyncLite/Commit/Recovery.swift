@@ -89,6 +89,8 @@ struct Recovery {
     /// durable.
     private func finish(_ direction: Commit.Direction, _ commit: Commit) throws {
         try commit.syncNames()
+        // The commit has moved the change times that a prepared one compares.
+        if direction == .backward { try state.endPrepared() }
         try state.removeJournal(direction)
     }
 
@@ -162,6 +164,7 @@ extension TargetRoot {
     /// Removes what this run created before its commit: the old target is unchanged.
     mutating func withdraw() throws {
         guard let directory else { return }
+        try state?.endPrepared()
         try SubvolumeTrees(of: directory)?.removeUnfinished()
         try unmake()
     }

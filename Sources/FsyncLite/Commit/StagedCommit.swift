@@ -37,13 +37,20 @@ struct StagedCommit {
     ) throws -> StateDirectory {
         let strategy = try strategy(for: root, clones)
         try record(strategy.recorded(plan), strategy.originals)
-        monitor.report(SyncProgress(.syncing))
-        if target.fileSystem?.capabilities.syncsAsAWhole == false { try stage.syncDirectories() }
-        try target.syncFileSystem()
-        if options.verifiesCopies, !strategy.hasReread { try stage.reread() }
+        try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
         monitor.report(SyncProgress(.committing))
         try monitor.checkCancellation()
         return try strategy.commit(in: &root)
+    }
+
+    /// The first barrier.
+    ///
+    /// - Parameter rereads: reads the staged files back.
+    func makeDurable(rereads: Bool) throws {
+        monitor.report(SyncProgress(.syncing))
+        if target.fileSystem?.capabilities.syncsAsAWhole == false { try stage.syncDirectories() }
+        try target.syncFileSystem()
+        if rereads { try stage.reread() }
     }
 
     private func strategy(for root: TargetRoot, _ clones: Set<UInt64>) throws -> any CommitStrategy {

@@ -103,6 +103,15 @@ package struct HistoryRecord: Sendable {
             try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
         }
 
+        /// Gives the record of a prepared transaction the label that the present snapshot has got since.
+        static func renewLabel(of transaction: FileName, in stage: Directory, _ history: History) throws {
+            var header = try read(transaction, from: stage)
+            let label = try history.snapshots().first?.label
+            guard header.previousLabel != label else { return }
+            header.previousLabel = label
+            try header.write(to: stage)
+        }
+
         /// By the inode of a clone, the inode of its original.
         var originals: [UInt64: UInt64] {
             Dictionary((clones ?? []).map { ($0.inode, $0.original) }, uniquingKeysWith: { $1 })

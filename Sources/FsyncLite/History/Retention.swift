@@ -166,7 +166,7 @@ struct Retention {
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
         let leftovers = [
             TransactionEntry.manifest, TransactionEntry.oldManifest, TransactionEntry.reservedSpace,
-            TransactionEntry.log,
+            TransactionEntry.log, TransactionEntry.prepared,
             TransactionEntry.record,
         ]
         let holders = Set(steps.flatMap(\.header.holders))

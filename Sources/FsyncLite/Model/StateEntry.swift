@@ -53,6 +53,8 @@ enum TransactionEntry {
     static let conflicts = FileName("conflicts")
     static let reservedSpace = FileName("ballast")
     static let log = FileName("log")
+    /// There: the stage is whole, and waits for its commit.
+    static let prepared = FileName("prepared.json")
     /// The record of an earlier version.
     static let record = FileName("record.json")
 }

@@ -4,15 +4,18 @@ import FileSystem
 enum TransactionID {
     /// For example `20261121T090000.123456Z-3f2a`.
     ///
-    /// - Parameter last: the newest name so far. The new one sorts after it even if the clock was set back: the newest
-    ///   snapshot must not depend on the clock.
-    static func next(after last: String? = nil, now: Timestamp = .now) -> String {
+    /// - Parameters:
+    ///   - last: the newest name so far. The new one sorts after it even if the clock was set back: the newest
+    ///     snapshot must not depend on the clock.
+    ///   - isSecret: only who was told the name knows it.
+    static func next(after last: String? = nil, isSecret: Bool = false, now: Timestamp = .now) -> String {
         var microseconds = now.seconds * 1_000_000 + Int64(now.nanoseconds / 1000)
         if let last, let previous = time(of: last), previous >= microseconds { microseconds = previous + 1 }
         let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let date = Timestamp(seconds: seconds, nanoseconds: 0) ?? now
         let digits = date.description.filter { !"-:Z".contains($0) }
-        return "\(digits).\(String(1_000_000 + fraction).dropFirst())Z-\(RandomID.hexadecimal(bytes: 2))"
+        return
+            "\(digits).\(String(1_000_000 + fraction).dropFirst())Z-\(RandomID.hexadecimal(bytes: isSecret ? 16 : 2))"
     }
 
     /// Whether a name has the form of a transaction's.

@@ -45,11 +45,13 @@ public struct ActionList: RandomAccessCollection, Sendable {
     private let root: Match?
     private let links: [RelativePath: RelativePath]
     private var items: [Item] = []
+    /// Those of a prepared transaction, as they are.
+    private let listed: [Action]?
     /// The number of entries without an action that move with their directory.
     let carried: Int
 
     init(_ difference: Difference, root: Match?) {
-        (self.difference, self.root) = (difference, root)
+        (self.difference, self.root, listed) = (difference, root, nil)
         let moves = MoveMap(difference)
         links = difference.links.compactMapValues { link in
             switch link {
@@ -123,8 +125,12 @@ public struct ActionList: RandomAccessCollection, Sendable {
         items = sorted
     }
 
+    init(_ listed: [Action]) {
+        (difference, root, self.listed, links, carried) = (Difference(), nil, listed, [:], 0)
+    }
+
     public var startIndex: Int { 0 }
-    public var endIndex: Int { items.count }
+    public var endIndex: Int { listed?.count ?? items.count }
 
     /// The order of the paths of two items.
     private func order(_ left: Item, _ right: Item) -> Int {
@@ -147,6 +153,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
     }
 
     public subscript(position: Int) -> Action {
+        if let listed { return listed[position] }
         let item = items[position]
         let index = Int(item.index)
         switch item.origin {

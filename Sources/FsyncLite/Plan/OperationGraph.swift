@@ -90,6 +90,12 @@ package struct OperationGraph: Sendable {
         operations.append(.rename(OperationGraph.transaction))
     }
 
+    /// The graph of a prepared transaction.
+    init(_ objects: ObjectList, _ operations: OperationList, _ attributes: AttributeList) {
+        (projects, isWeak) = ([:], false)
+        (self.objects, self.operations, self.attributes) = (objects, operations, attributes)
+    }
+
     /// The operations on the tree alone: the last two are the manifest's and the history's.
     var treeOperations: OperationList { OperationList(operations.dropLast(2)) }
 

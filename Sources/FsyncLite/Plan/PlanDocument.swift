@@ -19,7 +19,7 @@ package struct PlanDocument {
     }
 
     package func write(_ plan: Plan, to sink: inout some ByteSink & ~Copyable) throws {
-        var document = begin("fsync-lite-plan")
+        var document = begin("fsync-lite-plan", source.directories)
         try document.array("actions", of: plan.actions, to: &sink) { $0.action($1) }
         try end(
             &document, plan.summary, plan.notes, plan.problems, plan.refusals,
@@ -28,8 +28,9 @@ package struct PlanDocument {
     }
 
     package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
-        var document = begin("fsync-lite-report")
+        var document = begin("fsync-lite-report", source.directories + report.sources)
         document.text.field("outcome", report.outcome.rawValue)
+        if let transaction = report.transaction { document.text.field("transaction", transaction) }
         try document.array("actions", of: report.actions, to: &sink) { $0.action($1) }
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
@@ -37,10 +38,10 @@ package struct PlanDocument {
             error: report.error, on: report.fileSystem, to: &sink)
     }
 
-    private func begin(_ format: String) -> DocumentWriter {
+    private func begin(_ format: String, _ sources: [(name: String?, path: [UInt8])]) -> DocumentWriter {
         var document = DocumentWriter(format: format)
         if let job { document.text.field("job", job) }
-        document.text.sources(source.directories)
+        document.text.sources(sources)
         document.text.field("target", "target_base64", target[...])
         return document
     }
@@ -91,6 +92,15 @@ extension Action {
         Field("entries", .integer, \.entries), Field("causes", .causes, \.causes),
     ]
     static let incomplete: StaticString = "an action has a verb, a path, a type and causes"
+
+    /// For reading.
+    static let blank = Action(
+        .create, path: .root, from: nil, type: "", size: nil, link: nil, entries: nil, causes: [])
+
+    /// Whether an action of this verb can have these fields.
+    var isPossible: Bool {
+        (from != nil) == (verb == .move) && size ?? 0 >= 0 && entries ?? 0 >= 0
+    }
 }
 
 extension FieldFormat<Causes> {

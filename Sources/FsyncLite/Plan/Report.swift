@@ -6,6 +6,8 @@ public struct Report: Sendable {
     public enum Outcome: String, Sendable {
         /// The new tree is there, durable.
         case committed
+        /// All is staged and durable; the target still has the old tree.
+        case prepared
         /// There was nothing to do.
         case unchanged
         /// A guard refused the plan; nothing was written.
@@ -23,6 +25,10 @@ public struct Report: Sendable {
     public var notes: [String]
     public var problems: [Problem]
     public var refusals: [Refusal] = []
+    /// By which `Target.commit` knows what was prepared.
+    public var transaction: String?
+    /// The sources of what was prepared, where it is committed.
+    public internal(set) var sources: [(name: String?, path: [UInt8])] = []
     /// The commit was, or would have been, an exchange.
     public internal(set) var exchanges = false
     /// What the target's file system can do; nil for one on which a commit keeps all promises.

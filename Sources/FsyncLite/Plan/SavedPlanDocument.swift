@@ -106,12 +106,10 @@ extension SavedPlan.Step {
     private static let fields = Action.fields.map { Field($0, of: \Self.action) } + states
 
     fileprivate init(from reader: inout DocumentReader) throws {
-        let blank = Action(
-            .create, path: .root, from: nil, type: "", size: nil, link: nil, entries: nil, causes: [])
-        self.init(action: blank, source: nil, target: nil)
+        self.init(action: .blank, source: nil, target: nil)
         try reader.object(Self.fields, into: &self, incomplete: Action.incomplete)
         let verb = action.verb
-        guard (action.from != nil) == (verb == .move), action.size ?? 0 >= 0, action.entries ?? 0 >= 0,
+        guard action.isPossible,
             (source == nil) == (verb == .delete), verb == .create || target != nil
         else { throw reader.error("this is not what a \(verb.rawValue) has") }
         // The root's attributes can change; it neither moves nor is a name of something.

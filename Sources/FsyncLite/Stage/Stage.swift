@@ -120,7 +120,9 @@ final class Stage {
     ///
     /// Directories are created first and get their metadata last; further names of a file come after the file. The rest
     /// has no order, and several threads do it.
-    func fill() throws {
+    ///
+    /// - Parameter isLogged: what is staged may wait for long, and a later run may use it.
+    func fill(isLogged: Bool = false) throws {
         do {
             let (source, directory, log, monitor) = (source, directory, log, monitor)
             let copyOptions = CopyOptions(options)
@@ -146,6 +148,7 @@ final class Stage {
             }
             outcomes = work.outcomes
             try openSlots()
+            if isLogged { log.save() }
             log.close()
         } catch let error as SyncError where [.interrupted, .unreachable].contains(error.code) {
             keep()

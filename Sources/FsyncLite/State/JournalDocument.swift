@@ -104,7 +104,7 @@ extension Journal {
     }
 
     /// The number of an object that no operation graph contains, and why; nil if all are valid.
-    private static func impossibleObject(
+    static func impossibleObject(
         _ objects: OperationGraph.ObjectList, _ transaction: FileName
     ) -> (number: Int, reason: String)? {
         let own = OperationGraph.ownObjects(transaction)
@@ -130,7 +130,7 @@ extension Journal {
 }
 
 extension OperationGraph.Object {
-    fileprivate static let fields: [Field<Self>] =
+    static let fields: [Field<Self>] =
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
@@ -168,7 +168,7 @@ private struct NumberedFeatures {
     ]
 }
 
-private struct OperationFields {
+struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
 
@@ -235,7 +235,7 @@ extension Journal.AttributeStep {
 }
 
 extension DocumentReader {
-    fileprivate mutating func operation(
+    mutating func operation(
         _ objects: OperationGraph.ObjectList
     ) throws -> OperationGraph.Operation {
         var fields = OperationFields(nil)

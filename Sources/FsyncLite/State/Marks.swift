@@ -15,6 +15,8 @@ extension StateDirectory {
     func lastCommit(_ header: ManifestHeader) throws -> Range<FileTime>? {
         guard let span = try span(.mark) else { return nil }
         let named = FileName(header.id.utf8).flatMap(TransactionID.time)
+        // The staging of a prepared commit has a span of its own: what changed after it is not the commit's.
+        if let named, header.commits.contains(where: { $0.contains(Timestamp(named)) }) { return span }
         return min(span.lowerBound, named ?? span.lowerBound)..<span.upperBound
     }
 

@@ -12,6 +12,8 @@ enum ReservedSpace {
             size += 2 * Int64(longest + 64)
         }
         let name = TransactionEntry.reservedSpace
+        // A prepared transaction has it already.
+        guard try directory.status(of: name) == nil else { return }
         let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         try calling("fallocate", directory.path(of: name)) { () throws(Errno) in
             do throws(Errno) {

@@ -25,12 +25,19 @@ extension StateDirectory {
         try TreeRemoval.remove(StateEntry.trash.name, in: directory)
     }
 
-    /// Empties the trash and the remains of interrupted runs. There must be no journal.
+    /// Empties the trash and the remains of interrupted runs, but for what is prepared. There must be no journal.
     package func clean() throws {
         let (stage, left) = (
             StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity, .phase2].map(\.name)
         )
-        if try has(.stage) { try discard(stage, in: directory) }
+        if let prepared = try preparedStage() {
+            let stages = try makeStage()
+            for name in try DirectoryListing.names(in: stages) where name != prepared.name {
+                try discard(name, in: stages)
+            }
+        } else if try has(.stage) {
+            try discard(stage, in: directory)
+        }
         for name in try DirectoryListing.names(in: directory)
         where left.contains(name) || PendingFile.isTemporary(name) {
             try TreeRemoval.remove(name, in: directory)

@@ -28,7 +28,7 @@ enum ExitCode: Int32, CaseIterable {
         case .committedWithOmissions:
             "committed, but something could not be mirrored and is listed, such as a file that kept changing"
         case .refused: "refused by a guard; nothing was written"
-        case .stalePlan: "the saved plan no longer fits"
+        case .stalePlan: "a saved plan, or what was prepared, no longer fits; nothing was written"
         case .pending: "a commit was begun and not ended: run recover"
         case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
@@ -98,7 +98,8 @@ enum ExitCode: Int32, CaseIterable {
         case .refused where report.error?.code == .stale, .failed where report.error?.code == .stale:
             self = .stalePlan
         case .committed where TerminationSignal.signal != nil: self = .stopped
-        case .committed, .unchanged: self = report.problems.isEmpty ? .done : .committedWithOmissions
+        case .committed, .unchanged, .prepared:
+            self = report.problems.isEmpty ? .done : .committedWithOmissions
         case .refused: self = .refused
         case .failed:
             let known: [SyncError.Code: ExitCode] = [

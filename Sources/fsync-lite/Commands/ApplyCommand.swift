@@ -4,6 +4,9 @@ import FsyncLite
 enum ApplyCommand: Command {
     static var remoteTarget: ArgumentDescription? { SyncRun.target }
 
+    private static let prepare = OptionDescription.flag(
+        "--prepare", "do all but the commit, and print the id for 'commit'")
+
     static let description = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """
@@ -14,9 +17,10 @@ enum ApplyCommand: Command {
             go before. \
             Rules of retention that are given are kept with the target, hold until others are given, and never give \
             way to an apply.
+            With --prepare everything is staged and synced, and the target keeps its old tree until 'commit TARGET ID'.
             """,
         arguments: [SyncRun.source, SyncRun.target],
-        options: [SyncRun.savedPlan, .dryRun, .settingsFile] + OptionDescription.settable
+        options: [SyncRun.savedPlan, .dryRun, prepare, .settingsFile] + OptionDescription.settable
             + OptionDescription.remote
             + [SyncRun.allActions],
         examples: [
@@ -40,6 +44,12 @@ enum ApplyCommand: Command {
         // Signals are not handled yet, so one ends the wait for a pipe with patterns, settings or a plan.
         let run = try SyncRun(invocation)
         console.wantsDocument = run.isJSON
+        let prepares = invocation.options.has(prepare)
+        guard !prepares || !run.options.exchanges else {
+            throw UsageError(
+                "--prepare does not go with --exchange, which copies the tree as it commits",
+                hint: "leave one of them out, also of the settings")
+        }
         guard !invocation.options.has(.dryRun) else {
             guard run.saved == nil else {
                 throw UsageError(
@@ -49,7 +59,7 @@ enum ApplyCommand: Command {
             return ExitCode(try run.plan(&console), run.options)
         }
         TerminationSignal.watch()
-        let report = try run.apply(&console)
+        let report = try prepares ? run.prepare(&console) : run.apply(&console)
         if let client = run.client, client.command.wantsReport {
             var document: [UInt8] = []
             try run.document.write(report, to: &document)
@@ -62,9 +72,19 @@ enum ApplyCommand: Command {
 extension SyncRun {
     /// Applies, prints what was done and logs it.
     func apply(_ console: inout Console) throws -> Report {
+        try telling(&console) { try synchronizing { try $0.apply(exactly: saved) } }
+    }
+
+    /// The same, without the commit.
+    func prepare(_ console: inout Console) throws -> Report {
+        try telling(&console) { try synchronizing { try $0.prepare(exactly: saved) } }
+    }
+
+    /// Prints what a run did and logs it.
+    func telling(_ console: inout Console, _ run: () throws -> Report) throws -> Report {
         let report: Report
         do {
-            report = try synchronizing { try $0.apply(exactly: saved) }
+            report = try run()
         } catch {
             try log("failed: \(error)")
             throw error
@@ -90,8 +110,9 @@ extension SyncRun {
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
         do {
             let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
+            let id = report.transaction.map { ", as \($0)" } ?? ""
             try log(
-                ["\(report.outcome.rawValue): \(totals)", room, expired].compactMap(\.self)
+                ["\(report.outcome.rawValue)\(id): \(totals)", room, expired].compactMap(\.self)
                     .joined(separator: "; "),
                 report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
                     + (report.error.map { ["\($0)"] } ?? []))
@@ -115,8 +136,16 @@ extension SyncRun {
             try document.write(report, to: &console)
         } else {
             if given.has(.verbose) || given.has(.all) { try actionText.write(report.actions, to: &console) }
-            let isGood = report.outcome == .committed || report.outcome == .unchanged
-            if isGood, !isQuiet { try console.line(labelled(ActionText.totals(report.summary, .done))) }
+            let isPrepared = report.outcome == .prepared
+            let isGood = isPrepared || report.outcome == .committed || report.outcome == .unchanged
+            let totals = labelled(ActionText.totals(report.summary, isPrepared ? .planned : .done))
+            if isGood, let id = report.transaction {
+                // The id alone is the output of `--prepare`.
+                try console.line(id)
+                if !isQuiet { complain(isPrepared ? "prepared: \(totals)" : totals) }
+            } else if isGood, !isQuiet {
+                try console.line(totals)
+            }
         }
         try console.flush()
     }

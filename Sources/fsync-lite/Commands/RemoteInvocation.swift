@@ -122,7 +122,7 @@ struct RemoteInvocation {
     private var certainty: RemoteRun.Certainty {
         if command.isReading || given.has(.dryRun) { return .reads }
         let committing: [any Command.Type] = [
-            ApplyCommand.self, UndoCommand.self, SnapshotRestoreCommand.self,
+            ApplyCommand.self, CommitCommand.self, UndoCommand.self, SnapshotRestoreCommand.self,
         ]
         return committing.contains { $0 == command } ? .asks : .writes
     }

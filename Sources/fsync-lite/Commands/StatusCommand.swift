@@ -146,6 +146,9 @@ enum StatusCommand: Command {
         }
         if let fileSystem = status.fileSystem { try console.line("commit     \(fileSystem.promise)") }
         if let activity = status.activity { try console.line("running    \(words(activity))") }
+        if let (id, since) = status.prepared {
+            try console.line("prepared   \(id), of \(since.localText)")
+        }
         if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
             try console.line(

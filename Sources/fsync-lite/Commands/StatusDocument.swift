@@ -61,6 +61,10 @@ extension JSONText {
             field("running_bytes", progress.bytes)
             if let total = progress.totalBytes { field("running_bytes_total", total) }
         }
+        if let (id, since) = status.prepared {
+            field("prepared", id)
+            field("prepared_since", since)
+        }
         if let lastRun = status.lastRun {
             field("last_run", lastRun.began)
             field("last_run_ended", lastRun.ended)

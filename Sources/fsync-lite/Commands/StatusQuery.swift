@@ -40,6 +40,9 @@ struct StatusQuery {
         case .success(let status):
             if status.isPending { return "fsync-lite recover \(Shell.word(target.path))" }
             if let activity = status.activity { return "wait: \(activity.progress.phase.rawValue)" }
+            if let (id, _) = status.prepared {
+                return "fsync-lite commit \(Shell.word(target.path)) \(id), or abandon"
+            }
             guard status.manifest != nil else { return first }
             if status.isElsewhere {
                 return "mount its disk"

@@ -36,6 +36,14 @@ struct SyncRun {
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
+    /// A run on a target alone, which a report tells the source of.
+    init(onTargetOf invocation: Invocation) throws {
+        (source, target) = (.named([:]), try invocation.argument(.target))
+        (given, options) = (invocation.options, SyncOptions())
+        (saved, job, restoration, client) = (nil, nil, nil, invocation.client)
+        (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
+    }
+
     init(_ invocation: Invocation) throws {
         try self.init(invocation, SettingsSources(invocation), SyncRun.job(of: invocation))
     }
@@ -141,15 +149,22 @@ struct SyncRun {
 
     /// Runs `body` with the synchronizer and shows its progress.
     func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
+        try monitoring { monitor in
+            guard let restoration else {
+                if let client {
+                    return try body(Synchronizer(client, target: target, options: options, monitor: monitor))
+                }
+                return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
+            }
+            return try body(Synchronizer(restoration, monitor: monitor))
+        }
+    }
+
+    /// Runs `body` and shows its progress.
+    func monitoring<Result>(_ body: (RunMonitor) throws -> Result) throws -> Result {
         let monitor = RunMonitor(isQuiet: isQuiet, client: client)
         defer { monitor.clear() }
-        guard let restoration else {
-            if let client {
-                return try body(Synchronizer(client, target: target, options: options, monitor: monitor))
-            }
-            return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
-        }
-        return try body(Synchronizer(restoration, monitor: monitor))
+        return try body(monitor)
     }
 
     /// The command line as it was typed, for this job only, with options that go ahead. That of a preview is one, too.

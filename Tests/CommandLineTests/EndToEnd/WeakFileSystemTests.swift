@@ -197,6 +197,33 @@ struct WeakFileSystemTests {
         return run
     }
 
+    @Test(.needs(.root), arguments: TestDisk.weak)
+    func preparedAndCommittedLater(disk: TestDisk) throws {
+        guard isThere(disk) else { return }
+        try onDisk(disk) { scene in
+            #expect(try apply(scene).code == 0)
+            try scene.append(" more", to: "source/edited")
+            try scene.remove("source/gone")
+            try scene.move("source/moved", to: "source/elsewhere")
+            func prepare() throws -> String {
+                try apply(scene, "--prepare").output.trimmingCharacters(in: .newlines)
+            }
+            func commit(_ id: String) throws -> CommandRun {
+                try scene.run("commit", "--trust-state", "target/m", id)
+            }
+            let stale = try prepare()
+            try scene.append("theirs", to: "target/m/gone/goes")
+            let refused = try commit(stale)
+            #expect(refused.code == 5 && refused.errors.contains("gone/goes"), "\(refused.errors)")
+            #expect(text(scene, "edited") == "one")
+            let run = try commit(prepare())
+            #expect(run.code == 0, "\(run.errors)")
+            try expectHoldsFiles(scene)
+            #expect(text(scene, "gone/goes") == nil)
+            #expect(try apply(scene).output.hasPrefix("nothing to do"))
+        }
+    }
+
     /// The lock of a run that was killed is in nobody's way on the same machine.
     @Test(.needs(.overlay, .strace)) func killedRunIsGoneOnFromAtOnce() throws {
         try onDisk(.overlay) { scene in

@@ -1,0 +1,139 @@
+import FileStorage
+import FileSystem
+
+extension Target {
+    /// What the id of a prepared transaction begins with where there was nothing to do; the manifest's id follows.
+    static let unchanged = "unchanged-"
+
+    /// Commits what `Synchronizer.prepare` has prepared, if everything that takes part is as it was then. It scans and
+    /// copies nothing.
+    ///
+    /// What was committed already is `unchanged`, so a commit whose answer was lost can be asked for again.
+    ///
+    /// - Parameters:
+    ///   - id: the report's `transaction`.
+    ///   - isDryRun: only compares; the report is then `prepared`.
+    ///   - keepsHistory: no snapshot goes.
+    ///   - trustingState: as root, follow what others may have written, as on a file system without owners.
+    /// - Returns: a report, which is `refused` with an error of code `stale` and a refusal for each path where something is
+    ///   otherwise; nothing is written then.
+    /// - Throws: `SyncError`: `stale` for an id that is not known; `inputMissing`, `locked`, `pending`, `invalidDocument`.
+    public func commit(
+        _ id: String, isDryRun: Bool = false, keepsHistory: Bool = false, trustingState: Bool = false,
+        monitor: any Monitor = SilentMonitor()
+    ) throws -> Report {
+        var (root, state) = try open()
+        if isDryRun {
+            if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+        } else {
+            try root.lock()
+            if try root.recover() != nil {
+                (root, state) = try open()
+                try root.lock()
+            }
+        }
+        let header = try state.manifest()?.header
+        if let header, header.id == id || Target.unchanged + header.id == id {
+            var report = Report(.unchanged, Plan(Difference(), root: nil))
+            report.sources = header.shownSources
+            report.summary.unchanged = try state.manifest(of: path).total()
+            if header.id == id { report.notes.append("this is committed already") }
+            return report
+        }
+        guard let (prepared, stage) = try state.prepared(id) else {
+            throw SyncError(
+                .stale, path: path,
+                id.hasPrefix(Target.unchanged)
+                    ? "another apply has changed the target since; prepare it anew"
+                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over; prepare it anew"
+            )
+        }
+        guard !state.isOpenToOthers || !Account.isRoot || trustingState else {
+            throw SyncError(
+                .refused, path: stage.path(of: TransactionEntry.prepared),
+                "any user may have written this: its file system does not keep owners, and root commits it only with "
+                    + "--trust-state")
+        }
+        try root.probe()
+        guard let directory = root.directory, let name = FileName(id.utf8) else {
+            throw SyncError(.failed, path: path, "it does not exist")
+        }
+        let next = try ManifestReader(
+            stage.open(TransactionEntry.manifest, [.read, .noFollow]),
+            path: stage.path(of: TransactionEntry.manifest)
+        ).header
+        var report = Report(prepared, root.capabilities)
+        report.sources = next.shownSources
+        report.refusals = try prepared.drift(in: directory, state, monitor)
+        guard report.refusals.isEmpty else {
+            report.outcome = .refused
+            report.error = SyncError(
+                .stale, path: path, "what was prepared no longer fits, and nothing was done; prepare it anew")
+            return report
+        }
+        guard !isDryRun else { return report }
+        do {
+            monitor.report(SyncProgress(.committing))
+            try monitor.checkCancellation()
+            try HistoryRecord.Header.renewLabel(of: name, in: stage, History(state))
+            let graph = OperationGraph(prepared.objects, prepared.operations, prepared.attributes)
+            let journal = try Commit.prepare(graph, id: id, root: directory, state: state)
+            try Recovery(root: directory, state: state).commit(journal)
+        } catch {
+            let error = SyncError(wrapping: error)
+            report.outcome = error.code == .pending ? .pending : .failed
+            report.error = error
+            return report
+        }
+        report.outcome = .committed
+        var retention = RetentionOptions()
+        (retention.given, retention.keepsAll) = (prepared.retention, keepsHistory)
+        try Tidying(scanned: next.created, retention).run(root, state, &report, id: id)
+        return report
+    }
+
+    /// Removes what is prepared. The target keeps its tree.
+    ///
+    /// - Returns: false where there was nothing to do when it was prepared.
+    /// - Throws: `SyncError`: `stale` for an id that is not known; `inputMissing`, `locked`, `pending`.
+    public func abandon(_ id: String) throws -> Bool {
+        let (root, state) = try open()
+        try root.lock()
+        if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+        guard try state.preparedStage()?.name.bytes.elementsEqual(id.utf8) == true else {
+            if id.hasPrefix(Target.unchanged) { return false }
+            let isCommitted = try FileName(id.utf8).map { try state.transactions().contains($0) } ?? false
+            throw SyncError(
+                .stale, path: path,
+                isCommitted
+                    ? "this is committed; to take it back: fsync-lite undo \(escapedText(path))"
+                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over")
+        }
+        try state.endPrepared()
+        try state.clean()
+        // A target that nothing was applied to gets none.
+        if try state.manifest() == nil, try state.transactions().isEmpty { try root.removeState() }
+        return true
+    }
+}
+
+extension ManifestHeader {
+    fileprivate var shownSources: [(name: String?, path: [UInt8])] { sources.map { ($0.name, $0.path) } }
+}
+
+extension ManifestReader {
+    /// The number of its entries.
+    fileprivate func total() throws -> Int {
+        while try advance() {}
+        return summary.entries
+    }
+}
+
+extension Report {
+    fileprivate init(_ prepared: PreparedTransaction, _ fileSystem: FileSystemCapabilities?) {
+        self.init(.prepared, Plan(Difference(), root: nil))
+        (actions, summary) = (ActionList(prepared.actions), prepared.summary)
+        (notes, problems) = (prepared.notes, prepared.problems)
+        (self.fileSystem, transaction) = (fileSystem, prepared.id)
+    }
+}

@@ -1,0 +1,20 @@
+import FileStorage
+import FsyncLite
+
+enum AbandonCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
+    static let description = CommandDescription(
+        "abandon", summary: "Remove what 'apply --prepare' has prepared.",
+        discussion: "The target keeps its tree, and the room that was taken is free again.",
+        arguments: [.target, CommitCommand.id],
+        options: OptionDescription.remote,
+        examples: [("fsync-lite abandon /srv/www $(cat id)", "Keep the old tree")])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let target = Target(path: try invocation.argument(.target))
+        let isRemoved = try target.abandon(try invocation.text(CommitCommand.id))
+        try console.line(isRemoved ? "abandoned; the target is unchanged" : "nothing to abandon")
+        return .done
+    }
+}

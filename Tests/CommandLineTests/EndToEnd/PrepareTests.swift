@@ -1,0 +1,433 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("An apply that is prepared, and committed later")
+struct PrepareTests {
+    private static let tree: TreeLiteral = [
+        "a": "one", "d": ["x": "x", "y": "y"], "gone": ["deep": ["z": "z"], "w": "w"], "kept": ["k": "k"],
+        "stays": "s", "type": "t",
+    ]
+
+    /// A mirror, and changes of every kind in its source.
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(Self.tree)
+        try scene.directory.makeHardLink("source/kept/link", to: "source/stays")
+        try scene.mirror()
+        try change(scene)
+        return scene
+    }
+
+    private func change(_ scene: MirrorScene) throws {
+        try scene.append("+", to: "source/a")
+        try scene.move("source/d", to: "source/moved")
+        try scene.remove("source/gone")
+        try scene.remove("source/type")
+        try scene.build(["new": ["n": "n"], "type": ["in": "it"]], at: "source")
+        try scene.append("+", to: "source/kept/k")
+        try scene.setMode(0o600, of: "source/stays")
+    }
+
+    private func prepare(
+        _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> String {
+        let run = try scene.run(["apply", "--prepare", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        return run.output.trimmingCharacters(in: .newlines)
+    }
+
+    /// Refused with each of these paths, by a trial too, and nothing is written.
+    private func expectStale(
+        _ scene: MirrorScene, _ id: String, _ paths: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try scene.wholeTarget()
+        for options in [["--dry-run"], [], ["--json"]] {
+            let run = try scene.run(["commit", "target", id] + options)
+            #expect(run.code == 5, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            for path in paths {
+                #expect(
+                    run.errors.contains("refused: \(path) "), "\(run.errors)",
+                    sourceLocation: sourceLocation)
+            }
+            if options == ["--json"], !paths.isEmpty {
+                #expect(try run.json().text("outcome") == "refused", sourceLocation: sourceLocation)
+            }
+        }
+        #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
+    private func commit(
+        _ scene: MirrorScene, _ id: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let run = try scene.run("commit", "target", id)
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try scene.expectMirrored(sourceLocation: sourceLocation)
+    }
+
+    // MARK: What it does
+
+    @Test(.needs(.root)) func targetKeepsItsTreeUntilTheCommit() throws {
+        let scene = try scene()
+        let planned = try scene.planned()
+        let old = try TreeSnapshot(scene.target)
+        let prepared = try scene.run("apply", "--prepare", "source", "target", "--json").json()
+        #expect(prepared.text("outcome") == "prepared")
+        let id = try #require(prepared.text("transaction"))
+        #expect(try TreeSnapshot(scene.target).touched(since: old) == [])
+        let trial = try scene.run("commit", "--dry-run", "target", id)
+        #expect(trial.code == 0 && trial.output.contains("to create"), "\(trial.errors)")
+        #expect(try TreeSnapshot(scene.target).touched(since: old) == [])
+        let status = try scene.run("status", "target", "--json").json()
+        #expect(status.text("prepared") == id)
+        #expect(try scene.run("status", "target").output.contains("prepared   \(id), of "))
+
+        let report = try scene.run("commit", "target", id, "--json").json()
+        #expect(report.text("outcome") == "committed" && report.text("source") == "\(scene.source)")
+        #expect(report.actionLines == planned.actionLines && prepared.actionLines == planned.actionLines)
+        try scene.expectMirrored()
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+        #expect(
+            try scene.status("target/stays").st_ino == scene.status("target/kept/link").st_ino)
+        try scene.settle()
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
+    }
+
+    @Test func firstApply() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        let id = try prepare(scene)
+        #expect(try TreeSnapshot(scene.target).paths == ["."])
+        try commit(scene, id)
+        try scene.mirror()
+    }
+
+    /// A script commits what every host has printed.
+    @Test func nothingToDoHasAnIDThatChangesNothing() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        try scene.mirror()
+        let id = try prepare(scene)
+        #expect(id.hasPrefix("unchanged-"))
+        let before = try scene.wholeTarget()
+        for _ in 0..<2 {
+            let run = try scene.run("commit", "target", id)
+            #expect(run.code == 0 && run.output.hasPrefix("nothing to do; 11 unchanged"), "\(run.output)")
+            #expect(try scene.run("abandon", "target", id).output == "nothing to abandon\n")
+        }
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+        try change(scene)
+        try scene.mirror()
+        try expectStale(scene, id)
+    }
+
+    @Test func aCommitWhoseAnswerWasLostCanBeAskedForAgain() throws {
+        let scene = try scene()
+        let id = try prepare(scene)
+        try commit(scene, id)
+        let again = try scene.run("commit", "target", id)
+        #expect(again.code == 0 && again.errors.contains("committed already"), "\(again.errors)")
+        let abandoned = try scene.run("abandon", "target", id)
+        #expect(abandoned.code == 5 && abandoned.errors.contains("fsync-lite undo"), "\(abandoned.errors)")
+        try scene.append("+", to: "source/a")
+        try scene.mirror()
+        try expectStale(scene, id)
+    }
+
+    @Test func abandonedLeavesNothing() throws {
+        let scene = try scene()
+        let before = try scene.wholeTarget()
+        let id = try prepare(scene)
+        #expect(try scene.run("abandon", "target", "20261121T090000.123456Z-3f2a").code == 5)
+        #expect(try scene.run("abandon", "target", id).code == 0)
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+        try expectStale(scene, id)
+        #expect(try scene.run("abandon", "target", id).code == 5)
+
+        try scene.remove("target")
+        let first = try prepare(scene)
+        #expect(try scene.run("abandon", "target", first).code == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [])
+        try scene.mirror()
+    }
+
+    @Test func aLaterRunTakesItOver() throws {
+        let scene = try scene()
+        let first = try prepare(scene)
+        try scene.append("+", to: "source/a")
+        let prepared = try scene.run("apply", "--prepare", "source", "target")
+        #expect(prepared.errors.contains("taken over: \(first) is no longer known"), "\(prepared.errors)")
+        try expectStale(scene, first)
+        let applied = try scene.apply()
+        #expect(applied.code == 0 && applied.errors.contains("taken over"), "\(applied.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+        try expectStale(scene, prepared.output.trimmingCharacters(in: .newlines))
+    }
+
+    /// What was staged is used again.
+    @Test func aLaterRunCopiesNothingAnew() throws {
+        let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 100_000))])
+        let id = try prepare(scene)
+        let stage = "target/.fsync-lite/stage/\(id)"
+        let staged = try TreeSnapshot(scene.path(stage)).inode("0/0")
+        try scene.mirror()
+        #expect(try TreeSnapshot(scene.target).inode("large") == staged)
+    }
+
+    @Test func onlyTheCommitPrunes() throws {
+        let scene = try scene()
+        try scene.mirror("--keep-last", "1")
+        try scene.append("+", to: "source/a")
+        func snapshots() throws -> Int {
+            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
+        }
+        #expect(try snapshots() == 2)
+        let id = try prepare(scene, "--keep-last", "0")
+        #expect(try snapshots() == 2)
+        #expect(try scene.run("snapshot", "create", "target", "good").code == 0)
+        #expect(try scene.run("snapshot", "prune", "target").code == 0)
+        try commit(scene, id)
+        // The label keeps one, the rule none.
+        #expect(try snapshots() == 2)
+        #expect(try scene.run("snapshot", "list", "target").output.contains("good"))
+    }
+
+    @Test func notWithAnExchange() throws {
+        let scene = try scene()
+        let run = try scene.run("apply", "--prepare", "--exchange", "source", "target")
+        #expect(run.code == 64, "\(run.errors)")
+    }
+
+    @Test func aSavedPlanIsPrepared() throws {
+        let scene = try scene()
+        #expect(try scene.run("plan", "source", "target", "--out", "plan").code == 0)
+        let run = try scene.run("apply", "--prepare", "--plan", "plan")
+        #expect(run.code == 0, "\(run.errors)")
+        try commit(scene, run.output.trimmingCharacters(in: .newlines))
+    }
+
+    @Test(.needs(.root)) func whatCannotBeMirroredIsToldTwice() throws {
+        let scene = try MirrorScene(["a": "a", "b": "b"], as: .ordinary)
+        try scene.setMode(0, of: "source/a")
+        let run = try scene.run("apply", "--prepare", "source", "target", "--keep-going")
+        #expect(run.code == 3, "\(run.errors)")
+        let id = run.output.trimmingCharacters(in: .newlines)
+        let committed = try scene.run("commit", "target", id)
+        #expect(committed.code == 3 && committed.errors.contains("a: "), "\(committed.errors)")
+        #expect(try scene.text("target/b") == "b" && !scene.exists("target/a"))
+    }
+
+    @Test(.needs(.root)) func aDirectoryThatIsClosedToItsOwnerIsNamed() throws {
+        let scene = try MirrorScene(["a": "a", "d": ["x": "x"]], as: .ordinary)
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
+        try scene.setMode(0, of: "target/d")
+        let run = try scene.run("apply", "--prepare", "source", "target")
+        #expect(run.code == 1 && run.errors.contains("target/d: its owner may not read"), "\(run.errors)")
+        #expect(try scene.status("target/d").st_mode & 0o777 == 0)
+    }
+
+    // MARK: Drift
+
+    /// What was changed, and how it is told.
+    private static let changes: [(change: @Sendable (MirrorScene) throws -> Void, told: [String])] = [
+        ({ try $0.append("theirs", to: "target/a") }, ["a: changed"]),
+        ({ try $0.editInSecret("target/a", "eno") }, ["a: changed"]),
+        ({ try $0.remove("target/a") }, ["a: changed"]),
+        ({ try $0.setMode(0o755, of: "target/stays") }, ["stays: changed"]),
+        ({ try $0.editInSecret("target/gone/deep/z", "q") }, ["gone/deep/z: changed"]),
+        (
+            { try $0.build(["late": "l"], at: "target/gone/deep") },
+            ["gone/deep: changed", "gone/deep/late: new"]
+        ),
+        ({ try $0.remove("target/gone/w") }, ["gone: changed", "gone/w: gone"]),
+        ({ try $0.build("theirs", at: "target/new") }, ["new: new"]),
+        ({ try $0.build("theirs", at: "target/moved") }, ["moved: new"]),
+        ({ try $0.move("target/d", to: "target/other") }, ["d: changed"]),
+        ({ try $0.move("target/kept", to: "target/other") }, ["kept: changed", "kept/k: changed"]),
+        ({ try $0.setMode(0o700, of: "target") }, [".: changed"]),
+    ]
+
+    @Test(arguments: 0..<changes.count) func whatTakesPartMustBeAsItWas(_ number: Int) throws {
+        let scene = try scene()
+        let id = try prepare(scene)
+        let (change, told) = Self.changes[number]
+        try change(scene)
+        try expectStale(scene, id, told)
+        // The way on.
+        _ = try? scene.setMode(0o755, of: "target")
+        try commit(scene, try prepare(scene))
+    }
+
+    @Test(.needs(.root)) func whatTakesNoPartWaits() throws {
+        let scene = try MirrorScene(["d": ["a": "one", "b": "b"], "e": "e"])
+        try scene.mirror()
+        let before = try scene.status("source/d").st_mtim
+        try scene.append("+", to: "source/d/a")
+        try scene.setTime(TreeTime(before), of: "source/d")
+        let id = try prepare(scene)
+        try scene.append("theirs", to: "target/d/b")
+        try scene.build("late", at: "target/d/c")
+        try scene.setAttribute("user.note", "theirs", of: "target/d")
+        try scene.append("theirs", to: "target/e")
+        try scene.build("late", at: "target/f")
+        let run = try scene.run("commit", "target", id)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/d/a") == "one+")
+        let rest = try scene.planned().actionLines
+        for line in ["= d (", "~ d/b (", "- d/c (", "~ e (", "- f ("] {
+            let verb = ["=": "attributes", "~": "update", "-": "delete"][String(line.prefix(1))] ?? ""
+            #expect(rest.contains { $0.hasPrefix(verb + line.dropFirst()) }, "\(line): \(rest)")
+        }
+        #expect(rest.contains { $0.hasPrefix("attributes d (") && $0.contains("xattrs") }, "\(rest)")
+        try scene.mirrorAll()
+    }
+
+    /// The commit accounts for change times of its own, and not for those since it was prepared.
+    @Test(.needs(.root)) func editsBetweenAreNotTakenForTheCommits() throws {
+        let scene = try MirrorScene(Self.tree)
+        try scene.mirror()
+        try scene.append("+", to: "source/a")
+        // So the manifest gets no change times of what takes no part.
+        let id = try prepare(scene, "--trust-manifest")
+        try scene.editInSecret("target/d/x", "q")
+        #expect(try scene.run("commit", "target", id).code == 0)
+        #expect(try scene.planned().actionLines.contains { $0.hasPrefix("update d/x (content") })
+        try scene.mirror()
+    }
+
+    @Test func aDamagedDocumentIs65() throws {
+        let scene = try scene()
+        let id = try prepare(scene)
+        let document = "target/.fsync-lite/stage/\(id)/prepared.json"
+        let text = try scene.text(document)
+        for damaged in [
+            text.replacing(#""update""#, with: #""create""#), String(text.dropLast(9)),
+            text.replacing(#"{"detach":"#, with: #"{"attach":"#), "",
+        ] {
+            try damaged.write(toFile: scene.path(document), atomically: false, encoding: .utf8)
+            for command in ["commit", "abandon"] where command == "commit" || damaged.isEmpty {
+                let run = try scene.run(command, "target", id)
+                #expect(run.code == (command == "commit" ? 65 : 0), "\(run.code) \(run.errors)")
+            }
+        }
+        try scene.mirror()
+    }
+
+    // MARK: Kills
+
+    /// At each rename and sync of a prepare, which makes no others.
+    @Test(.needs(.strace), arguments: ["renameat2", "syncfs", "fsync", "mkdirat", "fallocate"])
+    func aPrepareThatIsKilledLeavesTheOldTree(call: String) throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.target)
+        for number in 1...40 {
+            do {
+                let command = try PausedCommand(
+                    ["apply", "--prepare", "source", "target"], in: scene.directory.path,
+                    at: .after(call, number: number))
+                guard try command.waitForPause() else { break }
+            }
+            #expect(try TreeSnapshot(scene.target).touched(since: before) == [], "\(call) \(number)")
+            #expect(!scene.exists("target/.fsync-lite/journal"))
+            if let id = try scene.run("status", "target", "--json").json().text("prepared") {
+                #expect(try scene.run("commit", "--dry-run", "target", id).code == 0, "\(call) \(number)")
+            }
+        }
+        try commit(scene, try prepare(scene))
+        #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
+    }
+
+    @Test(.needs(.strace), arguments: ["journal", "gone", "a", "manifest.json"], [false, true])
+    func aCommitThatIsKilledIsRecovered(name: String, goesBack: Bool) throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.target)
+        let id = try prepare(scene)
+        do {
+            let command = try PausedCommand(
+                ["commit", "target", id], in: scene.directory.path, at: .after("renameat2", of: name))
+            #expect(try command.waitForPause())
+        }
+        #expect(try scene.run("commit", "--dry-run", "target", id).code == 6)
+        if goesBack {
+            var run = try scene.run("recover", "--back", "target")
+            while run.code == 75 { run = try scene.run("recover", "--back", "target") }
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+            try expectStale(scene, id)
+            try scene.mirror()
+        } else {
+            var run = try scene.run("commit", "target", id)
+            while run.code == 75 { run = try scene.run("commit", "target", id) }
+            #expect(run.code == 0 && run.errors.contains("committed already"), "\(run.errors)")
+            try scene.expectMirrored()
+        }
+    }
+
+    /// After the last name that a stage has lost, and before the first new one.
+    @Test(.needs(.strace)) func aTakeOverThatIsKilledLeavesNothingToCommit() throws {
+        let scene = try scene()
+        let id = try prepare(scene)
+        do {
+            let command = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("unlinkat", of: "prepared.json"))
+            #expect(try command.waitForPause())
+        }
+        var run = try scene.run("commit", "target", id)
+        while run.code == 75 { run = try scene.run("commit", "target", id) }
+        #expect(run.code == 5, "\(run.errors)")
+        try scene.mirror()
+    }
+
+    // MARK: On another machine
+
+    private func far(_ scene: MirrorScene, _ machine: FarMachine, _ arguments: String...) throws -> CommandRun
+    {
+        try scene.run(
+            arguments.map { $0 == "target" ? "far:\(scene.target)" : $0 } + machine.options)
+    }
+
+    @Test func aPushIsPreparedAndCommittedThere() throws {
+        let (scene, machine) = (try scene(), try FarMachine(has: .target))
+        let prepared = try far(scene, machine, "apply", "--prepare", "source", "target")
+        #expect(prepared.code == 0, "\(prepared.errors)")
+        let id = prepared.output.trimmingCharacters(in: .newlines)
+        #expect(try far(scene, machine, "status", "target").output.contains("prepared   \(id)"))
+        #expect(try far(scene, machine, "commit", "--dry-run", "target", id).code == 0)
+        let run = try far(scene, machine, "commit", "-v", "target", id, "--log-file", "log")
+        #expect(run.code == 0 && run.output.contains("> d -> moved"), "\(run.output)\(run.errors)")
+        #expect(try scene.text("log").contains("commit committed: "))
+        try scene.expectMirrored()
+        try scene.append("+", to: "source/a")
+        let next = try far(scene, machine, "apply", "--prepare", "source", "target").output
+        #expect(
+            try far(scene, machine, "abandon", "target", next.trimmingCharacters(in: .newlines)).code == 0)
+        #expect(try far(scene, machine, "commit", "target", id).code == 0)
+    }
+
+    @Test func keysLimitIt() throws {
+        let scene = try scene()
+        let serve = "exec '\(try BuiltCommand.path())' serve"
+        let reading = try FarMachine("\(serve) --read-only", has: .target)
+        for command in [
+            ["apply", "--prepare", "source", "target"], ["commit", "target", "x"],
+            ["abandon", "target", "x"],
+        ] {
+            let run = try scene.run(
+                command.map { $0 == "target" ? "far:\(scene.target)" : $0 } + reading.options)
+            #expect(run.code == 4 && run.errors.contains("for reading only"), "\(run.errors)")
+        }
+        let adding = try FarMachine("\(serve) --append-only", has: .target)
+        try scene.build(
+            ["settings.json": .file(#"{"keep_last": 0}"#, mode: 0o600)], at: "target/.fsync-lite")
+        let id = try far(scene, adding, "apply", "--prepare", "source", "target").output
+            .trimmingCharacters(in: .newlines)
+        #expect(try far(scene, adding, "commit", "target", id).code == 0)
+        try scene.expectMirrored()
+        #expect(try scene.run("undo", "target").code == 0)
+    }
+}
