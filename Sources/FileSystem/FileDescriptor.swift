@@ -65,6 +65,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
 
+    /// The bytes of a range, as far as the file has them.
+    public func bytes(in range: Range<Int64>) throws(Errno) -> [UInt8] {
+        try [UInt8](upTo: range.count) { (buffer) throws(Errno) in
+            try read(into: buffer, at: range.lowerBound)
+        }
+    }
+
     /// Whether there is a byte at an offset; the size in the status may be wrong.
     public func isReadable(at offset: Int64) throws(Errno) -> Bool {
         var byte: UInt8 = 0
@@ -88,6 +95,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
             written += try retrying {
                 Glibc.pwrite(rawValue, rest.baseAddress, rest.count, Int(offset) + written)
             }
+        }
+    }
+
+    public func write(_ bytes: ArraySlice<UInt8>, at offset: Int64) throws(Errno) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
+            try write(UnsafeRawBufferPointer(buffer), at: offset)
         }
     }
 
@@ -170,6 +183,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
     /// Allocates `size` bytes, so that writing them cannot fail for lack of space.
     public func allocate(_ size: Int64) throws(Errno) {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
+    }
+
+    /// Makes a hole, which reads as zeros; the size stays.
+    public func makeHole(_ range: Range<Int64>) throws(Errno) {
+        let flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+        _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
     /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It is released with the descriptor.

@@ -51,7 +51,8 @@ extension DocumentKind {
         return [
             Data(path).base64EncodedString(), Data("0/\(random.number(0...9999))".utf8).base64EncodedString(),
             "\(random.inode())", random.oneIn(4) ? "-" : time(random.time()), time(random.time()),
-            time(random.time()), "\(random.next() % 1_000_000)", "\(random.inode())",
+            time(random.time()), "\(random.next() % 1_000_000)",
+            "\(random.inode())" + (random.oneIn(4) ? " part" : ""),
         ].joined(separator: " ")
     }
 

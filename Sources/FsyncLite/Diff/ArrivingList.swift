@@ -61,6 +61,14 @@ struct ArrivingList: RandomAccessCollection, Sendable {
         return isOfMatch ? matches.head(at: index).isDirectory : created.isDirectory(at: index)
     }
 
+    /// The target's file that an entry replaces; nil for one that is created, or replaces another kind of object.
+    func replaced(at position: Int) -> File? {
+        let (isOfMatch, index) = ArrivingList.parts(codes[position])
+        guard isOfMatch else { return nil }
+        let target = matches[index].target
+        return target.isFile ? target : nil
+    }
+
     /// Keeps the entries of these positions.
     mutating func keep(_ isKept: (Int) -> Bool) {
         let kept = codes.indices.filter(isKept)

@@ -1,14 +1,18 @@
-/// Incremental XXH64 with seed 0: the checksum of the documents, which detects truncation and bit rot at several GB/s.
+/// Incremental XXH64, with seed 0 the checksum of the documents, which detects truncation and bit rot at several GB/s.
 /// It does not detect deliberate changes.
 ///
 /// The algorithm is Yann Collet's, `doc/xxhash_spec.md` of the xxHash project, so `head -c N FILE | xxhsum -H64` gives
 /// the same digits.
 package struct Checksum: Sendable {
-    private var lanes: (UInt64, UInt64, UInt64, UInt64) = (prime1 &+ prime2, prime2, 0, 0 &- prime1)
+    private let seed: UInt64
+    private var lanes: (UInt64, UInt64, UInt64, UInt64)
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
 
-    package init() {}
+    package init(seed: UInt64 = 0) {
+        self.seed = seed
+        lanes = (seed &+ prime1 &+ prime2, seed &+ prime2, seed, seed &- prime1)
+    }
 
     package mutating func update(_ bytes: ArraySlice<UInt8>) {
         length &+= UInt64(bytes.count)
@@ -36,7 +40,7 @@ package struct Checksum: Sendable {
                 hash = (hash ^ round(0, lane)) &* prime1 &+ prime4
             }
         } else {
-            hash = prime5
+            hash = seed &+ prime5
         }
         hash = hash &+ length
         pending.withUnsafeBytes { rest in

@@ -48,6 +48,12 @@ extension OperationGraph {
         func file(at index: Int) -> File { arriving[index] }
         func object(at index: Int) -> Int? { objects[index] == .max ? nil : Int(objects[index]) }
 
+        /// The target's file that is replaced by the one of a path.
+        func replaced(by path: RelativePath) -> File? {
+            let index = indices.partitionPoint { self.path(at: $0) < path }
+            return index < endIndex && self.path(at: index) == path ? arriving.replaced(at: index) : nil
+        }
+
         func primary(at index: Int) -> RelativePath? { primaries.isEmpty ? nil : primaries[path(at: index)] }
 
         /// Some entries are further names of others.

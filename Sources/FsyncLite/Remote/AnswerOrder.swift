@@ -9,6 +9,8 @@ struct AnswerOrder {
         /// A file begins, or begins anew.
         case file([UInt8])
         case data([UInt8])
+        /// Hashes, to which the other end waits for an answer.
+        case blocks([UInt8])
         /// A piece of the answer's end.
         case end([UInt8], isLast: Bool)
         case failure(SyncError)
@@ -18,7 +20,7 @@ struct AnswerOrder {
             switch self {
             case .end(_, let isLast): isLast
             case .failure: true
-            case .entries, .file, .data: false
+            case .entries, .file, .data, .blocks: false
             }
         }
     }
@@ -65,6 +67,7 @@ struct AnswerOrder {
         case .entries where kind == .scan: return .entries(Array(reader.rest()))
         case .file where kind == .content: return .file(Array(reader.rest()))
         case .data where kind == .content: return .data(Array(reader.rest()))
+        case .blocks where kind == .content: return .blocks(Array(reader.rest()))
         case .failure:
             let failure = try failure(&reader)
             removeFirst()

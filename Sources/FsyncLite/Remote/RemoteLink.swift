@@ -53,9 +53,15 @@ final class RemoteLink: Sendable {
     }
 
     /// Asks for something. The answer must be taken, or abandoned.
-    func ask(_ kind: WireFormat.RequestKind, _ write: (inout FrameWriter) -> Void = { _ in }) throws -> Answer
-    {
-        try shared.ask(kind, write)
+    ///
+    /// A thread must not wait for an answer while an earlier one is still to come to it that may be long: the far end sends
+    /// that first, and no more of it than the window holds until it is taken.
+    ///
+    /// - Parameter isDelta: the far end will wait for answers in return.
+    func ask(
+        _ kind: WireFormat.RequestKind, isDelta: Bool = false, _ write: (inout FrameWriter) -> Void = { _ in }
+    ) throws -> Answer {
+        try shared.ask(kind, isDelta, write)
     }
 
     /// Reads what came. What cannot be understood ends the run.
@@ -108,7 +114,7 @@ final class RemoteLink: Sendable {
             }
         }
 
-        private func send(_ frame: [UInt8]) {
+        func send(_ frame: [UInt8]) {
             state.withLock { state in
                 state.outgoing.append(frame)
                 state.unwritten += frame.count
@@ -134,7 +140,9 @@ final class RemoteLink: Sendable {
 
         private var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
 
-        func ask(_ kind: WireFormat.RequestKind, _ write: (inout FrameWriter) -> Void) throws -> Answer {
+        func ask(
+            _ kind: WireFormat.RequestKind, _ isDelta: Bool, _ write: (inout FrameWriter) -> Void
+        ) throws -> Answer {
             var body = FrameWriter(.request)
             write(&body)
             let content = body
@@ -148,7 +156,7 @@ final class RemoteLink: Sendable {
                 let bytes = frame.frame()
                 state.outgoing.append(bytes)
                 state.unwritten += bytes.count
-                let answer = Answer(self)
+                let answer = Answer(self, id, isDelta: isDelta)
                 state.answers.append(answer)
                 return answer
             }
@@ -269,7 +277,7 @@ final class RemoteLink: Sendable {
                     isGo.signal()
                 case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
                     throw WireError("a frame that only the other end sends")
-                case .answer, .entries, .file, .data, .failure:
+                case .answer, .entries, .file, .data, .blocks, .failure:
                     let cost = frame.payload.count
                     let (answer, part) = try state.withLock { state in
                         state.granted -= cost
@@ -337,9 +345,20 @@ final class RemoteLink: Sendable {
         private let state = Mutex(State())
         private let filled = Semaphore()
         private let shared: Shared
+        private let id: UInt32
+        let isDelta: Bool
 
-        fileprivate init(_ shared: Shared) {
-            self.shared = shared
+        fileprivate init(_ shared: Shared, _ id: UInt32, isDelta: Bool) {
+            (self.shared, self.id, self.isDelta) = (shared, id, isDelta)
+        }
+
+        /// Answers hashes that came; or says that no more is wanted.
+        func respond(isWanted: Bool, _ write: (inout FrameWriter) throws -> Void) rethrows {
+            var frame = FrameWriter(.blocks)
+            frame.number(id)
+            frame.flag(isWanted)
+            try write(&frame)
+            shared.send(frame.frame())
         }
 
         fileprivate func add(_ part: AnswerOrder.Part, _ cost: Int) {
@@ -384,6 +403,7 @@ final class RemoteLink: Sendable {
                 defer { state.parts = [] }
                 return state.parts.reduce(0) { $0 + $1.cost }
             }
+            if isDelta { respond(isWanted: false) { _ in } }
             shared.take(cost)
         }
     }

@@ -224,7 +224,8 @@ final class RemoteTree: SourceTree {
             case .end(let piece, let isLast):
                 end += piece
                 if isLast { return try RemoteTree.findings(end) }
-            case .file, .data, .failure: throw WireError("an answer of another kind than was asked for")
+            case .file, .data, .blocks, .failure:
+                throw WireError("an answer of another kind than was asked for")
             }
         }
     }

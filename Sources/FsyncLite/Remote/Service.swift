@@ -238,8 +238,9 @@ public final class Service {
             case .obstacles: try sendObstacles(request.id, &reader)
             case .content:
                 let path = try entry(&reader)
+                let goal = try goal(request.id, &reader)
                 try reader.end()
-                try sendContent(request.id, path)
+                try sendContent(request.id, path, to: goal)
             }
         }
 
@@ -361,8 +362,18 @@ public final class Service {
             try end(id, frame)
         }
 
-        private func sendContent(_ id: UInt32, _ path: RelativePath?) throws {
-            let goal = WireGoal(link, id, keepsHoles: options.attributes.contains(.holes), options.digests)
+        /// How the content is sent that a request asks for.
+        private func goal(_ id: UInt32, _ reader: inout FrameReader) throws(WireError) -> WireGoal {
+            let keepsHoles = options.attributes.contains(.holes)
+            return switch WireFormat.ContentMode(rawValue: try reader.byte()) {
+            case .whole: WireGoal(link, id, keepsHoles: keepsHoles, options.digests)
+            case .blocks:
+                DeltaGoal(link, id, keepsHoles: keepsHoles, options.digests, seed: try reader.word())
+            case nil: throw WireError("an unknown way to send content")
+            }
+        }
+
+        private func sendContent(_ id: UInt32, _ path: RelativePath?, to goal: WireGoal) throws {
             var frame = FrameWriter(.answer)
             do {
                 guard let path else { throw Unstageable.vanished }

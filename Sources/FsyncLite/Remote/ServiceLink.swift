@@ -21,6 +21,11 @@ final class ServiceLink: Sendable {
 
     private struct State {
         var requests: [Request] = []
+        /// The last request that was answered with a delta, and the answers to its hashes.
+        var delta: UInt32 = 0
+        var answers: [FrameReader] = []
+        /// Requests whose content is not wanted any more.
+        var dropped: Set<UInt32> = []
         var credit = WireFormat.window
         var end: Ended?
         /// The other end carries out a command.
@@ -103,6 +108,32 @@ final class ServiceLink: Sendable {
             if !requests.isEmpty { return requests }
             _ = filled.wait(atMost: .milliseconds(100))
             try onPause()
+        }
+    }
+
+    /// Takes answers to the hashes of a delta from now on.
+    ///
+    /// - Returns: false if it is not wanted any more.
+    func beginDelta(_ id: UInt32) -> Bool {
+        state.withLock { state in
+            (state.delta, state.answers) = (id, [])
+            state.dropped = state.dropped.filter { $0 >= id }
+            return !state.dropped.contains(id)
+        }
+    }
+
+    /// Waits for an answer to hashes.
+    ///
+    /// - Returns: nil if the content is not wanted any more.
+    func nextAnswer(to id: UInt32) throws -> FrameReader? {
+        while true {
+            let found = try state.withLock { state -> FrameReader?? in
+                if let end = state.end { throw end }
+                if state.dropped.contains(id) { return .some(nil) }
+                return state.answers.isEmpty ? nil : .some(state.answers.removeFirst())
+            }
+            if let found { return found }
+            filled.wait()
         }
     }
 
@@ -241,6 +272,21 @@ final class ServiceLink: Sendable {
                 return state.requests.count > WireFormat.openRequests
             }
             guard !isTooMuch else { throw WireError("too many requests at a time") }
+            filled.signal()
+        case .blocks:
+            let id = try reader.number(UInt32.self)
+            let isWanted = try reader.flag()
+            let isTooMuch = state.withLock { state in
+                if !isWanted {
+                    if id >= state.delta { state.dropped.insert(id) }
+                } else if id >= state.delta {
+                    state.answers.append(reader)
+                    if id > state.delta { return true }
+                }
+                return state.answers.count > 2 * BlockHashes.ahead
+                    || state.dropped.count > WireFormat.openRequests
+            }
+            guard !isTooMuch else { throw WireError("an answer to hashes that were not sent") }
             filled.signal()
         case .output:
             guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()) else {

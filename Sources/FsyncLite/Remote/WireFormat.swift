@@ -9,8 +9,9 @@ import FileSystem
 ///     time     = number of seconds with its sign as the lowest bit, number of nanoseconds
 ///
 /// Both ends begin with `hello`, at once. Then the client sends `request`s, each with an id that counts from 1. They are
-/// answered in this order, one after the other; each answer is any number of `entries`, `file` and `data` frames, as the
-/// kind of request allows, then an `answer` in parts. The far end sends no more than the client has granted with
+/// answered in this order, one after the other; each answer is any number of `entries`, `file`, `blocks` and `data` frames,
+/// as the kind of request allows, then an `answer` in parts. The client answers each `blocks` frame with one; or says that
+/// it wants no more of that content. The far end sends no more than the client has granted with
 /// `credit`: 4 MiB to begin with. Anything else ends the connection.
 ///
 /// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
@@ -43,6 +44,8 @@ enum WireFormat {
         case run, output, ready, outcome
         /// What its client says meanwhile.
         case cancel, go
+        /// Hashes of a file's blocks; what the end that asks answers to them.
+        case blocks
     }
 
     /// What a client asks for.
@@ -50,6 +53,13 @@ enum WireFormat {
         /// A tree; what was issued before is void.
         case open = 1
         case rules, scan, attributes, digest, obstacles, content
+    }
+
+    /// How content is sent.
+    enum ContentMode: UInt8 {
+        case whole
+        /// Where blocks at the same offsets differ. The seed of their hashes follows.
+        case blocks
     }
 }
 

@@ -1,19 +1,17 @@
 import FileSystem
 
-/// Content that goes to another machine.
-final class WireGoal: CopyGoal {
-    private let link: ServiceLink
-    private let id: UInt32
+/// Content that goes to another machine, all of it.
+class WireGoal: CopyGoal {
+    let link: ServiceLink
+    let id: UInt32
     private let hashesAll: Bool
-    private var hash = SHA256()
-    private var hashesContent = true
-    private var position: Int64 = 0
+    private var hash = ContentHash(countsHoles: true)
     /// Why nothing more can be sent.
     private(set) var failure: (any Error)?
 
     /// A file with holes up to this size is hashed as a whole, so that it is known where it only grew.
     private static let largeSize: Int64 = 1 << 30
-    private static let pieceSize = 128 * 1024
+    private static let pieceSize: Int64 = 128 * 1024
 
     init(_ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests) {
         (self.link, self.id) = (link, id)
@@ -23,18 +21,24 @@ final class WireGoal: CopyGoal {
     var path: [UInt8] { Array("the connection".utf8) }
 
     func begin(_ status: FileStatus, attempt: Int) throws(Errno) {
-        hashesContent = hashesAll || status.allocated >= status.size || status.size <= WireGoal.largeSize
-        (hash, position) = (SHA256(), 0)
+        hash = ContentHash(
+            countsHoles: hashesAll || status.allocated >= status.size || status.size <= WireGoal.largeSize)
         var frame = FrameWriter(.file)
         frame.number(id)
         frame.size(status.size)
-        frame.flag(hashesContent)
+        frame.flag(hash.countsHoles)
         try send(frame)
     }
 
-    private func send(_ frame: consuming FrameWriter) throws(Errno) {
+    func send(_ frame: consuming FrameWriter) throws(Errno) {
+        let link = link
+        try sending { [frame] in try link.send(frame) }
+    }
+
+    /// What the other end causes ends the copy; `failure` is why.
+    func sending<Value>(_ body: () throws -> Value) throws(Errno) -> Value {
         do {
-            try link.send(frame)
+            return try body()
         } catch {
             failure = error
             throw .cancelled
@@ -58,39 +62,41 @@ final class WireGoal: CopyGoal {
     }
 
     /// - Returns: where it stopped: at `end` or at the end of the file.
-    private func sendData(
+    func sendData(
         _ source: borrowing FileDescriptor, from start: Int64, to end: Int64, _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var offset = start
         while offset < end {
-            if isCancelled() { throw .cancelled }
-            let room = Int(min(Int64(WireGoal.pieceSize), end - offset))
-            let data = try [UInt8](upTo: room) { (buffer) throws(Errno) in
-                try source.read(into: buffer, at: offset)
-            }
+            let data = try read(source, offset..<min(offset + WireGoal.pieceSize, end), isCancelled)
             guard !data.isEmpty else { break }
-            if hashesContent {
-                hash.update(zeros: offset - position, isCancelled)
-            } else {
-                hash.update(number: offset)
-                hash.update(number: Int64(data.count))
-            }
-            hash.update(data)
-            var frame = FrameWriter(.data)
-            frame.number(id)
-            frame.size(offset)
-            frame.raw(data)
-            try send(frame)
+            try send(data[...], at: offset)
             offset += Int64(data.count)
-            position = offset
         }
         return offset
+    }
+
+    /// Reads the next bytes of the file; none at its end.
+    func read(
+        _ source: borrowing FileDescriptor, _ range: Range<Int64>, _ isCancelled: () -> Bool
+    ) throws(Errno) -> [UInt8] {
+        if isCancelled() { throw .cancelled }
+        let data = try source.bytes(in: range)
+        if !data.isEmpty { hash.add(data[...], at: range.lowerBound, isCancelled) }
+        return data
+    }
+
+    func send(_ data: ArraySlice<UInt8>, at offset: Int64) throws(Errno) {
+        var frame = FrameWriter(.data)
+        frame.number(id)
+        frame.size(offset)
+        frame.raw(data)
+        try send(frame)
     }
 
     func isStart(
         of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool {
-        guard hashesContent else { return false }
+        guard hash.countsHoles else { return false }
         do throws(Errno) {
             return try Digest(source.digest(upTo: count, isCancelled: isCancelled)) == check(upTo: count)
         } catch {
@@ -98,12 +104,8 @@ final class WireGoal: CopyGoal {
         }
     }
 
-    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest { check(upTo: position) }
+    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest { check(upTo: hash.position) }
 
     /// What the other end computes of the same bytes.
-    func check(upTo size: Int64) -> Digest {
-        var hash = hash
-        if hashesContent { hash.update(zeros: size - position) { false } }
-        return Digest(hash.finish())
-    }
+    func check(upTo size: Int64) -> Digest { hash.digest(upTo: size) { false } }
 }

@@ -75,6 +75,9 @@ struct CopyOptions: Sendable {
     /// The data rate of all threads together.
     var limit: RateLimit?
 
+    /// What the target has of files that are copied.
+    var older: OlderContent?
+
     /// The size and time that a scan saw count as those of a small file when it is opened.
     var trustsScan = true
 
@@ -82,10 +85,11 @@ struct CopyOptions: Sendable {
         (self.attributes, self.extended) = (attributes, extended)
     }
 
-    init(_ options: SyncOptions) {
+    init(_ options: SyncOptions, older: OlderContent? = nil) {
         self.init(options.settableAttributes, options.settableAttributes.extended)
         digests = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
         isStrict = options.strict
+        self.older = older
         limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
     }
 }

@@ -11,13 +11,16 @@ package enum StagedFileCoding: PackedCoding {
         (status.created, status.changed) = (file.created, file.changed)
         store.put(status)
         store.put(file.stagedInode)
+        store.put(file.isPart ? 1 : 0)
     }
 
     package static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> StagedFile {
         let status = store.status(&cursor)
-        return StagedFile(path: path, location: other ?? path, source: status, stagedInode: cursor.number())
+        return StagedFile(
+            path: path, location: other ?? path, source: status, stagedInode: cursor.number(),
+            isPart: cursor.number() == 1)
     }
 }
 

@@ -1,10 +1,12 @@
 import FileSystem
 
-/// The stages of interrupted runs: files that are complete and durable are used again.
+/// The stages of interrupted runs: files that are complete and durable are used again, and so is what was copied of others.
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
     private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
+    /// Parts of files, whatever has become of their sources: what is taken from them is compared.
+    private(set) var parts: [RelativePath: OlderContent.Place] = [:]
 
     /// Finds files that serve these entries, and removes all others, since they may take the space that the new stage
     /// needs. nil if nothing is usable. Files that are in no log are not usable.
@@ -27,8 +29,14 @@ final class PreviousStage {
                 let resolver = PathResolver(stage)
                 do throws(SystemError) {
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
-                        guard let source = wanted[file.path], file.isFrom(source.status) else { return }
-                        files[file.path] = (file, resolver)
+                        guard let source = wanted[file.path] else { return }
+                        if file.isPart {
+                            parts[file.path] = OlderContent.Place(root: stage, path: file.location)
+                        } else if file.isFrom(source.status) {
+                            files[file.path] = (file, resolver)
+                        } else {
+                            return
+                        }
                         kept.insert(file.location)
                     }
                 } catch {

@@ -15,6 +15,7 @@ final class Stage {
     /// The name of the transaction.
     let name: FileName
     let directory: Directory
+    private let target: Directory
     private let source: any ContentSource
     private let log: StageLog
     private let previous: PreviousStage?
@@ -53,7 +54,7 @@ final class Stage {
         self.previous = previous
         self.graph = graph
         locations = StagedLocations(graph)
-        self.source = source
+        (self.source, target) = (source, root)
         self.options = options
         self.monitor = monitor
         if directory.fileSystem == nil { try probe() }
@@ -125,7 +126,10 @@ final class Stage {
     func fill(isLogged: Bool = false) throws {
         do {
             let (source, directory, log, monitor) = (source, directory, log, monitor)
-            let copyOptions = CopyOptions(options)
+            let staged = graph.stagedEntries
+            let copyOptions = CopyOptions(
+                options,
+                older: OlderContent(in: target, parts: previous?.parts ?? [:]) { staged.replaced(by: $0) })
             let makeWorker: @Sendable () -> StageWorker = {
                 StageWorker(source: source, stage: directory, copyOptions, log: log, monitor: monitor)
             }
@@ -136,7 +140,6 @@ final class Stage {
             try work.run(
                 threads: source.threads(options), filesPerItem: source.directory == nil ? 0 : 1, makeWorker)
             try link(work, worker)
-            let staged = graph.stagedEntries
             let directories = Array(staged.directories.reversed())
             for (number, index) in directories.enumerated() {
                 if number.isMultiple(of: Stage.announced) {

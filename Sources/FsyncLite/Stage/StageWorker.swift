@@ -52,8 +52,9 @@ final class StageWorker {
 
     /// Announces entries to the source; they are staged next, in this order.
     func announce(_ files: [File]) {
-        copier.announce(files)
+        // First, as answers of another machine come in order, and content not before what is ahead of it was taken.
         source.announce(attributesOf: files.filter { !$0.isFile }, extendedKinds)
+        copier.announce(files)
     }
 
     /// Creates an entry with all its metadata. A directory exists already, and gets its metadata when its content is
@@ -194,6 +195,9 @@ final class StageWorker {
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
+        } catch let error as SyncError where [.interrupted, .unreachable].contains(error.code) {
+            try notePart(of: file, staged, at: location)
+            throw error
         } catch let obstacle as Unstageable {
             try parent.unlink(name)
             switch obstacle {
@@ -204,6 +208,21 @@ final class StageWorker {
         try parent.unlink(name)
         if contents.isEarlier { return .failed(.lost(file.path)) }
         return .failed(.changing(file.path))
+    }
+
+    /// A smaller part is copied again.
+    private static let smallPart: Int64 = 1 << 20
+
+    /// Lets the next run go on with a file that came from another machine.
+    private func notePart(
+        of file: File, _ staged: borrowing ObjectHandle, at location: RelativePath
+    ) throws(SystemError) {
+        let status = try staged.status()
+        guard contents.directory == nil, status.size >= StageWorker.smallPart else { return }
+        log.note(
+            StagedFile(
+                path: file.path, location: location, source: file.status, stagedInode: status.inode,
+                isPart: true))
     }
 
     /// Makes another name for the object with the content; nil if that is impossible, or if the object differs from the

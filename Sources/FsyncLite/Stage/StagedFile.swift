@@ -1,7 +1,7 @@
 import FileSystem
 import FoundationEssentials
 
-/// A completely staged file, with the state of its source: it is used again only if the source is unchanged.
+/// A staged file, with the state of its source: it is used again only if it is complete and the source unchanged.
 package struct StagedFile: Sendable, Equatable {
     /// The path in the tree, and below the stage's directory.
     package var path: RelativePath
@@ -14,20 +14,25 @@ package struct StagedFile: Sendable, Equatable {
     package var size: Int64
     /// The inode of the staged copy.
     package var stagedInode: UInt64
+    /// The copy was cut short: only what of it is not in the source is copied again.
+    package var isPart: Bool
 
-    package init(path: RelativePath, location: RelativePath, source: FileStatus, stagedInode: UInt64) {
-        (self.path, self.location, self.stagedInode) = (path, location, stagedInode)
+    package init(
+        path: RelativePath, location: RelativePath, source: FileStatus, stagedInode: UInt64,
+        isPart: Bool = false
+    ) {
+        (self.path, self.location, self.stagedInode, self.isPart) = (path, location, stagedInode, isPart)
         (inode, created, changed) = (source.inode, source.created, source.changed)
         (modified, size) = (source.modified, source.size)
     }
 
-    /// Whether the source is unchanged since it was staged.
+    /// Whether it is complete, and the source unchanged since it was staged.
     package func isFrom(_ source: FileStatus) -> Bool {
         self == StagedFile(path: path, location: location, source: source, stagedInode: stagedInode)
     }
 }
 
-/// A line of the log: the paths in base 64, then numbers.
+/// A line of the log: the paths in base 64, then numbers; at its end `part` for a copy that was cut short.
 extension StagedFile {
     package var line: String {
         var line: [UInt8] = []
@@ -57,6 +62,7 @@ extension StagedFile {
         append(size)
         line.append(UInt8(ascii: " "))
         line.appendDecimal(stagedInode)
+        if isPart { line.append(contentsOf: " part".utf8) }
         return String(decoding: line, as: UTF8.self)
     }
 
@@ -77,7 +83,9 @@ extension StagedFile {
             else { return nil }
             return FileTime(seconds: seconds, nanoseconds: nanoseconds)
         }
-        guard fields.count == 8, let source = path(0), let location = path(1), let inode = UInt64(fields[2]),
+        isPart = fields.count == 9
+        guard fields.count == 8 || fields.count == 9 && fields[8] == "part", let source = path(0),
+            let location = path(1), let inode = UInt64(fields[2]),
             fields[3] == "-" || time(3) != nil, let changed = time(4), let modified = time(5),
             let size = Int64(fields[6]), size >= 0, let stagedInode = UInt64(fields[7])
         else { return nil }

@@ -15,6 +15,18 @@ struct ChecksumTests {
         #expect(checksum.text == "xxh64:" + digits)
     }
 
+    /// From the self-test of the xxHash project.
+    @Test func aSeedMakesAnother() {
+        #expect(Checksum(seed: 2_654_435_761).text == "xxh64:ac75fda2929b17ef")
+        var checksums: Set<UInt64> = []
+        for seed: UInt64 in 0..<4 {
+            var checksum = Checksum(seed: seed)
+            checksum.update([UInt8](repeating: 7, count: 64)[...])
+            checksums.insert(checksum.value)
+        }
+        #expect(checksums.count == 4)
+    }
+
     @Test func isTheSameForWhateverPieces() {
         var random = SplitMix64(seed: 2)
         let bytes = (0..<1000).map { _ in UInt8.random(in: .min ... .max, using: &random) }

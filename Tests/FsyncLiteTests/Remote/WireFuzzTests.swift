@@ -26,6 +26,9 @@ struct WireFuzzTests {
             } catch is WireError {
                 refused += 1
                 #expect(number % 16 > 0, "stream \(number) was sound")
+            } catch is ReceivedContent.Mismatch {
+                refused += 1
+                #expect(number % 16 > 0, "stream \(number) was sound")
             } catch is Unstageable {
                 taken += 1
             } catch let error as SyncError {
@@ -68,10 +71,14 @@ struct WireFuzzTests {
     private static func read(_ bytes: [UInt8], _ random: inout SplitMix64, _ number: Int) throws {
         let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
         var order = AnswerOrder(endpoint)
-        let kinds: [WireFormat.RequestKind] = [.open, .rules, .scan, .attributes, .digest, .content]
+        let kinds: [WireFormat.RequestKind] = [
+            .open, .rules, .scan, .attributes, .digest, .content, .content,
+        ]
         for kind in kinds { _ = order.add(kind) }
         var parser = FrameParser()
         var (ends, decoder, content) = ([UInt8](), EntryDecoder(), ReceivedContent())
+        // The second content is a delta to nothing.
+        var staged: [Int64: [UInt8]] = [:]
         var last: [UInt8] = []
         var written: Int64 = 0
         var rest = bytes[...]
@@ -81,7 +88,9 @@ struct WireFuzzTests {
             rest = rest.dropFirst(piece.count)
             piece.withUnsafeBytes { parser.append($0) }
             while let frame = try parser.next() {
-                guard [.answer, .entries, .file, .data, .failure].contains(frame.type) else { continue }
+                guard [.answer, .entries, .file, .data, .blocks, .failure].contains(frame.type) else {
+                    continue
+                }
                 let kind = order.kind
                 switch try order.take(frame) {
                 case .entries(let payload):
@@ -92,15 +101,31 @@ struct WireFuzzTests {
                         last = decoder.path
                     }
                 case .file(let payload): try content.begin(payload)
+                case .blocks(let payload):
+                    let blocks = try content.take(blocks: payload)
+                    #expect(blocks.ranges.count <= BlockHashes.limit, "stream \(number)")
                 case .data(let payload):
-                    let (offset, data) = try content.take(payload) { false }
-                    #expect(offset >= 0 && !data.isEmpty, "stream \(number)")
-                    written += Int64(data.count)
+                    switch try content.take(payload, { false }) {
+                    case .data(let offset, let data):
+                        #expect(offset >= 0 && !data.isEmpty, "stream \(number)")
+                        written += Int64(data.count)
+                        staged[offset] = Array(data)
+                    case .end(let blocks):
+                        for range in blocks.ranges {
+                            var bytes = [UInt8](repeating: 0, count: range.count)
+                            for (offset, data) in staged where range.contains(offset) {
+                                let start = Int(offset - range.lowerBound)
+                                bytes.replaceSubrange(start..<start + data.count, with: data)
+                            }
+                            content.add(bytes[...], at: range.lowerBound) { false }
+                        }
+                    }
                 case .end(let piece, let isLast):
                     ends += piece
                     guard isLast else { continue }
                     defer { ends = [] }
                     try end(kind, ends, &content, number)
+                    if kind == .content { content = ReceivedContent(isDelta: true) }
                 case .failure(let error): throw error
                 }
             }
@@ -253,7 +278,7 @@ enum HostileStream {
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
         }
-        return frames + content(&random)
+        return frames + content(6, &random) + content(7, &random, isDelta: true)
     }
 
     private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {
@@ -287,30 +312,44 @@ enum HostileStream {
         return frame.count > 1 ? frames + [frame.frame()] : frames
     }
 
-    private static func content(_ random: inout SplitMix64) -> [[UInt8]] {
+    private static func data(_ id: UInt32, at offset: Int, _ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var frame = FrameWriter(.data)
+        frame.number(id)
+        frame.size(Int64(offset))
+        frame.raw(bytes)
+        return frame.frame()
+    }
+
+    private static func content(
+        _ id: UInt32, _ random: inout SplitMix64, isDelta: Bool = false
+    ) -> [[UInt8]] {
         let bytes = (0..<Int(random.next() % 500)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         var begin = FrameWriter(.file)
-        begin.number(6 as UInt32)
+        begin.number(id)
         begin.size(Int64(bytes.count))
         begin.flag(true)
         var frames = [begin.frame()]
+        if isDelta, !bytes.isEmpty {
+            var (blocks, frame) = (BlockHashes(), FrameWriter(.blocks))
+            blocks.append(0..<Int64(bytes.count), BlockHashes.hash(bytes[...], 1))
+            frame.number(id)
+            blocks.write(to: &frame, after: 0)
+            frames.append(frame.frame())
+        }
         var offset = 0
         while offset < bytes.count {
             let piece = bytes[offset...].prefix(Int(random.next() % 200) + 1)
-            var frame = FrameWriter(.data)
-            frame.number(6 as UInt32)
-            frame.size(Int64(offset))
-            frame.raw(piece)
-            frames.append(frame.frame())
+            frames.append(data(id, at: offset, piece))
             offset += piece.count
         }
+        if isDelta, !bytes.isEmpty { frames.append(data(id, at: bytes.count, [])) }
         var status = status(.file, &random)
         status.size = Int64(bytes.count)
         var hash = SHA256()
         hash.update(bytes)
         let digest = Digest(hash.finish())
         return frames
-            + answer(6, &random) { frame in
+            + answer(id, &random) { frame in
                 frame.byte(0)
                 frame.status(status, device: 0)
                 frame.flag(false)
@@ -348,7 +387,7 @@ enum HostileStream {
             case 0: frames.remove(at: index)
             case 1: frames.insert(frames[index], at: other)
             case 2: frames.swapAt(index, other)
-            case 3: frames[index][4] = UInt8(random.next() % 12)
+            case 3: frames[index][4] = UInt8(random.next() % 18)
             case 4: frames.removeSubrange(index...)
             default: hostileName(&frames[index], &random)
             }

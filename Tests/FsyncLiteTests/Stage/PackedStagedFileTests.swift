@@ -14,7 +14,11 @@ struct PackedStagedFileTests {
         let source = with(status(.file)) {
             ($0.inode, $0.size, $0.created, $0.changed) = (7, 9, seconds(1), seconds(-2))
         }
-        let file = StagedFile(path: path(name), location: path(location), source: source, stagedInode: 8)
-        #expect(PackedList<StagedFileCoding>([file]).first == file)
+        for isPart in [false, true] {
+            let file = StagedFile(
+                path: path(name), location: path(location), source: source, stagedInode: 8, isPart: isPart)
+            #expect(PackedList<StagedFileCoding>([file]).first == file)
+            #expect(StagedFile(line: Array(file.line.utf8)) == file)
+        }
     }
 }

@@ -1,0 +1,141 @@
+import FileSystem
+
+/// Content that goes to another machine which has older content of the file: only what differs from that.
+///
+/// Hashes of blocks go ahead; the answers to them come in order, and the data of one answer is followed by an empty piece
+/// of data where its blocks end.
+///
+/// RACE: a block that differs is read once more. If another program changes it meanwhile and moves no time, the other end
+/// notices by the digest, and has the file sent whole.
+final class DeltaGoal: WireGoal {
+    private let seed: UInt64
+    /// What is sent next, and what was sent and not answered.
+    private var blocks = BlockHashes()
+    private var sent: [BlockHashes] = []
+    private var position: Int64 = 0
+    /// Answers to an earlier attempt that are to come.
+    private var surplus = 0
+    /// Bytes since the last match.
+    private var unmatched: Int64 = 0
+    private var isStopped = false
+
+    /// After so much without a match the rest is sent whole: something was inserted, or all of it is new.
+    private static let patience: Int64 = 16 << 20
+
+    init(
+        _ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests, seed: UInt64
+    ) {
+        self.seed = seed
+        super.init(link, id, keepsHoles: keepsHoles, digests)
+        isStopped = !link.beginDelta(id)
+    }
+
+    override func begin(_ status: FileStatus, attempt: Int) throws(Errno) {
+        surplus += sent.count
+        (blocks, sent, position, unmatched) = (BlockHashes(), [], 0, 0)
+        try super.begin(status, attempt: attempt)
+    }
+
+    override func take(
+        _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
+        _ copier: inout FileCopier, isCancelled: () -> Bool
+    ) throws(Errno) -> Int64 {
+        let end = try super.take(
+            source, status, keepsHoles: keepsHoles, &copier, isCancelled: isCancelled)
+        try sendBlocks()
+        while !sent.isEmpty { try sendAnswered(source, isCancelled) }
+        return end
+    }
+
+    override func sendData(
+        _ source: borrowing FileDescriptor, from start: Int64, to end: Int64, _ isCancelled: () -> Bool
+    ) throws(Errno) -> Int64 {
+        var offset = start
+        while offset < end, !isStopped {
+            if unmatched >= DeltaGoal.patience {
+                // In order: first what the other end was asked about.
+                try sendBlocks()
+                while !sent.isEmpty { try sendAnswered(source, isCancelled) }
+                return try super.sendData(source, from: offset, to: end, isCancelled)
+            }
+            let range = BlockHashes.first(of: offset..<end, upTo: BlockHashes.blockSize)
+            let data = try read(source, range, isCancelled)
+            guard !data.isEmpty else { break }
+            offset += Int64(data.count)
+            blocks.append(range.lowerBound..<offset, BlockHashes.hash(data[...], seed))
+            if blocks.isFull { try sendBlocks() }
+            while sent.count >= BlockHashes.ahead { try sendAnswered(source, isCancelled) }
+            if data.count < range.count { break }
+        }
+        return offset
+    }
+
+    private func sendBlocks() throws(Errno) {
+        guard !blocks.isEmpty, !isStopped else { return }
+        var frame = FrameWriter(.blocks)
+        frame.number(id)
+        blocks.write(to: &frame, after: position)
+        try send(frame)
+        position = blocks.end
+        sent.append(blocks)
+        blocks = BlockHashes()
+    }
+
+    /// Waits for the next answer, and sends the pieces that differ.
+    private func sendAnswered(
+        _ source: borrowing FileDescriptor, _ isCancelled: () -> Bool
+    ) throws(Errno) {
+        let (link, id) = (link, id)
+        var answer = try sending { try link.nextAnswer(to: id) }
+        while answer != nil, surplus > 0 {
+            surplus -= 1
+            answer = try sending { try link.nextAnswer(to: id) }
+        }
+        guard let answer else {
+            (isStopped, sent) = (true, [])
+            return
+        }
+        let blocks = sent.removeFirst()
+        let differing = try sending { try DifferingBlocks.read(answer, of: blocks) }
+        for (block, hashes) in zip(blocks.ranges, differing) {
+            guard let hashes else {
+                unmatched = 0
+                continue
+            }
+            try sendPieces(of: block, that: hashes, source, isCancelled)
+        }
+        try send([], at: blocks.end)
+    }
+
+    private func sendPieces(
+        of block: Range<Int64>, that hashes: [UInt64], _ source: borrowing FileDescriptor,
+        _ isCancelled: () -> Bool
+    ) throws(Errno) {
+        if isCancelled() { throw .cancelled }
+        let data = try source.bytes(in: block)
+        unmatched += Int64(block.count)
+        /// What differs and is not sent yet, within the data.
+        var run = 0..<0
+        for (piece, hash) in zip(BlockHashes.pieces(of: block), hashes) {
+            let range = Int(piece.lowerBound - block.lowerBound)..<Int(piece.upperBound - block.lowerBound)
+            let own = data[range.clamped(to: data.indices)]
+            guard BlockHashes.hash(own, seed) != hash else {
+                unmatched = 0
+                continue
+            }
+            if run.upperBound < range.lowerBound {
+                try send(run, of: data, in: block)
+                run = range
+            } else {
+                run = run.lowerBound..<range.upperBound
+            }
+        }
+        try send(run, of: data, in: block)
+    }
+
+    private func send(_ run: Range<Int>, of data: [UInt8], in block: Range<Int64>) throws(Errno) {
+        let piece = data[run.clamped(to: data.indices)]
+        guard !piece.isEmpty else { return }
+        try send(piece, at: block.lowerBound + Int64(run.lowerBound))
+    }
+}

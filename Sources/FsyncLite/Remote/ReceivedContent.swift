@@ -1,0 +1,134 @@
+import FileSystem
+
+/// The content of one file as it comes: the far end's word about it is checked.
+struct ReceivedContent {
+    private(set) var attempt = 0
+    /// The file's size when it was opened there.
+    private var size: Int64 = 0
+    /// Where the bytes and blocks so far end.
+    private(set) var position: Int64 = 0
+    private var hash = ContentHash(countsHoles: true)
+    /// Blocks whose data has not come as a whole, and where that data goes on.
+    private var open: [BlockHashes] = []
+    private var openPosition: Int64 = 0
+    /// The older content of the file is here.
+    let isDelta: Bool
+    /// The size of the copy is not the end of its last piece.
+    private(set) var endsWithHole = false
+
+    /// Attempts at the far end.
+    static let attempts = 3
+
+    /// What was made of older content is not what the digest says: the source changed, or hashes collided.
+    struct Mismatch: Error {}
+
+    init(isDelta: Bool = false) {
+        self.isDelta = isDelta
+    }
+
+    mutating func begin(_ bytes: [UInt8]) throws(WireError) {
+        var reader = FrameReader(bytes)
+        guard attempt < ReceivedContent.attempts else { throw WireError("a file begins too often") }
+        attempt += 1
+        size = try reader.size()
+        hash = ContentHash(countsHoles: try reader.flag())
+        try reader.end()
+        (position, open) = (0, [])
+    }
+
+    /// - Returns: the next blocks; the answer to them is due.
+    mutating func take(blocks bytes: [UInt8]) throws(WireError) -> BlockHashes {
+        guard isDelta, attempt > 0, open.count < BlockHashes.ahead else {
+            throw WireError("hashes of blocks that were not asked for")
+        }
+        var reader = FrameReader(bytes)
+        let blocks = try BlockHashes(&reader, after: position, upTo: size)
+        if open.isEmpty { openPosition = position }
+        open.append(blocks)
+        position = blocks.end
+        return blocks
+    }
+
+    /// What a piece of data is.
+    enum Piece {
+        /// To write at this offset.
+        case data(Int64, ArraySlice<UInt8>)
+        /// These blocks are complete.
+        case end(BlockHashes)
+    }
+
+    mutating func take(_ bytes: [UInt8], _ isCancelled: () -> Bool) throws(WireError) -> Piece {
+        var reader = FrameReader(bytes)
+        guard attempt > 0 else { throw WireError("data of no file") }
+        let offset = try reader.size()
+        let data = reader.rest()
+        if let blocks = open.first { return try take(data, at: offset, of: blocks) }
+        guard !data.isEmpty, offset >= position, offset <= size, Int64(data.count) <= size - offset else {
+            throw WireError("data beyond the end of its file, or twice")
+        }
+        hash.add(data, at: offset, isCancelled)
+        position = offset + Int64(data.count)
+        return .data(offset, data)
+    }
+
+    private mutating func take(
+        _ data: ArraySlice<UInt8>, at offset: Int64, of blocks: BlockHashes
+    ) throws(WireError) -> Piece {
+        if data.isEmpty, offset == blocks.end {
+            open.removeFirst()
+            openPosition = offset
+            return .end(blocks)
+        }
+        let isInside = blocks.ranges.contains { block in
+            block.contains(offset) && Int64(data.count) <= block.upperBound - offset
+        }
+        guard !data.isEmpty, offset >= openPosition, isInside else {
+            throw WireError("data outside of its blocks, or twice")
+        }
+        openPosition = offset + Int64(data.count)
+        return .data(offset, data)
+    }
+
+    /// Takes the content of a complete block.
+    mutating func add(_ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool) {
+        hash.add(data, at: offset, isCancelled)
+    }
+
+    /// - Returns: the file as copied.
+    mutating func end(
+        _ bytes: [UInt8], _ file: File, _ selection: ExtendedAttributes.Selection, _ isCancelled: () -> Bool
+    ) throws -> File {
+        var reader = FrameReader(bytes)
+        switch try reader.byte() {
+        case 0: break
+        case 1:
+            try reader.end()
+            throw Unstageable.vanished
+        case 2:
+            var problem = try reader.problem()
+            try reader.end()
+            // The path of the other machine becomes that of the file that was asked for.
+            problem = Problem(path: file.path, code: problem.code, message: problem.message)
+            throw Unstageable.failed(problem)
+        default: throw WireError("an unknown result")
+        }
+        let status = try reader.status()
+        let isGrowing = try reader.flag()
+        let extended = try reader.extended(selection)
+        let digest = try reader.digest()
+        try reader.end()
+        guard attempt > 0, open.isEmpty, status.type == .file, status.size >= position, status.size <= size
+        else {
+            throw WireError("a file of another size than came")
+        }
+        endsWithHole = status.size > position
+        guard hash.digest(upTo: status.size, isCancelled) == digest else {
+            if isDelta { throw Mismatch() }
+            throw WireError("the content of \(file.path) is not what its digest says")
+        }
+        var result = file.with(isGrowing ? status.unexamined : status)
+        (result.extended, result.isGrowing) = (extended, isGrowing)
+        result.digest = hash.countsHoles ? digest : nil
+        return result
+    }
+}

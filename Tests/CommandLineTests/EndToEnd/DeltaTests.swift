@@ -1,0 +1,272 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Large files that changed, between two machines: a command in ssh's place starts the far end on this one.
+@Suite("Deltas of large files")
+struct DeltaTests {
+    private static func size(_ path: String) throws -> stat {
+        var found = stat()
+        try #require(lstat(path, &found) == 0, "\(path)")
+        return found
+    }
+
+    /// What went over a line in both directions.
+    private struct Line {
+        let directory: TemporaryDirectory
+        let machine: FarMachine
+
+        /// - Parameter down: what the stream from there goes through, as a filter of a shell.
+        init(_ side: FarMachine.Side = .source, down: String = "cat") throws {
+            directory = try TemporaryDirectory(inMemory: true)
+            let path = directory.path
+            machine = try FarMachine(
+                #"tee "\#(path)/up" | sh -c "$far" | \#(down) | tee "\#(path)/down""#, has: side)
+        }
+
+        var bytes: Int {
+            get throws {
+                try ["up", "down"].reduce(0) {
+                    try $0 + Int(DeltaTests.size("\(directory.path)/\($1)").st_size)
+                }
+            }
+        }
+    }
+
+    private static let sides: [FarMachine.Side] = [.source, .target]
+
+    /// A file and what an edit does to it.
+    private struct Editing {
+        let path: String
+        var random: SplitMix64
+
+        func make(_ size: Int) throws {
+            try HostCommand.run("sh", "-c", "head -c \(size) /dev/urandom > '\(path)'")
+        }
+
+        private func write(_ bytes: [UInt8], at offset: Int) throws {
+            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            defer { handle.closeFile() }
+            try handle.seek(toOffset: UInt64(offset))
+            try handle.write(contentsOf: Data(bytes))
+        }
+
+        private mutating func bytes(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        }
+
+        private var size: Int { get throws { Int(try DeltaTests.size(path).st_size) } }
+
+        /// Overwrites whole pieces of 4 KiB.
+        mutating func overwrite(pieces count: Int) throws {
+            let pieces = Array(0..<(try size / 4096)).shuffled(using: &random).prefix(count)
+            for piece in pieces { try write(bytes(4096), at: piece * 4096) }
+        }
+
+        mutating func change() throws {
+            let size = try size
+            let offset = Int.random(in: 0..<size, using: &random)
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0: try write(bytes(Int.random(in: 1..<9000, using: &random)), at: offset)
+            case 1: try write(bytes(Int.random(in: 1..<300_000, using: &random)), at: size)
+            case 2: try #require(truncate(path, max(offset, 300_000)) == 0)
+            case 3:
+                var content = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+                content.insert(contentsOf: bytes(10), at: offset)
+                try write(content, at: 0)
+            case 4:
+                try HostCommand.run(
+                    "fallocate", "--punch-hole", "--keep-size", "-o", "\(offset)", "-l", "200000", path)
+            case 5: try write([UInt8](repeating: 0, count: 70_000), at: offset)
+            default:
+                // Far behind its end: a hole is before it.
+                try write(bytes(5000), at: size + 500_000)
+            }
+        }
+    }
+
+    private static func expectHoles(_ scene: MirrorScene, _ name: String) throws {
+        func allocated(_ tree: String) throws -> Int {
+            Int(try size(scene.path("\(tree)/\(name)")).st_blocks) * 512
+        }
+        let (source, target) = try (allocated("source"), allocated("target"))
+        #expect(target <= source + 64 * 1024, "\(name): \(source) became \(target)")
+    }
+
+    private func followEdits(_ scene: MirrorScene, seed: UInt64, _ options: [[String]]) throws {
+        var files = (0..<6).map {
+            Editing(path: scene.path("source/f\($0)"), random: SplitMix64(seed: seed * 10 + UInt64($0)))
+        }
+        for index in files.indices {
+            try files[index].make(Int.random(in: 270_000..<900_000, using: &files[index].random))
+        }
+        func mirror(_ options: [String]) throws {
+            let run = try scene.run(["apply", "source", "target"] + options)
+            #expect(run.code == 0, "seed \(seed): \(run.errors)")
+            #expect(
+                try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source)) == [],
+                "seed \(seed)")
+        }
+        try mirror([])
+        for options in options {
+            for index in files.indices {
+                for _ in 0...Int.random(in: 0..<3, using: &files[index].random) { try files[index].change() }
+            }
+            try mirror(options)
+            guard !options.contains("--no-sparse") else { continue }
+            for index in files.indices { try DeltaTests.expectHoles(scene, "f\(index)") }
+        }
+    }
+
+    private static let ways = [
+        [], ["--digest", "--verify"], ["--exchange"], ["--checksum", "--threads", "1"], ["--no-sparse"],
+    ]
+
+    @Test(arguments: sides, [1, 2, 3] as [UInt64])
+    func whateverEditsTheCopyIsEqual(side: FarMachine.Side, seed: UInt64) throws {
+        try followEdits(FarMachine(has: side).scene([:]), seed: seed, Self.ways)
+    }
+
+    /// There the old file is cloned, and its holes and its length must go where the new one has others.
+    @Test(.needs(.btrfs)) func theSameWhereBlocksAreShared() throws {
+        let scene = try FarMachine().scene([:])
+        try withExtendedLifetime(scene) {
+            try TestDisk.btrfs.mounted(at: scene.directory.path) {
+                try scene.build([:], at: "source")
+                try followEdits(scene, seed: 7, Self.ways + [[]])
+                let run = try scene.run("undo", "target")
+                #expect(run.code == 0, "\(run.errors)")
+            }
+        }
+    }
+
+    // MARK: What goes over the line
+
+    @Test(arguments: sides) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
+        let line = try Line(side)
+        let scene = try line.machine.scene([:])
+        var image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        try image.make(64 << 20)
+        try scene.mirror()
+        #expect(try line.bytes > 64 << 20)
+        // 1 % of its pieces.
+        let count = (64 << 20) / 4096 / 100
+        try image.overwrite(pieces: count)
+        try scene.mirror()
+        let (bytes, changed) = (try line.bytes, count * 4096)
+        print("of an image of 64 MiB, \(changed) bytes changed: \(bytes) bytes, \(side)")
+        #expect(bytes <= changed * 105 / 100 + 8000, "\(bytes) for \(changed)")
+    }
+
+    @Test func whereNothingMatchesTheRestIsSentWhole() throws {
+        let line = try Line()
+        let scene = try line.machine.scene([:])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        let size = 100 << 20
+        try image.make(size)
+        try scene.mirror()
+        try image.make(size)
+        try scene.mirror()
+        // Hashes of the pieces of less than 90 MiB.
+        let hashes = try line.bytes - size
+        #expect(hashes < (90 << 20) / 4096 * 10, "\(hashes)")
+    }
+
+    /// One byte of the data is changed on the way, once.
+    @Test(.needs(.tool("perl"))) func whatDoesNotFitItsDigestIsSentWhole() throws {
+        let line = try Line(
+            down:
+                "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $d ||= $b =~ s/MARK-A/MARK-B/; syswrite(STDOUT, $b) }'"
+        )
+        let scene = try line.machine.scene([:])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        try image.make(1 << 20)
+        try scene.mirror()
+        try scene.append("MARK-A", to: "source/image")
+        try scene.build(["a": "a", "other": "other"], at: "source")
+        try scene.mirror()
+        #expect(try line.bytes > 1 << 20)
+        #expect(try scene.text("target/other") == "other")
+    }
+
+    // MARK: What changes meanwhile, and what waits
+
+    /// The edit happens when the far end has sent hashes, and before it gets the answer to them.
+    @Test(
+        .needs(.tool("perl")),
+        arguments: [
+            "printf more >>FILE", "printf more | dd of=FILE bs=1 seek=3000000 conv=notrunc 2>/dev/null",
+            "truncate -s 5M FILE",
+        ])
+    func aFileThatChangesMeanwhileIsSentAnew(edit: String) throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let file = "\(directory.path)/source/image"
+        let edited = edit.replacingOccurrences(of: "FILE", with: file)
+        try edited.write(toFile: "\(directory.path)/edit", atomically: false, encoding: .utf8)
+        let up =
+            "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $n += length $b; "
+            + "if ($n > 6000 && !$d++) { system(\"sh \(directory.path)/edit\") } syswrite(STDOUT, $b) }'"
+        let machine = try FarMachine("\(up) | sh -c \"$far\"")
+        let image = Editing(path: file, random: SplitMix64(seed: 5))
+        try HostCommand.run("mkdir", "\(directory.path)/source")
+        try image.make(8 << 20)
+        func apply(_ options: [String]) throws -> CommandRun {
+            try CommandRun(
+                ["apply", "far:\(directory.path)/source", "target"] + options, in: directory.path)
+        }
+        let plain = try FarMachine()
+        #expect(try apply(plain.options).code == 0)
+        try image.make(8 << 20)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        let run = try apply(machine.options)
+        #expect(run.code == 0, "\(run.errors)")
+        let (now, target) = (
+            try Data(contentsOf: URL(fileURLWithPath: file)),
+            try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image"))
+        )
+        #expect(now != before)
+        if now.count > before.count {
+            #expect(target == before && run.errors.contains("grew while it was copied"), "\(run.errors)")
+        } else {
+            #expect(target == now)
+        }
+        #expect(try apply(plain.options).code == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image")) == now)
+    }
+
+    /// The content of a large file waits until what was asked for before it is taken.
+    @Test(arguments: sides) func attributesOfANeighbourDoNotHoldUpALargeFile(side: FarMachine.Side) throws {
+        let scene = try FarMachine(has: side).scene(["a": "a", "b": .fifo()])
+        let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
+        try image.make(10 << 20)
+        let machine = try #require(scene.far)
+        let run = try CommandRun(
+            machine.reaching(["apply", "source", "target"], in: scene.directory.path),
+            in: scene.directory.path, under: ["timeout", "60"])
+        #expect(run.code == 0, "\(run.errors)")
+        try scene.expectMirrored()
+    }
+
+    // MARK: A line that drops
+
+    /// - Parameter isNew: the target has nothing of the file.
+    @Test(.needs(.tool("stdbuf")), arguments: [true, false])
+    func whatCameOfALargeFileIsNotSentAgain(isNew: Bool) throws {
+        let line = try Line()
+        let scene = try line.machine.scene(["a": "a"])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        let size = 40 << 20
+        if !isNew { try image.make(size) }
+        try scene.mirror()
+        try image.make(size)
+        scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c 30000000; kill $$; }"#)
+        #expect(try scene.apply().code == 69)
+        scene.far = line.machine
+        try scene.mirror()
+        // A window, and hashes.
+        let bytes = try line.bytes
+        #expect(bytes < size - 30_000_000 + (5 << 20), "\(bytes)")
+    }
+}
