@@ -10,6 +10,8 @@ from crash_harness.devices import device_failures, full_disks, power_cuts
 from crash_harness.history import WORKLOADS as HISTORY_WORKLOADS
 from crash_harness.history import history
 from crash_harness.injection import errors, foreign_objects, kills, recovery_kills, short_counts
+from crash_harness.line import WORKLOADS as LINE_WORKLOADS
+from crash_harness.line import line
 from crash_harness.order import demand_proofs, order
 from crash_harness.races import races
 from crash_harness.results import KINDS, Results
@@ -33,7 +35,10 @@ CLASSES = {
     "power": power_cuts,
     "device": device_failures,
     "weak": weak,
+    "line": line,
 }
+# The workloads of those that do not go over all.
+CHOSEN = {"history": HISTORY_WORKLOADS, "line": LINE_WORKLOADS}
 # Those that mean something where the target is exchanged as a whole.
 EXCHANGED = ["kill", "error", "recovery", "foreign", "full", "power"]
 # A subvolume's exchange has no journal to recover.
@@ -79,11 +84,10 @@ def chosen_classes(options: argparse.Namespace) -> list[str]:
 
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """What a class goes over: of two classes one workload is exchanged as well."""
-    names = options.workloads or [*workloads.DEFAULT, *sorted(options.compare)]
-    if name == "history":
-        names = [workload for workload in names if workload in HISTORY_WORKLOADS]
-        if options.short and names:
-            names = [random.Random(seed).choice(names)]
+    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *sorted(options.compare)]
+    names = [workload for workload in names if workload in CHOSEN.get(name, names)]
+    if name == "history" and options.short and names:
+        names = [random.Random(seed).choice(names)]
     exchanges = SUBVOLUME if options.subvolume else options.exchange
     found: list[Variant] = [(workload, exchanges) for workload in names]
     if name in ("kill", "power") and not exchanges and "mixed changes" in names:
@@ -132,7 +136,7 @@ def summarize(results: Results, table: list[ablations.Row]) -> None:
         print("".join(f"{cell:<12}" for cell in cells))
 
     print()
-    line("class", "cases", "fired", "mixtures", "losses", "untruthful", "leftovers", "order")
+    line("class", "cases", "fired", "mixtures", "losses", "untruthful", "leftovers", "order", "resent")
     for name in CLASSES:
         if results.cases[name]:
             bad = (results.bad[name, kind] for kind in KINDS)

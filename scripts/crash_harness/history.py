@@ -13,7 +13,7 @@ from harness.trace import failing, killing, points
 from harness.trees import difference, same
 
 # Where the workload's own changes make the histories; the others add nothing here.
-WORKLOADS = {"mixed changes", "mass delete", "type changes"}
+WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 
 
 def history(trial: Trial) -> None:
@@ -32,7 +32,7 @@ class Case:
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        self.name = type(self).__name__.lower()
+        self.title = f"history {type(self).__name__.lower()} {trial.name}"
 
     @property
     def command(self) -> list[str]:
@@ -62,17 +62,17 @@ class Case:
             self.reset()
             run = trial.run(self.command, killing(call, number))
             trial.results.count("history", run.was_killed)
-            self.settle(f"kill {call} {number}", None if run.was_killed else run.code)
+            self.settle(f"{self.title} kill {call} {number}", None if run.was_killed else run.code)
         for call, number in points(counts, ERRORS, 1 if trial.short else 6, trial.rng):
             self.reset()
             error = trial.rng.choice(ERRORS[call])
             code = trial.run(self.command, failing(call, error, number)).code
             trial.results.count("history", trial.injected())
-            self.settle(f"{call} {number} {error}", None if code < 0 else code)
+            self.settle(f"{self.title} {call} {number} {error}", None if code < 0 else code)
 
-    def settle(self, what: str, code: int | None) -> None:
+    def settle(self, case: str, code: int | None) -> None:
         trial, new = self.trial, self.trees[self.goes_to]
-        fail = Verdict(trial, f"history {self.name} {trial.name} {what}").fail
+        fail = Verdict(trial, case).fail
         if code == 0 and not same(trial.there(), new):
             fail("untruthful", "exit 0 without the new tree")
         is_refused = code in (1, 4, 65, 66, 75)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-KINDS = ("mixture", "loss", "untruthful", "leftover", "order")
+KINDS = ("mixture", "loss", "untruthful", "leftover", "order", "resent")
 
 
 class Noticed(Exception):

@@ -158,6 +158,15 @@ def xattrs(at: At) -> Iterator[None]:
     os.removexattr(at("b"), "user.goes")
 
 
+def mixed_sizes(at: At) -> None:
+    """A first copy of some 40 MiB, for what is sent to another machine."""
+    rng = random.Random(11)
+    # Most are small, and a few have most of the bytes.
+    small = {f"s{number:03}": rng.randbytes(int(10 ** rng.uniform(0, 4.5))) for number in range(300)}
+    large = {f"l{number:02}": rng.randbytes(rng.randrange(200_000, 2_000_000)) for number in range(24)}
+    make(at(), {"a": small, "b": large, "c": {"d": {"x": rng.randbytes(10 << 20)}}, "e": files(20)})
+
+
 DEFAULT = {
     "first copy": first_copy,
     "mixed changes": mixed_changes,
@@ -168,4 +177,6 @@ DEFAULT = {
 }
 # Those of `--compare`.
 OPTIONAL = {"links": links, "xattrs": xattrs}
-WORKLOADS = DEFAULT | OPTIONAL
+# Those of a class that asks for them.
+OTHERS = {"mixed sizes": mixed_sizes}
+WORKLOADS = DEFAULT | OPTIONAL | OTHERS

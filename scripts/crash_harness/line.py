@@ -1,0 +1,260 @@
+"""The line to another machine is cut, or what is at its end is killed: a push, a pull, and an undo over there.
+
+What the run says is true, the target is the old tree or the new one, and the next run sends little again.
+"""
+
+import json
+import os
+import random
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from crash_harness.history import Undo
+from crash_harness.results import Results
+from crash_harness.trial import CHANGING, READING, Trial
+from crash_harness.verdict import Verdict
+from harness import command, trace, trees
+from harness.command import Outcome
+from harness.line import NEEDS, Line
+from harness.trace import Injection, killing, points
+from harness.trees import difference, same
+
+WORKLOADS = ["mixed sizes", "mixed changes"]
+HOWS = ("forward", "back", "apply")
+POINTS, FEW_POINTS = 100, 2
+# What may be sent again: of a line that was cut what was under way, and heads of frames.
+WINDOW, HEADS = 4 << 20, 64 << 10
+# How often what was staged is noted, for a target that is killed.
+SECONDS = 5
+SLOWLY = 2 << 20
+
+
+def line(trial: Trial) -> None:
+    line = Line(trial.scratch)
+    if not line.compiles():
+        trial.results.skip("line", NEEDS)
+        return
+    for way in ("push", "pull"):
+        Apply(FarTrial(trial, line, way)).run()
+    if trial.name == "mixed changes":
+        FarUndo(FarTrial(trial, line, "push")).run()
+
+
+class FarTrial(Trial):
+    """Its source, or its target, is on another machine."""
+
+    def __init__(self, trial: Trial, line: Line, way: str) -> None:
+        super().__init__(trial.tool, trial.scratch, trial.name, trial.results, trial.rng, trial.short)
+        self.line, self.way = line, way
+        self.far_tool = os.path.join(trial.scratch, "far-fsync-lite")
+        # The bytes of content of each run.
+        self.sent: list[int] = []
+
+    def reset(self, target: str | None = None) -> None:
+        if self.is_first_copy() and os.path.exists(self.target):
+            trees.make(self.work, {"empty": {}})
+            command.run(["rm", "-rf", self.target], check=True)
+            os.rename(os.path.join(self.work, "empty"), self.target)
+            self.old = self.there()
+        else:
+            super().reset(target)
+
+    def is_first_copy(self) -> bool:
+        """Then no case changes the source."""
+        return hasattr(self, "old") and self.old.keys() == {b"."}
+
+    @property
+    def apply(self) -> list[str]:
+        return self.over(super().apply)
+
+    def over(self, words: list[str], *options: str) -> list[str]:
+        """A command over the line; of its operands that one is far that this is about."""
+        *words, last = words
+        if self.way == "push":
+            last = "far:" + last
+        else:
+            words[-1] = "far:" + words[-1]
+        return [*words, last, "--ssh", " ".join(self.line.words(*options)), "--remote-command", self.far_tool]
+
+    def cut(self, words: list[str], *options: str) -> list[str]:
+        """The same over a line that is cut."""
+        number = words.index("--ssh") + 1
+        return [*words[:number], " ".join(self.line.words(*options)), *words[number + 1 :]]
+
+    def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
+        """What is injected into a command over the line is injected at its far end."""
+        if "--ssh" not in arguments:
+            return super().run(arguments, *inject, **options)
+        far = [self.tool]
+        return self._run(arguments, trace.traced(far, log=self.log, inject=inject) if inject else far, **options)
+
+    def record(
+        self, arguments: list[str], calls: Iterable[str] = CHANGING, inject: Iterable[Injection] = ()
+    ) -> list[trace.Call]:
+        self._run(arguments, trace.traced([self.tool], calls, self.log, inject))
+        return trace.recorded(self.log)
+
+    def _run(self, arguments: list[str], far: list[str], **options: Any) -> Outcome:
+        trees.write(self.far_tool, f'#!/bin/sh\nexec {shlex.join(far)} "$@"\n'.encode())
+        os.chmod(self.far_tool, 0o755)
+        self.line.clear()
+        outcome = command.run([self.tool, *arguments], **options)
+        self.traffic = self.line.traffic()
+        self.sent.append(self.traffic.content_there if self.way == "push" else self.traffic.content_back)
+        return outcome
+
+    def manifest(self) -> str | None:
+        """As a user finds out: empty where there is none, None while a commit is pending."""
+        words = ["status", "--json", self.target]
+        status = self.run(self.over(words) if self.way == "push" else words)
+        shown = json.loads(status.output)
+        return None if shown.get("state") == "pending" else shown.get("manifest") or ""
+
+
+class Apply:
+    """An apply, and what is wrong after it."""
+
+    def __init__(self, trial: FarTrial) -> None:
+        self.trial, self.pending = trial, 0
+        self.title = f"line {trial.name} {trial.way}"
+
+    @property
+    def command(self) -> list[str]:
+        return self.trial.apply
+
+    def reset(self) -> None:
+        self.trial.reset()
+
+    @property
+    def old(self) -> trees.Tree:
+        return self.trial.old
+
+    @property
+    def new(self) -> trees.Tree:
+        return self.trial.new
+
+    @property
+    def results(self) -> Results:
+        return self.trial.results
+
+    # --- Breaking -----------------------------------------------------------------------------
+
+    def run(self) -> None:
+        trial, count = self.trial, FEW_POINTS if self.trial.short else POINTS
+        self.reset()
+        trial.run(self.command, check=True)
+        self.whole, traffic = trial.sent[-1], trial.traffic
+        for option, total in (("-t", traffic.there), ("-b", traffic.back)):
+            for number in spread(total, count, trial.rng):
+                self.cut(option, number)
+        self.kill(count)
+        if not trial.short and self.whole > 10 * SLOWLY:
+            self.cut_slowly()
+
+    def cut(self, option: str, number: int, *others: str, may_send_again: int = WINDOW) -> None:
+        trial = self.trial
+        self.begin()
+        run = trial.run([*trial.cut(self.command, option, str(number), *others[:1]), *others[1:]])
+        passed = trial.traffic.there if option == "-t" else trial.traffic.back
+        self.results.count("line", passed == number)
+        self.judge(f"{self.title} {option} {number} {' '.join(others)}".strip(), run, may_send_again)
+
+    def kill(self, count: int) -> None:
+        """The far end is killed: that of a pull only gives, so it is killed at what it reads."""
+        trial = self.trial
+        self.reset()
+        calls = CHANGING + READING if trial.way == "pull" else CHANGING
+        every = list(points(trial.count(self.command, calls), calls, None, trial.rng))
+        for call, number in sorted(trial.rng.sample(every, min(count, len(every)))):
+            self.begin()
+            run = trial.run(self.command, killing(call, number))
+            self.results.count("line", run.code == 69)
+            self.judge(f"{self.title} kill {call} {number}", run, self.whole)
+
+    def cut_slowly(self) -> None:
+        """The far end is killed when it has copied for longer than until the next note of what it has."""
+        option = "-t" if self.trial.way == "push" else "-b"
+        for percent in (50, 70, 90):
+            number = self.whole * percent // 100
+            self.cut(option, number, "-k", "--bandwidth", str(SLOWLY), may_send_again=SECONDS * SLOWLY + WINDOW)
+
+    # --- Judging ------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self.reset()
+        self.before = self.trial.manifest()
+        self.trial.sent.clear()
+
+    def judge(self, case: str, run: Outcome, may_send_again: int) -> None:
+        trial, (passed,) = self.trial, self.trial.sent
+        self.judge_answer(case, run)
+        trial.sent.clear()
+        self.settle(case, run.code)
+        again = passed + sum(trial.sent) - self.whole
+        if again > may_send_again + HEADS:
+            self.results.fail("resent", case, f"{again} bytes of content were sent again, {passed} had passed")
+
+    def judge_answer(self, case: str, run: Outcome) -> None:
+        trial, found = self.trial, self.trial.there()
+
+        def fail(message: str) -> None:
+            self.results.fail("untruthful", case, f"{message}: exit {run.code}: {run.message}")
+
+        if run.code not in (0, 69):
+            fail("neither done nor unreachable")
+        is_unsure = b"may have begun" in run.errors
+        if run.code == 69 and not is_unsure and (trial.is_pending() or not same(found, self.old)):
+            fail(f"the target changed, {difference(found, self.old)}")
+        manifest = trial.manifest()
+        if (manifest is None) != trial.is_pending():
+            fail("status does not tell of the commit")
+        elif manifest is not None and not same(found, self.old if manifest == self.before else self.new):
+            fail(f"status says {'old' if manifest == self.before else 'new'}")
+
+    def settle(self, case: str, code: int) -> None:
+        self.pending += self.trial.is_pending()
+        Verdict(self.trial, case).settle(code, how=HOWS[self.pending % len(HOWS)])
+
+
+class FarUndo(Apply):
+    """An undo over the line, of a target with a history."""
+
+    def __init__(self, trial: FarTrial) -> None:
+        super().__init__(trial)
+        self.title = f"line {trial.name} undo"
+        self.undo = LineUndo(trial)
+
+    @property
+    def command(self) -> list[str]:
+        return self.undo.command
+
+    def reset(self) -> None:
+        self.undo.reset()
+
+    @property
+    def old(self) -> trees.Tree:
+        return self.undo.old
+
+    @property
+    def new(self) -> trees.Tree:
+        return self.undo.trees[1]
+
+    def settle(self, case: str, code: int) -> None:
+        self.undo.settle(case, code)
+
+
+class LineUndo(Undo):
+    @property
+    def command(self) -> list[str]:
+        return self.trial.over(super().command)
+
+
+def spread(total: int, count: int, rng: random.Random) -> list[int]:
+    """Numbers of bytes all over a conversation, and more near its begin and its end, where most is said."""
+    steps = [round((total / 2) ** (step / count)) for step in range(count)]
+    near = sorted({*steps, *(total - step for step in steps)})
+    chosen = set(rng.sample(near, min(len(near), count * 2 // 3 or 1)))
+    while len(chosen) < min(count, total - 1):
+        chosen.add(rng.randrange(1, total))
+    return sorted(chosen)
