@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from attack_harness.copiers import COPIERS
 from attack_harness.planted import plant
 from attack_harness.scene import HOT_FILES, STATE, Scene, remove
+from attack_harness.served import PULL, PUSH, ServedScene
 from attack_harness.table import Row
 from harness import command
 from harness.trees import listing
@@ -35,8 +36,12 @@ class Race:
     # The target does not exist before the run.
     fresh: bool = False
     short: bool = False
+    # What is served to another machine, if anything.
+    way: str = ""
 
     def scene(self, tool: str, scratch: str, name: str) -> Scene:
+        if self.way:
+            return ServedScene(tool, scratch, name, self.way, first_apply=not self.fresh)
         return Scene(tool, scratch, name, first_apply=not self.fresh)
 
     def pairs(self, scene: Scene) -> list[Pair]:
@@ -96,11 +101,28 @@ RACES = [
     Race("target being made", [MADE], ignoring=READ, fresh=True, short=True),
 ]
 
+# Who confines a key to a directory trusts nothing in it: nothing may be read outside either.
+SERVED = [
+    Race("push: target, all depths", within("target", *DEPTHS), way=PUSH, short=True),
+    Race("push: target files", within("target", *FILES), way=PUSH),
+    Race("push: target files, FIFO", within("target", *FILES), "fifo", way=PUSH),
+    Race("push: state: all", STATE_PAIRS, way=PUSH),
+    Race("push: target root", [ROOT], way=PUSH, short=True),
+    Race("push: parent of the target", [PARENT], way=PUSH, short=True),
+    Race("push: target being made", [MADE], fresh=True, way=PUSH),
+    Race("push: both trees", BOTH, way=PUSH),
+    Race("pull: source, all depths", within("source", *DEPTHS), way=PULL, short=True),
+    Race("pull: source files", within("source", *FILES), way=PULL),
+    Race("pull: source files, FIFO", within("source", *FILES), "fifo", way=PULL),
+    Race("pull: source root", [("from/source", "source")], way=PULL, short=True),
+    Race("pull: both trees", BOTH, way=PULL),
+]
 
-def chosen(words: list[str] | None, short: bool) -> list[Race]:
+
+def chosen(races: list[Race], words: list[str] | None, short: bool) -> list[Race]:
     return [
         race
-        for race in RACES
+        for race in races
         if any(word in race.name for word in words or [""]) and (race.short or words or not short)
     ]
 

@@ -7,6 +7,8 @@ from harness.command import Outcome
 # What a part does, and whether copiers by paths were attacked too.
 HEADINGS = {
     "races": ("race", True),
+    "served": ("race at what is served", True),
+    "paths": ("path that is served", False),
     "stops": ("stop, then exchange", False),
     "planted": ("planted", False),
 }

@@ -1,0 +1,105 @@
+"""Attacks on `serve --restrict`: the other end of a push or a pull is confined to a directory."""
+
+import os
+import shlex
+import shutil
+
+from attack_harness.scene import STATE, Scene, remove, write
+from attack_harness.table import Row
+
+# Whose path it is that the client gives.
+PUSH, PULL = "push", "pull"
+COMMANDS = [["apply"], ["status"], ["recover"], ["undo"], ["manifest", "list"], ["snapshot", "list"]]
+
+
+class ServedScene(Scene):
+    """Its target, or its source, is at the far end."""
+
+    # Until the first mirror is made.
+    way = ""
+
+    def __init__(self, tool: str, scratch: str, name: str, way: str, *, first_apply: bool = True) -> None:
+        super().__init__(tool, scratch, name, first_apply=first_apply)
+        os.chmod(self.work, 0o700)
+        # Of a target no directory on the way may be a symlink, also where it leads to what is served.
+        self.serve(way, self.work if way == PUSH else os.path.dirname(self.source))
+
+    def serve(self, way: str, root: str) -> None:
+        """A key that can do nothing else, whatever command comes with it."""
+        self.way, self.root = way, root
+        self.ssh = os.path.join(self.work, "ssh")
+        words = [self.tool, "serve", *["--read-only"] * (way == PULL), "--restrict", root]
+        write(self.ssh, f"#!/bin/sh\nexec {shlex.join(words)}\n".encode(), 0o755)
+
+    @property
+    def applying(self) -> list[str]:
+        if not self.way:
+            return super().applying
+        served = os.path.relpath(self.target if self.way == PUSH else self.source, self.root)
+        return self.command(["apply", "--max-delete", "unlimited"], served)
+
+    def command(self, words: list[str], path: str) -> list[str]:
+        """A command with a path that is served."""
+        far, is_apply = "far:" + path, words[0] == "apply"
+        operands = [far, self.target] if self.way == PULL else [*[self.source] * is_apply, far]
+        return [*words, *operands, "--ssh", self.ssh]
+
+
+def paths(tool: str, scratch: str, verbose: bool) -> list[Row]:
+    """Paths that lead outside, or would if they were taken literally."""
+    rows = []
+    for way in (PUSH, PULL):
+        rows.append(row := Row(f"{way}: paths"))
+        for words in COMMANDS if way == PUSH else COMMANDS[:1]:
+            scene = prepared(tool, scratch, way)
+            for path in hostile(scene):
+                try_path(scene, row, words, path, verbose)
+    return rows
+
+
+def prepared(tool: str, scratch: str, way: str) -> ServedScene:
+    scene = ServedScene(tool, scratch, "served", way)
+    root = os.path.dirname(scene.target if way == PUSH else scene.source)
+    os.chmod(root, 0o700)
+    scene.serve(way, root)
+    os.symlink(scene.outside, os.path.join(root, "link"))
+    os.symlink(os.path.basename(scene.target if way == PUSH else scene.source), os.path.join(root, "own"))
+    # Targets that would be taken for ours, and a directory whose name begins as the served one's.
+    for place in ("target", "to/target"):
+        shutil.copytree(scene.state, os.path.join(scene.outside, place, STATE), symlinks=True)
+    shutil.copytree(scene.outside, root + "-beside", symlinks=True)
+    return scene
+
+
+def hostile(scene: ServedScene) -> list[str]:
+    root, outside = scene.root, scene.outside
+    mirror = os.path.basename(scene.target if scene.way == PUSH else scene.source)
+    up = [f"{'../' * depth}outside/{place}" for depth in (1, 2) for place in ("target", "source", "new")]
+    return [
+        *("", "/", ".", "..", "../..", "./" + mirror, mirror + "/.", mirror + "/..", "own", "own/new"),
+        *("link", "link/target", "link/source", "link/new", "link/to/target", "own/../link/target"),
+        *up,
+        *(f"{mirror}/hot/../../{path}" for path in up),
+        *(f"{outside}/{place}" for place in ("target", "source", "to/target", "new")),
+        *(f"{root}{path}" for path in ("", "/", "/..", "/../outside/target", "/link/target", "-beside/target")),
+        *(f"{root}/{path}" for path in ("own", "./" + mirror, mirror + "/../../outside/source")),
+        *("/etc", "/proc/self/cwd/link/target", "/proc/self/root", "/dev/shm/new", "new/../../outside/new", "a\nb/.."),
+    ]
+
+
+def try_path(scene: ServedScene, row: Row, words: list[str], path: str, verbose: bool) -> None:
+    if scene.way == PULL:
+        remove(scene.target)
+    scene.canaries.arm()
+    options = ["--adopt", "--create-parents", "--change-source"] if words == ["apply"] else []
+    run = scene.run(scene.command([*words, *options], path), seconds=10)
+    case = f"{' '.join(words)} {path!r}"
+    row.count(run, case)
+    said = (run.output + run.errors if run else b"").replace(os.fsencode(path), b"")
+    if found := scene.escapes(said):
+        row.escapes.append([case, *found])
+    # A source may be what is served itself, and what a symlink within it leads to.
+    if run and run.code == 0 and scene.way == PUSH:
+        row.failures.append(f"{case}: it was carried out")
+    if verbose:
+        print(f"    {case}: exit {run and run.code}: {run and run.message}", flush=True)
