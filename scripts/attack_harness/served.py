@@ -29,7 +29,8 @@ class ServedScene(Scene):
         self.way, self.root = way, root
         self.ssh = os.path.join(self.work, "ssh")
         words = [self.tool, "serve", *["--read-only"] * (way == PULL), "--restrict", root]
-        write(self.ssh, f"#!/bin/sh\nexec {shlex.join(words)}\n".encode(), 0o755)
+        # Nothing but the scene is in reach of a path that is relative.
+        write(self.ssh, f"#!/bin/sh\ncd {root} && exec {shlex.join(words)}\n".encode(), 0o755)
 
     @property
     def applying(self) -> list[str]:
@@ -72,18 +73,20 @@ def prepared(tool: str, scratch: str, way: str) -> ServedScene:
 
 
 def hostile(scene: ServedScene) -> list[str]:
+    """All lead to what the scene has: where nothing held them, nothing of the machine would be harmed."""
     root, outside = scene.root, scene.outside
     mirror = os.path.basename(scene.target if scene.way == PUSH else scene.source)
-    up = [f"{'../' * depth}outside/{place}" for depth in (1, 2) for place in ("target", "source", "new")]
+    up = [f"../outside/{place}" for place in ("target", "source", "new")]
     return [
-        *("", "/", ".", "..", "../..", "./" + mirror, mirror + "/.", mirror + "/..", "own", "own/new"),
+        *("", ".", "..", "./" + mirror, mirror + "/.", mirror + "/..", "own", "own/new"),
         *("link", "link/target", "link/source", "link/new", "link/to/target", "own/../link/target"),
         *up,
         *(f"{mirror}/hot/../../{path}" for path in up),
         *(f"{outside}/{place}" for place in ("target", "source", "to/target", "new")),
         *(f"{root}{path}" for path in ("", "/", "/..", "/../outside/target", "/link/target", "-beside/target")),
         *(f"{root}/{path}" for path in ("own", "./" + mirror, mirror + "/../../outside/source")),
-        *("/etc", "/proc/self/cwd/link/target", "/proc/self/root", "/dev/shm/new", "new/../../outside/new", "a\nb/.."),
+        *("/proc/self/cwd/link/target", f"/proc/self/root{outside}/target", f"/{outside}/target"),
+        *("new/../../outside/new", "a\nb/.."),
     ]
 
 

@@ -10,6 +10,7 @@ from bench_harness.cold import cold
 from bench_harness.contest import Bench, Contender, Result, Table, always, mirror_check
 from bench_harness.memory import memory
 from bench_harness.peers import OURS, RSYNC, TRUSTING
+from bench_harness.remote import remote
 from harness.scratch import remove
 
 
@@ -391,4 +392,5 @@ CASES = {
     "start": start,
     "cold": cold,
     "memory": memory,
+    "remote": remote,
 }
