@@ -140,7 +140,7 @@ class Remote:
                 self.bench.goal(f"{table.title}: {name}: time / {TAR}", table.ratio(name, TAR), 1 / 0.9)
 
     def image(self, folder: str) -> None:
-        size = (512 if self.bench.options.quick else 4096) << 20
+        size = self.image_size()
         count = size // BLOCK // 100
         tree = forest.large(os.path.join(folder, "source"), 1, size)
 
@@ -151,13 +151,22 @@ class Remote:
                     file.seek(number * BLOCK)
                     file.write(noise.randbytes(BLOCK))
 
-        mirrors = self.mirrors(tree, folder, lambda: tree.files)
+        mirrors = self.mirrors(tree, folder, lambda: tree.files, ages=False)
         title = f"1 % of the blocks of a file of {size >> 20:,} MiB changed"
         for table in self.contests(title, tree, mirrors, change):
             for name in (PUSH, PULL):
                 sent = self.bytes_of(table, name)
                 ratio = sent and sent / count / BLOCK
                 self.bench.goal(f"{table.title}: {name}: bytes / what changed", ratio, 1.05)
+
+    def image_size(self) -> int:
+        """There is the image, three mirrors of it, and a new one."""
+        if self.bench.options.quick:
+            return 512 << 20
+        size = min(4 << 30, self.bench.free() // 6 >> 20 << 20)
+        if size < 4 << 30:
+            self.bench.note(f"remote: not enough room for a file of 4 GiB: {size >> 20} MiB")
+        return size
 
     # --- Who takes part -----------------------------------------------------------------------
 
@@ -180,13 +189,17 @@ class Remote:
         return Contender(TAR, always("sh", "-c", pipe, tree.root, target)), target
 
     def mirrors(
-        self, tree: forest.Tree, folder: str, changed: Callable[[], Collection[bytes]] = lambda: ()
+        self,
+        tree: forest.Tree,
+        folder: str,
+        changed: Callable[[], Collection[bytes]] = lambda: (),
+        ages: bool = True,
     ) -> Callable[[Way], list[Contender]]:
         """Targets that are mirrors already, and no entry of which is young."""
-        later = LATER if command.run([*LATER, "true"]).code == 0 else []
-        if not later:
+        can_age = command.run([*LATER, "true"]).code == 0
+        if not can_age:
             self.bench.note("remote: what is young is looked at once more; without that, it needs root and unshare")
-        for prefix in ([], later):
+        for prefix in [[], *[LATER] * (ages and can_age)]:
             for contender, _ in self.tools(Way("here", self.line.words()), tree, folder):
                 measure.run([*prefix, *contender.command(0)])
         return lambda way: [

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shlex
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -117,6 +118,8 @@ class Apply:
 
     def __init__(self, trial: FarTrial) -> None:
         self.trial, self.pending = trial, 0
+        # The most bytes of content that were sent once more, by what was done.
+        self.again: Counter = Counter()
         self.title = f"line {trial.name} {trial.way}"
 
     @property
@@ -151,6 +154,8 @@ class Apply:
         self.kill(count)
         if not trial.short and self.whole > 10 * SLOWLY:
             self.cut_slowly()
+        most = ", ".join(f"{again:,} after {what}" for what, again in sorted(self.again.items()))
+        print(f"  {self.title}: of {self.whole:,} bytes of content at most {most} were sent again", flush=True)
 
     def cut(self, option: str, number: int, *others: str, may_send_again: int = WINDOW) -> None:
         trial = self.trial
@@ -158,7 +163,8 @@ class Apply:
         run = trial.run([*trial.cut(self.command, option, str(number), *others[:1]), *others[1:]])
         passed = trial.traffic.there if option == "-t" else trial.traffic.back
         self.results.count("line", passed == number)
-        self.judge(f"{self.title} {option} {number} {' '.join(others)}".strip(), run, may_send_again)
+        case = f"{self.title} {option} {number} {' '.join(others)}".strip()
+        self.judge("a slow kill" if others else "a cut", case, run, may_send_again)
 
     def kill(self, count: int) -> None:
         """The far end is killed: that of a pull only gives, so it is killed at what it reads."""
@@ -170,7 +176,7 @@ class Apply:
             self.begin()
             run = trial.run(self.command, killing(call, number))
             self.results.count("line", run.code == 69)
-            self.judge(f"{self.title} kill {call} {number}", run, self.whole)
+            self.judge("a kill", f"{self.title} kill {call} {number}", run, self.whole)
 
     def cut_slowly(self) -> None:
         """The far end is killed when it has copied for longer than until the next note of what it has."""
@@ -186,12 +192,13 @@ class Apply:
         self.before = self.trial.manifest()
         self.trial.sent.clear()
 
-    def judge(self, case: str, run: Outcome, may_send_again: int) -> None:
+    def judge(self, what: str, case: str, run: Outcome, may_send_again: int) -> None:
         trial, (passed,) = self.trial, self.trial.sent
         self.judge_answer(case, run)
         trial.sent.clear()
         self.settle(case, run.code)
         again = passed + sum(trial.sent) - self.whole
+        self.again[what] = max(self.again[what], again)
         if again > may_send_again + HEADS:
             self.results.fail("resent", case, f"{again} bytes of content were sent again, {passed} had passed")
 
