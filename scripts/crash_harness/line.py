@@ -167,23 +167,24 @@ class Apply:
         self.judge("a slow kill" if others else "a cut", case, run, may_send_again)
 
     def kill(self, count: int) -> None:
-        """The far end is killed: that of a pull only gives, so it is killed at what it reads."""
+        """The far end is killed. That of a pull only gives: it is killed at what it reads, and the target is not."""
         trial = self.trial
         self.reset()
-        calls = CHANGING + READING if trial.way == "pull" else CHANGING
+        calls, may_send_again = (CHANGING, self.whole) if trial.way == "push" else (CHANGING + READING, WINDOW)
         every = list(points(trial.count(self.command, calls), calls, None, trial.rng))
         for call, number in sorted(trial.rng.sample(every, min(count, len(every)))):
             self.begin()
             run = trial.run(self.command, killing(call, number))
             self.results.count("line", run.code == 69)
-            self.judge("a kill", f"{self.title} kill {call} {number}", run, self.whole)
+            self.judge("a kill", f"{self.title} kill {call} {number}", run, may_send_again)
 
     def cut_slowly(self) -> None:
         """The far end is killed when it has copied for longer than until the next note of what it has."""
-        option = "-t" if self.trial.way == "push" else "-b"
+        is_push = self.trial.way == "push"
+        option, copied = ("-t", SECONDS * SLOWLY) if is_push else ("-b", 0)
         for percent in (50, 70, 90):
             number = self.whole * percent // 100
-            self.cut(option, number, "-k", "--bandwidth", str(SLOWLY), may_send_again=SECONDS * SLOWLY + WINDOW)
+            self.cut(option, number, "-k", "--bandwidth", str(SLOWLY), may_send_again=copied + WINDOW)
 
     # --- Judging ------------------------------------------------------------------------------
 

@@ -160,6 +160,8 @@ static void *take_and_deliver(void *argument) {
 
 static void relay(void) {
     pthread_t taking, delivering[2];
+    // rsync gives sockets that do not wait.
+    for (int stream = 0; stream < 2; stream++) fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) & ~O_NONBLOCK);
     for (int number = 0; number < 2; number++) {
         struct direction *direction = &directions[number];
         direction->last = &direction->first;
