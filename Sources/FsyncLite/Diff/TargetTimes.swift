@@ -17,13 +17,6 @@ package struct TargetTimes: Sendable {
         times.append(seconds &+ Int64(time.nanoseconds))
     }
 
-    /// Leaves out the time that was added last, if it is that of this entry.
-    mutating func removeLast(of number: UInt32) {
-        guard numbers.last == number else { return }
-        numbers.removeLast()
-        times.removeLast()
-    }
-
     /// Looks up times by increasing entry number.
     struct Cursor {
         private let times: TargetTimes

@@ -141,12 +141,7 @@ package struct TreeMerge {
             leaveUnsettled(path)
             // An arrival at this path is recorded anew.
             if base != nil, side == .left { forget(path) }
-            let kept = matches.count + departures.count
             try take(side, source, target, base, excluded, isResting: isResting)
-            // Of what is kept the plan has the time.
-            if let base, !base.isUncovered, matches.count + departures.count > kept {
-                targetTimes.removeLast(of: entryNumber &- 1)
-            }
             count(side, source, target, base, excluded, isResting: isResting, hasManifest: manifest != nil)
         }
         while hasBase, let manifest {
