@@ -2,6 +2,7 @@
 #ifndef FSYNC_LITE_CLINUX_H
 #define FSYNC_LITE_CLINUX_H
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -9,6 +10,10 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+/// Has malloc map each buffer of this many bytes or more by itself, and unmap it when it is freed. By default that holds
+/// only until the first is freed: later ones lie among small ones, and what is freed between them stays.
+static inline int map_large_buffers(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes); }
 
 #ifndef SYS_listxattrat
 #define SYS_listxattrat 465

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -30,6 +31,13 @@ public enum HostProcess {
         guard descriptor >= 0 else { return false }
         _ = FileDescriptor(owning: descriptor)
         return true
+    }
+
+    /// Gives large buffers back to the kernel as soon as they are freed, for a program of which the phases need different
+    /// ones.
+    public static func returnLargeBuffers() {
+        // A chunk of a packed list, and what malloc uses by default until it frees the first.
+        _ = map_large_buffers(127 << 10)
     }
 
     /// The machine's memory in bytes.

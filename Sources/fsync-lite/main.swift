@@ -1,5 +1,6 @@
 import FileSystem
 
+HostProcess.returnLargeBuffers()
 let arguments = HostProcess.arguments
 let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {
     $0.spells(OptionDescription.json.name)

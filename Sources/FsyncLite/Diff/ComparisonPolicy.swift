@@ -43,6 +43,8 @@ package struct ComparisonPolicy: Sendable {
     package var deletesExcluded = false
     /// The source is an earlier tree of the target: content is the same exactly if the object is the recorded one.
     package var identityTellsContent = false
+    /// Its entries that are not as they are now, where the stream of the source tells which it is at.
+    package var earlier: PackedList<DeltaEntryCoding> = []
     /// Inodes of the target's objects that are compared by content even if the base vouches for them.
     package var suspects: Set<UInt64> = []
     /// The base's inodes and birth times are those of the present source.

@@ -75,7 +75,7 @@ package struct Difference: Sendable {
     init(taking merge: inout TreeMerge) throws {
         policy = merge.policy
         matches = merge.takeMatches()
-        let arrivals = merge.takeArrivals()
+        var arrivals = merge.takeArrivals()
         forgotten = merge.forgotten
         (drift, restingDrift) = (merge.drift, merge.restingDrift)
         (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
@@ -89,22 +89,19 @@ package struct Difference: Sendable {
             unexamined[file.path] = (file, base)
         }
 
-        var objects = ObjectMatching(merge, arrivals)
-        var unmatched: [UInt32] = []
-        for (index, arrival) in arrivals.enumerated() {
-            if let departure = try objects.moved(arrival) {
-                add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
-            } else {
-                unmatched.append(UInt32(index))
-            }
+        var objects = ObjectMatching(&merge, arrivals)
+        try arrivals.keep { arrival in
+            guard let departure = try objects.moved(arrival) else { return true }
+            add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
+            return false
         }
-        for index in unmatched {
-            let arrival = arrivals[Int(index)]
+        arrivals.keep { arrival in
             if let departure = objects.standing(at: arrival.file) {
                 add(arrival.file, departure, [])
             } else {
                 created.append((arrival.file, arrival.isDrift))
             }
+            return false
         }
         wereUncovered = merge.resting
         if hasUncovered || policy.mayWiden {
@@ -113,10 +110,9 @@ package struct Difference: Sendable {
             }
         }
         noteUnrecordedBelowUncovered()
-        for departure in objects.untaken { delete(departure) }
-        merge.forgetDepartures()
-        // It may hold a whole earlier tree.
-        policy.mayBeSame = nil
+        objects.drainUntaken { delete($0) }
+        // They may hold a whole earlier tree.
+        (policy.mayBeSame, policy.earlier) = (nil, [])
         noteUnrecordedBelowUncovered()
         matches.sort()
         deleted.sort()

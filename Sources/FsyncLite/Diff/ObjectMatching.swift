@@ -3,54 +3,74 @@ import FileSystem
 
 /// Pairs entries of the source with objects of the target: by identity first, then by path and type.
 struct ObjectMatching {
-    private let merge: TreeMerge
+    private let policy: ComparisonPolicy
+    private var departures: PackedList<DepartureCoding>
     /// Departures by the source inode in their base.
-    private var byInode: [(inode: UInt64, index: UInt32)] = []
+    private var byInode: [Inode] = []
     /// Departures in the order of their paths.
-    private lazy var byPath = merge.departures.indices.map { UInt32($0) }.sorted {
-        merge.departures.order(Int($0), comparedTo: Int($1)) < 0
+    private lazy var byPath: [UInt32] = departures.indices.map { UInt32($0) }.sorted {
+        departures.order(Int($0), comparedTo: Int($1)) < 0
     }
     private var carried: [RelativePath: Int] = [:]
     /// The bases of objects that were moved by hand, by the departure that they are now.
     private let movedBases: [Int: BaseEntry]
     private var isTaken: [Bool]
 
-    init(_ merge: TreeMerge, _ arrivals: PackedList<ArrivalCoding>) {
-        self.merge = merge
-        isTaken = [Bool](repeating: false, count: merge.departures.count)
+    /// A departure, in twelve bytes.
+    private struct Inode {
+        private let high, low: UInt32
+        let index: UInt32
+
+        init(_ inode: UInt64, of index: Int) {
+            (high, low) = (UInt32(inode >> 32), UInt32(truncatingIfNeeded: inode))
+            self.index = UInt32(index)
+        }
+
+        var value: UInt64 { UInt64(high) << 32 | UInt64(low) }
+    }
+
+    /// Takes the departures out of a merge.
+    init(_ merge: inout TreeMerge, _ arrivals: ArrivalList) {
+        policy = merge.policy
         let strays = ObjectMatching.strays(merge)
         movedBases = ObjectMatching.movedBases(merge, strays)
-        byInode.reserveCapacity(merge.policy.followsIdentity ? merge.departures.count : 0)
-        for (index, departure) in merge.departures.enumerated() {
-            guard merge.policy.followsIdentity, let base = departure.base, base.status.created != nil,
+        departures = merge.takeDepartures()
+        isTaken = [Bool](repeating: false, count: departures.count)
+        byInode.reserveCapacity(policy.followsIdentity ? departures.count : 0)
+        for (index, departure) in departures.enumerated() {
+            guard policy.followsIdentity, let base = departure.base, base.status.created != nil,
                 // It was replaced, and is elsewhere.
                 departure.file.status.inode == base.known.targetInode
                     || strays[base.known.targetInode] == nil,
-                departure.file.isDirectory || merge.policy.followsEdited(departure.file.path)
+                departure.file.isDirectory || policy.followsEdited(departure.file.path)
                     || !base.differs(from: departure.file.status)
             else { continue }
-            byInode.append((base.status.inode, UInt32(index)))
+            byInode.append(Inode(base.status.inode, of: index))
         }
-        byInode.sort { ($0.inode, $0.index) < ($1.inode, $1.index) }
+        byInode.sort { ($0.value, $0.index) < ($1.value, $1.index) }
         carried = carriedDepartures(arrivals)
         for index in carried.values { isTaken[index] = true }
     }
 
-    /// The departures without a match.
-    var untaken: some Sequence<TreeMerge.Departure> {
-        isTaken.indices.lazy.filter { !isTaken[$0] }.map { merge.departures[$0] }
+    /// Passes the departures without a match, and frees all of them as it goes.
+    mutating func drainUntaken(_ body: (TreeMerge.Departure) -> Void) {
+        byInode = []
+        let isTaken = isTaken
+        departures.drain { index, departure in
+            if !isTaken[index] { body(departure) }
+        }
     }
 
     /// The departure with this entry's identity.
     ///
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
-        if !carried.isEmpty, let index = carried[arrival.file.path] { return merge.departures[index] }
+        if !carried.isEmpty, let index = carried[arrival.file.path] { return departures[index] }
         if !movedBases.isEmpty, let index = departure(at: arrival.file.path), !isTaken[index],
             let base = movedBases[index], base.status.identity == arrival.file.identity
         {
             isTaken[index] = true
-            return (merge.departures[index].file, base)
+            return (departures[index].file, base)
         }
         let candidates = departures(of: arrival.file).filter { index, departure in
             !isTaken[index] && ObjectMatching.isSameObject(arrival.file, departure.file)
@@ -72,7 +92,7 @@ struct ObjectMatching {
     /// The departure of the same path and type.
     mutating func standing(at file: File) -> TreeMerge.Departure? {
         guard let index = departure(at: file.path), !isTaken[index] else { return nil }
-        let departure = merge.departures[index]
+        let departure = departures[index]
         guard departure.file.status.type == file.status.type else { return nil }
         isTaken[index] = true
         return departure
@@ -106,34 +126,34 @@ struct ObjectMatching {
     }
 
     /// Symlinks and devices cannot be edited in place: another payload is another object.
-    private static func isSameObject(_ source: File, _ target: File) -> Bool {
+    static func isSameObject(_ source: File, _ target: File) -> Bool {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
     /// The departures with the identity of this entry in their base, in order.
     private func departures(of file: File) -> [(index: Int, departure: TreeMerge.Departure)] {
-        let (identity, mayBeSame) = (file.identity, merge.policy.mayBeSame)
-        let first = byInode.partitionPoint(where: { $0.inode < identity.inode })
-        return byInode[first...].prefix { $0.inode == identity.inode }
-            .map { (Int($0.index), merge.departures[Int($0.index)]) }
+        let (identity, mayBeSame) = (file.identity, policy.mayBeSame)
+        let first = byInode.partitionPoint(where: { $0.value < identity.inode })
+        return byInode[first...].prefix { $0.value == identity.inode }
+            .map { (Int($0.index), departures[Int($0.index)]) }
             .filter {
                 $1.base?.status.identity == identity && mayBeSame?(file.path, $1.file.path) ?? true
             }
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
-        let departures = merge.departures
-        let position = byPath.partitionPoint(where: { departures.order(Int($0), comparedTo: path) < 0 })
-        guard position < byPath.count, departures.order(Int(byPath[position]), comparedTo: path) == 0 else {
+        let sorted = byPath
+        let position = sorted.partitionPoint(where: { departures.order(Int($0), comparedTo: path) < 0 })
+        guard position < sorted.count, departures.order(Int(sorted[position]), comparedTo: path) == 0 else {
             return nil
         }
-        return Int(byPath[position])
+        return Int(sorted[position])
     }
 
     /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
     /// another name of the same file were paired with one, a recovery could not tell the two apart.
     private mutating func carriedDepartures(
-        _ arrivals: PackedList<ArrivalCoding>
+        _ arrivals: ArrivalList
     ) -> [RelativePath: Int] {
         guard arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]
@@ -148,7 +168,7 @@ struct ObjectMatching {
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
                 let index = departure(at: old.appending(name)),
                 candidates.contains(where: { $0.index == index }),
-                ObjectMatching.isSameObject(arrival, merge.departures[index].file)
+                ObjectMatching.isSameObject(arrival, departures[index].file)
             {
                 carried[arrival.path] = index
             }

@@ -86,6 +86,9 @@ package enum DeltaEntryCoding: PackedCoding {
 
 extension PackedList<DeltaEntryCoding> {
     func location(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
+
+    /// The location of an entry; its own path if it is not in the list.
+    func location(of path: RelativePath) -> RelativePath { index(of: path).map { location(at: $0) } ?? path }
 }
 
 package enum FileCoding: PackedCoding {

@@ -110,11 +110,10 @@ package struct ReverseDelta: Sendable {
         return touched
     }
 
-    /// Without the entries: for `pathBefore` and `original`.
-    var withoutFiles: ReverseDelta {
-        var result = self
-        result.entries = PackedMap()
-        return result
+    /// Takes the entries out: `pathBefore` and `original` need none.
+    mutating func takeEntries() -> PackedMap<DeltaEntryCoding> {
+        defer { entries = PackedMap() }
+        return entries
     }
 
     // MARK: Composition

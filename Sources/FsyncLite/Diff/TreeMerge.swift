@@ -12,7 +12,7 @@ package struct TreeMerge {
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
     package private(set) var matches = MatchList()
     /// Entries of the source without a settled counterpart.
-    private(set) var arrivals = PackedList<ArrivalCoding>()
+    private var arrivals: ArrivalList
     /// `isDrift` if the manifest has this object at the path.
     package typealias Arrival = (file: File, isDrift: Bool, isListed: Bool)
     private var arrivalBytes = 0
@@ -69,6 +69,7 @@ package struct TreeMerge {
 
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
+        arrivals = ArrivalList(over: policy.earlier)
         folding = NameFolding(policy.folding)
     }
 
@@ -86,11 +87,14 @@ package struct TreeMerge {
         return matches
     }
 
-    /// What is left of them is in the difference.
-    mutating func forgetDepartures() { departures.clear() }
+    mutating func takeDepartures() -> PackedList<DepartureCoding> {
+        defer { departures.clear() }
+        return departures
+    }
 
-    mutating func takeArrivals() -> PackedList<ArrivalCoding> {
-        defer { arrivals.clear() }
+    mutating func takeArrivals() -> ArrivalList {
+        defer { arrivals = ArrivalList() }
+        arrivals.removeMatched()
         return arrivals
     }
 
@@ -270,8 +274,21 @@ package struct TreeMerge {
     }
 
     /// Adds an object outside both trees that may match an entry of the source.
-    mutating func offer(_ file: File, _ base: BaseEntry) {
-        departures.append((file, base))
+    ///
+    /// - Parameter entry: the index of the entry of the earlier tree that has its object here. A file with one name is
+    ///   matched at once.
+    mutating func offer(_ file: File, _ base: BaseEntry, of entry: Int?) {
+        guard let entry, policy.followsIdentity, !file.isDirectory, file.linkCount == 1,
+            base.status.created != nil,
+            policy.followsEdited(file.path) || !base.differs(from: file.status),
+            let arrival = arrivals.arrival(earlier: entry), arrival.linkCount == 1,
+            arrival.identity == base.status.identity, ObjectMatching.isSameObject(arrival, file)
+        else { return departures.append((file, base)) }
+        arrivals.remove(earlier: entry)
+        var match = Match(source: arrival, target: file, base: base)
+        match.compare(by: policy)
+        match.causes.insert(.renamed)
+        matches.append(match)
     }
 
     /// - Parameter isResting: the target's entry is uncovered, and known to be another object than the source's.
@@ -342,7 +359,8 @@ package struct TreeMerge {
     }
 
     private mutating func addArrival(_ source: some EntryStream, _ file: File, _ base: BaseEntry?) {
-        arrivals.append((file, base?.status.identity == file.identity, source.isListed))
+        arrivals.append(
+            (file, base?.status.identity == file.identity, source.isListed), earlier: source.earlierIndex)
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {

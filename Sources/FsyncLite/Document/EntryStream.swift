@@ -33,6 +33,8 @@ package protocol EntryStream: AnyObject {
     var digest: Digest? { get }
     /// The manifest that the entry comes from, if the entry itself was not looked at.
     var recorded: ManifestReader? { get }
+    /// The number of the present entry among the changed ones of an earlier tree; nil for any other.
+    var earlierIndex: Int? { get }
     /// The present entry as a value.
     var file: File { get }
 }
@@ -48,6 +50,7 @@ extension EntryStream {
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }
+    package var earlierIndex: Int? { nil }
 
     package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         path.bytes.withUnsafeBytes(body)

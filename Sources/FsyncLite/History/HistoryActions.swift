@@ -46,11 +46,11 @@ extension HistoryRecord {
 
     /// Finds an entry that is there twice.
     private struct Keys {
-        private var hashes: Set<Int>
+        private var hashes: SeenHashes
         private var count = 0
 
         init(minimumCapacity: Int = 0) {
-            hashes = Set(minimumCapacity: minimumCapacity)
+            hashes = SeenHashes(minimumCapacity: minimumCapacity)
         }
 
         /// - Parameter actions: all entries so far, or more.
@@ -64,7 +64,7 @@ extension HistoryRecord {
             hasher.combine(action.file.path)
             defer { count += 1 }
             // Different entries may have one hash.
-            return hashes.insert(hasher.finalize()).inserted
+            return hashes.insert(hasher.finalize())
                 || !actions.prefix(count).contains(where: isEqual)
         }
     }

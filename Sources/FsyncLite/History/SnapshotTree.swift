@@ -8,10 +8,9 @@ package struct SnapshotTree: Sendable {
     let changed: PackedList<DeltaEntryCoding>
     /// The root as it was; nil if unchanged.
     let root: File?
-    private let touched: PackedList<TouchedCoding>
+    private var touched: PackedList<TouchedCoding>
     /// Files with names among the changed entries: by the source's inode, how many names they had.
     private let linked: [UInt64: UInt32]
-    private let changes: ReverseDelta
     private let scope: Scope
     /// Known entries of the tree that its manifest did not cover: they are restored and not recorded.
     let uncovered: Set<RelativePath>
@@ -37,7 +36,8 @@ package struct SnapshotTree: Sendable {
     ///   - paths: the wanted paths, with everything below them; everything when empty.
     ///   - withoutRest: the tree has only the wanted paths; otherwise the rest is as it is now.
     package init(
-        _ changes: ReverseDelta, present: @autoclosure () throws -> some EntryStream, root: File? = nil,
+        _ changes: consuming ReverseDelta, present: @autoclosure () throws -> some EntryStream,
+        root: File? = nil,
         paths: [RelativePath] = [], withoutRest: Bool = false, withUncovered: Bool = false
     ) throws {
         touched = changes.touched
@@ -45,19 +45,19 @@ package struct SnapshotTree: Sendable {
         scope = Scope(
             paths: paths,
             above: Set(paths.flatMap(\.ancestors)).subtracting([.root]), withoutRest: withoutRest)
-        var builder = SnapshotTreeBuilder(changes, scope, withUncovered: withUncovered)
+        var builder = SnapshotTreeBuilder(consume changes, scope, withUncovered: withUncovered)
         if builder.hasLinkedFiles { try builder.findCopies(in: present()) }
         try builder.follow(present(), touched)
         builder.joinNames()
         (uncovered, returned, recovered) = (builder.uncovered, builder.returned, builder.recoveredIdentities)
         (changed, linked) = builder.finish()
-        self.changes = changes.withoutFiles
     }
 
     /// The location of an entry's content, below the target's root.
-    package func location(of path: RelativePath) -> RelativePath {
-        changed.index(of: path).map { changed.location(at: $0) } ?? path
-    }
+    package func location(of path: RelativePath) -> RelativePath { changed.location(of: path) }
+
+    /// Frees what only `entries` and `replaced` need.
+    mutating func forgetTouched() { touched = [] }
 
     /// Whether the entry differs from the manifest's.
     func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
@@ -76,9 +76,16 @@ package struct SnapshotTree: Sendable {
     ) throws -> Set<RelativePath> {
         let resolver = PathResolver(root)
         var replaced: Set<RelativePath> = []
+        var cursor = Cursor(touched)
+        var moved = PackedList<PathCoding>()
+        for index in changed.indices { moved.append((changed.location(at: index), changed.path(at: index))) }
+        moved.sort()
         while try present.advance() {
-            guard present.status.type == .file, let path = changes.pathBefore(of: present.path),
-                scope.contains(path), location(of: path) == present.path,
+            cursor.advance(to: present.path)
+            let path =
+                cursor.isElsewhere ? moved.index(of: present.path).map { moved[$0].other } : present.path
+            guard present.status.type == .file, let path, scope.contains(path),
+                location(of: path) == present.path,
                 // Errors are left to the copy, which reports them.
                 let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
                 status.size == present.status.size, status.modified == present.status.modified
@@ -100,25 +107,35 @@ package struct SnapshotTree: Sendable {
     struct Cursor {
         private let touched: PackedList<TouchedCoding>
         private var index = 0
-        private var above: RelativePath?
+        /// The touched paths at and above the present one, and whether the object was elsewhere, or not there at all.
+        private var above: [(path: RelativePath, isElsewhere: Bool)] = []
+        private var isTouched = false
 
         init(_ touched: PackedList<TouchedCoding>) {
             self.touched = touched
         }
 
-        /// Whether a path is touched; called with paths in order.
-        mutating func covers(_ path: RelativePath) -> Bool {
-            if let above, path.isBelow(above) { return true }
+        /// - Parameter path: they come in order.
+        mutating func advance(to path: RelativePath) {
+            while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
             while index < touched.count, touched.order(index, comparedTo: path) < 0 { index += 1 }
-            guard index < touched.count, touched.order(index, comparedTo: path) == 0 else { return false }
-            above = touched[index].withAllBelow ? path : nil
-            return true
+            isTouched = index < touched.count && touched.order(index, comparedTo: path) == 0
+            if isTouched { above.append((path, touched[index].withAllBelow)) }
         }
+
+        /// Whether a path is touched; called with paths in order.
+        mutating func touches(_ path: RelativePath) -> Bool {
+            advance(to: path)
+            return isTouched || above.contains(where: \.isElsewhere)
+        }
+
+        /// The earlier tree has the object at another path, or not at all.
+        var isElsewhere: Bool { above.last?.isElsewhere ?? false }
     }
 
     private final class ChangedEntries: EntryStream {
         private let entries: PackedList<DeltaEntryCoding>
-        private var index = -1
+        private(set) var index = -1
         private(set) var file = File(path: .root, status: EntryRecord().status, destination: [])
 
         init(_ entries: PackedList<DeltaEntryCoding>) {
@@ -164,13 +181,12 @@ package struct SnapshotTree: Sendable {
         }
 
         private func isLeftOut(_ path: RelativePath) -> Bool {
-            let isTouched = cursor.covers(path)
+            let isTouched = cursor.touches(path)
             guard tree.scope.contains(path) else {
                 return tree.scope.withoutRest && (isTouched || !tree.scope.above.contains(path))
             }
             return isTouched
-                && (tree.isChanged(path) || tree.uncovered.contains(path)
-                    || tree.changes.pathBefore(of: path) != path)
+                && (cursor.isElsewhere || tree.isChanged(path) || tree.uncovered.contains(path))
         }
 
         private var isChanged: Bool { entries.side != .right }
@@ -181,6 +197,7 @@ package struct SnapshotTree: Sendable {
         var extended: ExtendedAttributes { isChanged ? changed.extended : present.extended }
         var omitted: Omissions { isChanged ? changed.omitted : present.omitted }
         var digest: Digest? { isChanged ? changed.digest : present.digest }
+        var earlierIndex: Int? { isChanged ? changed.index : nil }
         var targetInode: UInt64 { isChanged ? changed.status.inode : present.targetInode }
         var file: File { isChanged ? changed.file : file(at: path) }
     }

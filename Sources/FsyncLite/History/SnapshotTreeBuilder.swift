@@ -3,7 +3,7 @@ import FileSystem
 
 /// The steps by which an earlier tree is made of a reverse delta and the present manifest.
 struct SnapshotTreeBuilder {
-    private let changes: ReverseDelta
+    private var changes: ReverseDelta
     private let scope: SnapshotTree.Scope
     /// The entries that differ from the present ones, by their path in the earlier tree.
     private var found: PackedMap<DeltaEntryCoding>
@@ -48,14 +48,14 @@ struct SnapshotTreeBuilder {
     }
 
     /// - Parameter withUncovered: also all uncovered entries, not only displaced ones that are named.
-    init(_ changes: ReverseDelta, _ scope: SnapshotTree.Scope, withUncovered: Bool) {
-        (self.changes, self.scope, missing) = (changes, scope, Set(scope.paths))
+    init(_ delta: consuming ReverseDelta, _ scope: SnapshotTree.Scope, withUncovered: Bool) {
+        var found = delta.takeEntries()
+        (changes, self.scope, missing) = (delta, scope, Set(scope.paths))
         let needed = Set(
-            changes.entries.values.filter {
+            found.values.filter {
                 !$0.isCovered && $0.location.isInState && !$0.location.isLost
             }.flatMap { $0.file.path.ancestors })
         // Uncovered entries edited since are not restored, except directories of restored entries.
-        var found = changes.entries
         found.remove(where: { entry in
             let path = entry.file.path
             return path.isInState || path.isRoot
@@ -114,7 +114,7 @@ struct SnapshotTreeBuilder {
             if !isCovered { (status.inode, status.created) = (present.targetInode, CommitSpans.unexamined) }
             note(present, status, isCovered)
             if scope.above.contains(present.path) { presentAbove.insert(present.path) }
-            guard cursor.covers(present.path) else {
+            guard cursor.touches(present.path) else {
                 if isCovered { missing.remove(present.path) }
                 continue
             }
@@ -212,9 +212,12 @@ struct SnapshotTreeBuilder {
     /// The wanted entries in order; and of files with names among them, how many names they had, by inode.
     consuming func finish() -> (changed: PackedList<DeltaEntryCoding>, linked: [UInt64: UInt32]) {
         let (scope, presentAbove) = (scope, presentAbove)
-        let linked = Dictionary(
-            found.values.map(\.file).filter(\.isMultiplyLinked).map { ($0.status.inode, $0.linkCount) },
-            uniquingKeysWith: max)
+        changes = ReverseDelta()
+        var linked: [UInt64: UInt32] = [:]
+        for entry in found.values where entry.file.isMultiplyLinked {
+            let inode = entry.file.status.inode
+            linked[inode] = max(linked[inode] ?? 0, entry.file.linkCount)
+        }
         // The scope has most of them.
         found.remove(where: { entry in
             let path = entry.file.path
@@ -236,7 +239,10 @@ struct SnapshotTreeBuilder {
             entry.file = entry.file.with(status)
             return entry == known ? nil : entry
         }
-        return (found.sorted, linked)
+        var changed = found.sorted
+        found = PackedMap()
+        changed.compact()
+        return (changed, linked)
     }
 }
 

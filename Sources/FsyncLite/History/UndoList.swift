@@ -1,8 +1,8 @@
 import FileSystem
 
-/// The undo entries of a plan. Each is made when it is read: twelve bytes stand for it.
+/// The undo entries of a plan. Each is made when it is read: eight bytes stand for it.
 package struct UndoList: RandomAccessCollection, Sendable {
-    private enum Origin: UInt8 {
+    private enum Origin: UInt32 {
         case root
         /// Of a match: its object leaves, moves, gets other attributes, or its coverage changes.
         case replaced, moved, attributes, cover, uncover
@@ -12,10 +12,16 @@ package struct UndoList: RandomAccessCollection, Sendable {
     }
 
     private struct Item {
-        var origin: Origin
-        var index: UInt32 = 0
+        private let source: OriginAndIndex<Origin>
         /// Of the graph, for a displaced object.
-        var object = UInt32.max
+        let object: UInt32
+
+        init(_ origin: Origin, _ index: Int, object: Int? = nil) {
+            (source, self.object) = (OriginAndIndex(origin, index), object.map { UInt32($0) } ?? .max)
+        }
+
+        var origin: Origin { source.origin }
+        var index: Int { source.index }
     }
 
     private let plan: Plan?
@@ -39,8 +45,7 @@ package struct UndoList: RandomAccessCollection, Sendable {
         func add(_ origin: Origin, _ index: Int, isSocket: Bool, _ object: Int? = nil) {
             // A socket has no content, and documents have no type for it.
             guard !isSocket else { return }
-            items.append(
-                Item(origin: origin, index: UInt32(index), object: object.map { UInt32($0) } ?? .max))
+            items.append(Item(origin, index, object: object))
         }
         let (matches, deleted, created) = (difference.matches, difference.deleted, difference.created)
         items.reserveCapacity(matches.count + deleted.count + created.count + 1)
@@ -81,14 +86,14 @@ package struct UndoList: RandomAccessCollection, Sendable {
     package init(_ entries: some Sequence<UndoEntry>) {
         (plan, moves, objects, opened, transaction) = (nil, nil, .init(), [:], "")
         given = UndoEntries(entries)
-        items = given.indices.map { Item(origin: .given, index: UInt32($0)) }
+        items = given.indices.map { Item(.given, $0) }
     }
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { items.count }
 
     package subscript(position: Int) -> UndoEntry {
-        let (item, index) = (items[position], Int(items[position].index))
+        let (item, index) = (items[position], items[position].index)
         guard let plan, let moves else { return given[index] }
         let difference = plan.difference
         switch item.origin {

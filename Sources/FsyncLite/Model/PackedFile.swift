@@ -29,7 +29,7 @@ struct PackedKind: Hashable, Sendable {
 }
 
 /// The times of a status as numbers; of `created`, 0 stands for none.
-private struct PackedTimes {
+struct PackedTimes: Sendable {
     var modified: UInt64 = 0
     var changed: UInt64 = 0
     var created: UInt64 = 0
@@ -53,7 +53,7 @@ private struct PackedTimes {
 
 /// The parts of a status that are not those of the status that it is like.
 private struct StatusParts: OptionSet {
-    let rawValue: UInt64
+    let rawValue: UInt8
 
     static let kind = StatusParts(rawValue: 1)
     static let size = StatusParts(rawValue: 2)
@@ -62,7 +62,9 @@ private struct StatusParts: OptionSet {
     static let modified = StatusParts(rawValue: 16)
     static let changed = StatusParts(rawValue: 32)
     static let created = StatusParts(rawValue: 64)
-    static let whole = StatusParts(rawValue: 128)
+    /// `changed` is told from the modification time; by itself: the status has no packed form.
+    static let near = StatusParts(rawValue: 128)
+    static let whole = StatusParts.near
 }
 
 /// The parts of a file besides its status.
@@ -83,10 +85,11 @@ extension PackedStore {
     /// - Parameter other: a status that is given again when it is unpacked.
     mutating func put(_ status: FileStatus, like other: FileStatus? = nil) {
         guard let times = PackedTimes(status), status.represents == PackedStore.noStatus.represents else {
-            put(StatusParts.whole.rawValue)
+            put(byte: StatusParts.whole.rawValue)
             return put(whole: status)
         }
-        let (known, same) = PackedStore.reference(other)
+        if self.times == nil { self.times = times }
+        let (known, same) = reference(other)
         let kind = PackedKind(status)
         var parts: StatusParts = []
         if kind != PackedKind(known) { parts.insert(.kind) }
@@ -94,18 +97,26 @@ extension PackedStore {
         if status.allocated != known.allocated { parts.insert(.allocated) }
         if status.inode != known.inode { parts.insert(.inode) }
         if times.modified != same.modified { parts.insert(.modified) }
-        if times.changed != same.changed { parts.insert(.changed) }
-        if times.created != same.created { parts.insert(.created) }
-        put(parts.rawValue)
+        if times.changed != same.changed {
+            parts.insert(.changed)
+            // Times of one entry are mostly near each other, and so are those of one list.
+            func distance(to other: UInt64) -> UInt64 {
+                Int64(bitPattern: times.changed &- other).magnitude
+            }
+            if distance(to: times.modified) < distance(to: same.changed) { parts.insert(.near) }
+        }
+        let created = other == nil ? times.latest : same.created
+        if times.created != created { parts.insert(.created) }
+        put(byte: parts.rawValue)
         if parts.contains(.kind) { put(kind) }
         if parts.contains(.size) { put(UInt64(bitPattern: status.size)) }
         if parts.contains(.allocated) { put(UInt64(bitPattern: status.allocated)) }
         if parts.contains(.inode) { put(status.inode) }
-        // Times of one entry are mostly near each other.
-        let isFirst = other == nil
         if parts.contains(.modified) { put(times.modified, after: same.modified) }
-        if parts.contains(.changed) { put(times.changed, after: isFirst ? times.modified : same.changed) }
-        if parts.contains(.created) { put(times.created, after: isFirst ? times.latest : same.created) }
+        if parts.contains(.changed) {
+            put(times.changed, after: parts.contains(.near) ? times.modified : same.changed)
+        }
+        if parts.contains(.created) { put(times.created, after: created) }
     }
 
     private mutating func put(_ time: UInt64, after other: UInt64) {
@@ -113,35 +124,36 @@ extension PackedStore {
     }
 
     func status(_ cursor: inout Cursor, like other: FileStatus? = nil) -> FileStatus {
-        let parts = StatusParts(rawValue: cursor.number())
-        guard !parts.contains(.whole) else { return wholeStatus(&cursor) }
-        let (known, same) = PackedStore.reference(other)
+        let parts = StatusParts(rawValue: cursor.byte())
+        guard parts != .whole else { return wholeStatus(&cursor) }
+        let (known, same) = reference(other)
         var (status, times) = (known, same)
         if parts.contains(.kind) { kind(&cursor).give(&status) }
         if parts.contains(.size) { status.size = Int64(bitPattern: cursor.number()) }
         if parts.contains(.allocated) { status.allocated = Int64(bitPattern: cursor.number()) }
         if parts.contains(.inode) { status.inode = cursor.number() }
         func time(after other: UInt64) -> UInt64 { other &+ UInt64(bitPattern: cursor.signed()) }
-        let isFirst = other == nil
         if parts.contains(.modified) { times.modified = time(after: same.modified) }
         if parts.contains(.changed) {
-            times.changed = time(after: isFirst ? times.modified : same.changed)
+            times.changed = time(after: parts.contains(.near) ? times.modified : same.changed)
         }
-        if parts.contains(.created) {
-            times.created = time(after: isFirst ? times.latest : same.created)
-        }
+        times.created = other == nil ? times.latest : same.created
+        if parts.contains(.created) { times.created = time(after: times.created) }
         status.modified = PackedStatus.unpack(times.modified)
         status.changed = PackedStatus.unpack(times.changed)
         status.created = times.created == 0 ? nil : PackedStatus.unpack(times.created)
         return status
     }
 
-    /// The status against which equal parts are left out: a fixed one without another.
-    private static func reference(_ other: FileStatus?) -> (FileStatus, PackedTimes) {
-        guard let other, let times = PackedTimes(other) else { return (noStatus, PackedTimes()) }
+    /// The status and the times against which equal parts are left out: of a fixed one and the list's first, without
+    /// another.
+    private func reference(_ other: FileStatus?) -> (FileStatus, PackedTimes) {
+        guard let other, let packed = PackedTimes(other) else {
+            return (PackedStore.noStatus, times ?? PackedTimes())
+        }
         var known = other
-        known.represents = noStatus.represents
-        return (known, times)
+        known.represents = PackedStore.noStatus.represents
+        return (known, packed)
     }
 
     /// A file without its path.

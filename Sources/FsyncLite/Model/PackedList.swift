@@ -22,6 +22,8 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     private var records: [PackedStore.Record] = []
     private(set) var store = PackedStore()
+    /// How many elements have outgrown what they took at first, and left it.
+    private var moved = 0
 
     package init() {}
 
@@ -84,6 +86,26 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         if kept.isEmpty { clear() } else { records = kept.map { records[$0] } }
     }
 
+    /// Passes the elements in order, and frees what they took as it goes, where no other value shares it.
+    mutating func drain(_ body: (Int, Element) throws -> Void) rethrows {
+        let isInOrder = records.indices.dropFirst().allSatisfy { records[$0 - 1] < records[$0] }
+        var first = 0
+        for index in records.indices {
+            try body(index, self[index])
+            if isInOrder { store.free(before: records[index], from: &first) }
+        }
+        clear()
+    }
+
+    /// Packs the elements anew if many have grown since.
+    mutating func compact() {
+        guard moved > count / 4 else { return }
+        var packed = PackedList()
+        packed.records.reserveCapacity(count)
+        drain { _, element in packed.append(element) }
+        self = packed
+    }
+
     /// Frees what the elements took.
     mutating func clear() { self = PackedList() }
 }
@@ -105,6 +127,7 @@ extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceabl
                 return
             }
             records[index] = self.record(of: newValue)
+            moved += 1
         }
     }
 

@@ -1,12 +1,14 @@
 import FileSystem
 
-/// Records as bytes, each with a path, in chunks that are never moved. A path is the beginning of an earlier one, which
-/// has the same directory, and the rest.
+/// Records as bytes, each with a path, in chunks that are never moved. A path is the beginning of an earlier one of its
+/// chunk, which has the same directory, and the rest.
 package struct PackedStore: Sendable {
     /// Where a record begins, in units of four bytes.
     typealias Record = UInt32
 
     private static let chunkSize = 1 << 17
+    /// What malloc and the array add to a chunk fits in its last page.
+    private static let capacity = chunkSize - 64
     /// A chunk with less room gets no further record.
     private static let leastRoom = 512
     private static let alignment = 4
@@ -17,6 +19,8 @@ package struct PackedStore: Sendable {
     private var start = 0
     private var anchors = [Anchor](repeating: Anchor(), count: 2)
 
+    /// Those of the first status, near which the others' mostly are.
+    var times: PackedTimes?
     private var kinds: [PackedKind] = []
     private var kindNumbers: [PackedKind: Int] = [:]
     private var attributes: [ExtendedAttributes] = []
@@ -93,13 +97,24 @@ package struct PackedStore: Sendable {
         return Record(start / PackedStore.alignment)
     }
 
-    private var room: Int { PackedStore.chunkSize - (chunks.last?.count ?? 0) }
+    private var room: Int { PackedStore.capacity - (chunks.last?.count ?? 0) }
 
     private mutating func beginChunk() {
         // A small list needs no large chunk.
         var chunk: [UInt8] = []
-        if !chunks.isEmpty { chunk.reserveCapacity(PackedStore.chunkSize) }
+        if !chunks.isEmpty { chunk.reserveCapacity(PackedStore.capacity) }
         chunks.append(chunk)
+        // Each chunk can be freed without the others.
+        for kind in anchors.indices { anchors[kind].position = -1 }
+    }
+
+    /// Frees the chunks before that of a record, if no other list has them.
+    mutating func free(before record: Record, from first: inout Int) {
+        let chunk = Int(record) * PackedStore.alignment / PackedStore.chunkSize
+        while first < chunk {
+            chunks[first] = []
+            first += 1
+        }
     }
 
     private mutating func make(

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// The actions of a plan or a report in the order of their paths. Each is made when it is read: twelve bytes stand for
+/// The actions of a plan or a report in the order of their paths. Each is made when it is read: eight bytes stand for
 /// it.
 public struct ActionList: RandomAccessCollection, Sendable {
-    private enum Origin: UInt8 {
+    private enum Origin: UInt32 {
         case root, broughtBack, move, update, attributes, replace, create, delete
 
         var verb: Action.Verb {
@@ -33,12 +33,18 @@ public struct ActionList: RandomAccessCollection, Sendable {
     }
 
     private struct Item {
-        var origin: Origin
-        /// Of the match, or of the created or deleted entry.
-        var index: UInt32 = 0
+        /// The index is that of the match, or of the created or deleted entry.
+        private let source: OriginAndIndex<Origin>
         /// Of a move, the number of entries in the directory; of an object that is brought back, the deleted entry that
         /// it replaces.
-        var other = UInt32.max
+        var other: UInt32
+
+        init(_ origin: Origin, _ index: Int = 0, other: UInt32 = .max) {
+            (source, self.other) = (OriginAndIndex(origin, index), other)
+        }
+
+        var origin: Origin { source.origin }
+        var index: Int { source.index }
     }
 
     private let difference: Difference
@@ -68,7 +74,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
             return UInt32(index)
         }
         items.reserveCapacity(matches.count + created.count + deleted.count + 1)
-        if let root, root.changesAttributes { items.append(Item(origin: .root)) }
+        if let root, root.changesAttributes { items.append(Item(.root)) }
 
         // Moved directories above the present path, as indices of their actions.
         var moved: [Int] = []
@@ -76,17 +82,17 @@ public struct ActionList: RandomAccessCollection, Sendable {
         // The most recent of these, and its path.
         var innermost: (action: Int, path: RelativePath)?
         for number in matches.indices {
-            let (index, head) = (UInt32(number), matches.head(at: number))
+            let head = matches.head(at: number)
             if head.targetIsInState {
                 let other = replace(matches.path(at: number))
-                items.append(Item(origin: .broughtBack, index: index, other: other ?? .max))
+                items.append(Item(.broughtBack, number, other: other ?? .max))
                 continue
             }
             if !moved.isEmpty {
                 let path = matches.path(at: number)
                 while let last = moved.last {
                     if innermost?.action != last {
-                        innermost = (last, matches.path(at: Int(items[last].index)))
+                        innermost = (last, matches.path(at: items[last].index))
                     }
                     if let innermost, path.isBelow(innermost.path) { break }
                     moved.removeLast()
@@ -97,22 +103,22 @@ public struct ActionList: RandomAccessCollection, Sendable {
                 !moves.isCarried(from: matches.targetPath(at: number), to: matches.path(at: number))
             {
                 if head.isDirectory { moved.append(items.count) }
-                items.append(Item(origin: .move, index: index, other: head.isDirectory ? 0 : .max))
+                items.append(Item(.move, number, other: head.isDirectory ? 0 : .max))
             } else if head.isRenamed, !head.replacesContent, !head.changesAttributes {
                 carried += 1
             }
             if head.replacesContent {
-                items.append(Item(origin: .update, index: index))
+                items.append(Item(.update, number))
             } else if head.changesAttributes {
-                items.append(Item(origin: .attributes, index: index))
+                items.append(Item(.attributes, number))
             }
         }
         for index in created.indices {
             let isReplacement = !deleted.isEmpty && replace(created.path(at: index)) != nil
-            items.append(Item(origin: isReplacement ? .replace : .create, index: UInt32(index)))
+            items.append(Item(isReplacement ? .replace : .create, index))
         }
         for index in deleted.indices where !isReplaced[index] && !deleted.path(at: index).isInState {
-            items.append(Item(origin: .delete, index: UInt32(index)))
+            items.append(Item(.delete, index))
         }
         self.carried = carried
         // Taken out, as the order needs the rest of this value.
@@ -134,7 +140,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
 
     /// The order of the paths of two items.
     private func order(_ left: Item, _ right: Item) -> Int {
-        let (index, other) = (Int(left.index), Int(right.index))
+        let (index, other) = (left.index, right.index)
         return switch (left.origin.list, right.origin.list) {
         case (.matches, .matches): difference.matches.order(index, comparedTo: other)
         case (.created, .created): difference.created.order(index, comparedTo: other)
@@ -146,16 +152,16 @@ public struct ActionList: RandomAccessCollection, Sendable {
     private func path(_ item: Item) -> RelativePath {
         switch item.origin.list {
         case .none: .root
-        case .matches: difference.matches.path(at: Int(item.index))
-        case .created: difference.created.path(at: Int(item.index))
-        case .deleted: difference.deleted.path(at: Int(item.index))
+        case .matches: difference.matches.path(at: item.index)
+        case .created: difference.created.path(at: item.index)
+        case .deleted: difference.deleted.path(at: item.index)
         }
     }
 
     public subscript(position: Int) -> Action {
         if let listed { return listed[position] }
         let item = items[position]
-        let index = Int(item.index)
+        let index = item.index
         switch item.origin {
         case .root:
             // Only a list with a root has such an item.

@@ -4,7 +4,7 @@ extension OperationGraph {
     /// The objects of a graph or a journal. One that the difference has is a reference to it, of sixteen bytes: names,
     /// status and identity are looked up there.
     package struct ObjectList: RandomAccessCollection, MutableCollection, Sendable {
-        enum Origin: UInt8 {
+        enum Origin: UInt32 {
             /// As a value in `others`.
             case other
             /// A directory that keeps its location; its name is in `names`.
@@ -20,34 +20,41 @@ extension OperationGraph {
         }
 
         struct Item {
-            var origin: Origin
-            var index: UInt32
+            var source: OriginAndIndex<Origin>
             /// The parents of the old and the new location.
             var old = none
             var new = none
             var slot = none
 
             static let none = UInt32.max
+
+            init(_ origin: Origin, _ index: Int, slot: UInt32 = none) {
+                (source, self.slot) = (OriginAndIndex(origin, index), slot)
+            }
+
+            var origin: Origin { source.origin }
+            var index: Int { source.index }
         }
 
         private struct Identity {
-            var inode: UInt64
-            var seconds: Int64
-            /// Below zero without a birth time.
-            var nanoseconds: Int32
-            var object: UInt32
+            let inode: UInt64
+            /// Packed; 0 without a birth time.
+            let created: UInt64
 
-            init(_ identity: FileIdentity, of object: Int) {
-                (inode, self.object) = (identity.inode, UInt32(object))
-                let created = identity.created?.fileTime
-                (seconds, nanoseconds) = (created?.seconds ?? 0, created?.nanoseconds ?? -1)
+            /// nil where it cannot be packed.
+            init?(_ identity: FileIdentity) {
+                inode = identity.inode
+                guard let time = identity.created else {
+                    created = 0
+                    return
+                }
+                guard let packed = PackedStatus.pack(time.fileTime), packed != 0 else { return nil }
+                created = packed
             }
 
             var value: FileIdentity {
                 FileIdentity(
-                    inode: inode,
-                    created: nanoseconds < 0
-                        ? nil : Timestamp(FileTime(seconds: seconds, nanoseconds: nanoseconds)))
+                    inode: inode, created: created == 0 ? nil : Timestamp(PackedStatus.unpack(created)))
             }
         }
 
@@ -59,8 +66,10 @@ extension OperationGraph {
         private var slotDirectories: [Int] = []
         private(set) var matches = MatchList()
         private var deletions = EntryList()
-        /// Identities that neither the difference nor `others` has, by increasing object.
+        /// Identities that neither the difference nor `others` has, and their objects, which increase.
         private var identities: [Identity] = []
+        private var identified: [UInt32] = []
+        private var unpackedIdentities: [Int: FileIdentity] = [:]
         /// The objects of the difference are copies with other identities.
         private var isCopy = false
 
@@ -83,17 +92,17 @@ extension OperationGraph {
 
         package subscript(object: Int) -> Object {
             get {
-                guard items[object].origin != .other else { return others[Int(items[object].index)] }
+                guard items[object].origin != .other else { return others[items[object].index] }
                 return Object(
                     old: old(object), slot: slot(object), new: new(object), identity: identity(of: object),
                     seen: seen(object))
             }
             set {
                 if items[object].origin != .other {
-                    items[object] = Item(origin: .other, index: UInt32(others.count))
+                    items[object] = Item(.other, others.count)
                     others.append(newValue)
                 } else {
-                    others[Int(items[object].index)] = newValue
+                    others[items[object].index] = newValue
                 }
             }
         }
@@ -102,19 +111,19 @@ extension OperationGraph {
 
         func hasOld(_ object: Int) -> Bool {
             let item = items[object]
-            return item.origin == .other ? others[Int(item.index)].old != nil : item.old != Item.none
+            return item.origin == .other ? others[item.index].old != nil : item.old != Item.none
         }
 
         func hasSlot(_ object: Int) -> Bool {
             let item = items[object]
-            return item.origin == .other ? others[Int(item.index)].slot != nil : item.slot != Item.none
+            return item.origin == .other ? others[item.index].slot != nil : item.slot != Item.none
         }
 
         package func old(_ object: Int) -> Location? {
             let item = items[object]
             switch item.origin {
-            case .other: return others[Int(item.index)].old
-            case .fixed: return Location(parent: Int(item.old), name: names[Int(item.index)])
+            case .other: return others[item.index].old
+            case .fixed: return Location(parent: Int(item.old), name: names[item.index])
             case .standing, .moving, .replaced, .deleted: return location(oldPath(object), in: item.old)
             case .staged: return nil
             }
@@ -123,7 +132,7 @@ extension OperationGraph {
         package func new(_ object: Int) -> Location? {
             let item = items[object]
             switch item.origin {
-            case .other: return others[Int(item.index)].new
+            case .other: return others[item.index].new
             case .fixed, .standing: return old(object)
             case .moving, .staged: return location(newPath(object), in: item.new)
             case .replaced, .deleted: return nil
@@ -132,7 +141,7 @@ extension OperationGraph {
 
         package func slot(_ object: Int) -> Location? {
             let item = items[object]
-            if item.origin == .other { return others[Int(item.index)].slot }
+            if item.origin == .other { return others[item.index].slot }
             guard item.slot != Item.none else { return nil }
             let (directory, name) = Int(item.slot)
                 .quotientAndRemainder(dividingBy: OperationGraph.slotsPerDirectory)
@@ -151,22 +160,36 @@ extension OperationGraph {
         /// The target's path of an object of the difference.
         func oldPath(_ object: Int) -> RelativePath {
             let item = items[object]
-            if item.origin.isOfMatch { return matches.targetPath(at: Int(item.index)) }
-            return item.origin == .deleted ? deletions.path(at: Int(item.index)) : .root
+            if item.origin.isOfMatch { return matches.targetPath(at: item.index) }
+            return item.origin == .deleted ? deletions.path(at: item.index) : .root
         }
 
         /// The source's path of an object of the difference.
         func newPath(_ object: Int) -> RelativePath {
             let item = items[object]
             return item.origin == .staged
-                ? stagedEntries.path(at: Int(item.index)) : matches.path(at: Int(item.index))
+                ? stagedEntries.path(at: item.index) : matches.path(at: item.index)
+        }
+
+        /// The order of the old paths of two objects of the difference.
+        func oldOrder(_ object: Int, comparedTo other: Int) -> Int {
+            let (left, right) = (items[object], items[other])
+            if left.origin == .deleted, right.origin == .deleted {
+                return deletions.order(left.index, comparedTo: right.index)
+            }
+            if left.origin == .replaced, right.origin == .replaced, !matches.head(at: left.index).isRenamed,
+                !matches.head(at: right.index).isRenamed
+            {
+                return matches.order(left.index, comparedTo: right.index)
+            }
+            return oldPath(object).order(comparedTo: oldPath(other))
         }
 
         /// The object is a directory, and was seen by the scan.
         func isDirectory(_ object: Int) -> Bool {
             let item = items[object]
-            if item.origin.isOfMatch { return matches.head(at: Int(item.index)).targetIsDirectory }
-            if item.origin == .deleted { return deletions.isDirectory(at: Int(item.index)) }
+            if item.origin.isOfMatch { return matches.head(at: item.index).targetIsDirectory }
+            if item.origin == .deleted { return deletions.isDirectory(at: item.index) }
             return seen(object)?.type == .directory
         }
 
@@ -174,7 +197,7 @@ extension OperationGraph {
         func parents(_ object: Int) -> (old: Int?, slot: Int?, new: Int?) {
             let item = items[object]
             guard item.origin != .other else {
-                let other = others[Int(item.index)]
+                let other = others[item.index]
                 return (other.old?.parent, other.slot?.parent, other.new?.parent)
             }
             func known(_ parent: UInt32) -> Int? { parent == Item.none ? nil : Int(parent) }
@@ -185,36 +208,49 @@ extension OperationGraph {
 
         private func target(_ object: Int) -> File? {
             let item = items[object]
-            if item.origin.isOfMatch { return matches[Int(item.index)].target }
-            return item.origin == .deleted ? deletions[Int(item.index)].file : nil
+            if item.origin.isOfMatch { return matches[item.index].target }
+            return item.origin == .deleted ? deletions[item.index].file : nil
         }
 
         /// What the scan saw.
         package func seen(_ object: Int) -> FileStatus? {
             items[object].origin == .other
-                ? others[Int(items[object].index)].seen : target(object)?.status
+                ? others[items[object].index].seen : target(object)?.status
         }
 
         package func identity(of object: Int) -> FileIdentity? {
             let item = items[object]
-            if item.origin == .other { return others[Int(item.index)].identity }
+            if item.origin == .other { return others[item.index].identity }
             if !isCopy, let target = target(object) { return target.identity }
             let position = position(ofIdentity: object)
-            guard position < identities.count, identities[position].object == object else { return nil }
+            guard position < identities.count, identified[position] == object else {
+                return unpackedIdentities[object]
+            }
             return identities[position].value
         }
 
         /// Notes the identity of an object, which must be that of the status seen, unless this is of a copy.
         mutating func identify(_ object: Int, _ identity: FileIdentity) {
             if items[object].origin == .other {
-                others[Int(items[object].index)].identity = identity
+                others[items[object].index].identity = identity
             } else if isCopy || !items[object].origin.hasTarget {
-                identities.insert(Identity(identity, of: object), at: position(ofIdentity: object))
+                guard let packed = Identity(identity) else {
+                    unpackedIdentities[object] = identity
+                    return
+                }
+                if identities.isEmpty {
+                    let count = isCopy ? items.count : items.count { !$0.origin.hasTarget }
+                    identities.reserveCapacity(count)
+                    identified.reserveCapacity(count)
+                }
+                let position = position(ofIdentity: object)
+                identities.insert(packed, at: position)
+                identified.insert(UInt32(object), at: position)
             }
         }
 
         private func position(ofIdentity object: Int) -> Int {
-            identities.partitionPoint(where: { $0.object < object })
+            identified.partitionPoint(where: { $0 < object })
         }
 
         /// For a copy of the target, of which the objects have other identities.
@@ -226,14 +262,13 @@ extension OperationGraph {
         // MARK: Building
 
         mutating func append(_ object: Object) {
-            items.append(Item(origin: .other, index: UInt32(others.count)))
+            items.append(Item(.other, others.count))
             others.append(object)
         }
 
         /// - Returns: the object's number.
         mutating func append(_ origin: Origin, _ index: Int, slot: Int? = nil) -> Int {
-            items.append(
-                Item(origin: origin, index: UInt32(index), slot: slot.map { UInt32($0) } ?? Item.none))
+            items.append(Item(origin, index, slot: slot.map { UInt32($0) } ?? Item.none))
             return items.count - 1
         }
 
@@ -259,7 +294,7 @@ extension OperationGraph {
 
         /// Makes a directory with a location the target of a match that keeps its location.
         mutating func set(_ object: Int, standing match: Int) {
-            (items[object].origin, items[object].index) = (.standing, UInt32(match))
+            items[object].source = OriginAndIndex(.standing, match)
         }
 
         mutating func giveSlot(of object: Int, to other: Int) { items[other].slot = items[object].slot }

@@ -150,10 +150,9 @@ package struct OperationGraph: Sendable {
                 explicitByOld[path] = object
             }
         }
-        let leaving = objects.indices.filter { objects.items[$0].origin.hasTarget }
         let linked = addArriving(difference, moves, first)
         // Then the places.
-        for object in leaving {
+        for object in objects.indices where objects.items[object].origin.hasTarget {
             let path = objects.oldPath(object)
             objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
         }
@@ -270,46 +269,55 @@ package struct OperationGraph: Sendable {
     // MARK: Operations
 
     private mutating func order() {
-        let leaving = objects.indices.filter { objects.items[$0].origin.hasTarget }
-        let replaceable = Leaving(leaving.filter { objects.items[$0].origin.leaves }, objects)
         // A new object that takes the place of one that leaves for good: one step, no gap.
         var exchanges = OperationList()
         var isExchanged = [Bool](repeating: false, count: objects.count)
         let staged = stagedEntries
-        for index in staged.indices where !isWeak {
-            guard let object = staged.object(at: index),
-                let other = replaceable.object(at: object, objects)
-            else { continue }
-            exchanges.append(.exchange(object, with: other))
-            (isExchanged[object], isExchanged[other]) = (true, true)
-            objects.giveSlot(of: object, to: other)
+        if !isWeak, !staged.isEmpty {
+            let replaceable = Leaving(objects)
+            for index in staged.indices {
+                guard let object = staged.object(at: index),
+                    let other = replaceable.object(at: object, objects)
+                else { continue }
+                exchanges.append(.exchange(object, with: other))
+                (isExchanged[object], isExchanged[other]) = (true, true)
+                objects.giveSlot(of: object, to: other)
+            }
         }
-        let arriving = objects.indices.filter {
-            objects.items[$0].origin == .moving || objects.items[$0].origin == .staged
+        func others(_ isWanted: (ObjectList.Origin) -> Bool) -> [UInt32] {
+            var others: [UInt32] = []
+            for object in objects.indices where !isExchanged[object] && isWanted(objects.items[object].origin)
+            {
+                others.append(UInt32(object))
+            }
+            return others
         }
         // The order of a scan has parents first: its reverse has the deepest first.
-        let detached = leaving.filter { !isExchanged[$0] }
-            .sorted { objects.oldPath($0) > objects.oldPath($1) }
-        let attached = arriving.filter { !isExchanged[$0] }
-            .sorted { objects.newPath($0) < objects.newPath($1) }
+        var detached = others(\.hasTarget)
+        var attached = others { $0 == .moving || $0 == .staged }
         operations.reserveCapacity(detached.count + exchanges.count + attached.count + links.count + 2)
-        for object in detached { operations.append(.detach(object)) }
+        detached.sort { objects.oldOrder(Int($0), comparedTo: Int($1)) > 0 }
+        for object in detached { operations.append(.detach(Int(object))) }
         operations.append(contentsOf: exchanges)
-        for object in attached { operations.append(.attach(object)) }
+        (detached, exchanges) = ([], OperationList())
+        attached.sort { objects.newPath(Int($0)) < objects.newPath(Int($1)) }
+        for object in attached { operations.append(.attach(Int(object))) }
         for link in links { operations.append(.link(link)) }
     }
 
     /// Objects that leave for good, by their old location.
     private struct Leaving {
-        private let sorted: [Int]
+        private var sorted: [UInt32]
 
-        init(_ leaving: [Int], _ objects: ObjectList) {
-            sorted = leaving.sorted {
-                let (left, right) = (objects.items[$0].old, objects.items[$1].old)
-                return left != right
-                    ? left < right
-                    : objects.oldPath($0).lastComponent.lexicographicallyPrecedes(
-                        objects.oldPath($1).lastComponent)
+        init(_ objects: ObjectList) {
+            sorted = objects.indices.lazy.filter { objects.items[$0].origin.leaves }.map { UInt32($0) }
+            sorted.sort {
+                let (left, right) = (Int($0), Int($1))
+                let (parent, other) = (objects.items[left].old, objects.items[right].old)
+                return parent != other
+                    ? parent < other
+                    : objects.oldPath(left).lastComponent.lexicographicallyPrecedes(
+                        objects.oldPath(right).lastComponent)
             }
         }
 
@@ -319,14 +327,16 @@ package struct OperationGraph: Sendable {
             let (parent, path) = (objects.items[staged].new, objects.newPath(staged))
             let name = path.lastComponent
             let position = sorted.partitionPoint(where: {
-                let other = objects.items[$0].old
+                let other = objects.items[Int($0)].old
                 return other != parent
-                    ? other < parent : objects.oldPath($0).lastComponent.lexicographicallyPrecedes(name)
+                    ? other < parent : objects.oldPath(Int($0)).lastComponent.lexicographicallyPrecedes(name)
             })
-            guard position < sorted.count, objects.items[sorted[position]].old == parent,
-                objects.oldPath(sorted[position]).lastComponent == name
-            else { return nil }
-            return sorted[position]
+            guard position < sorted.count else { return nil }
+            let object = Int(sorted[position])
+            guard objects.items[object].old == parent, objects.oldPath(object).lastComponent == name else {
+                return nil
+            }
+            return object
         }
     }
 

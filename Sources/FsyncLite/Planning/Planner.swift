@@ -34,7 +34,7 @@ struct Planner {
         return try plan(SnapshotSource(restoration, root, monitor))
     }
 
-    private func plan(_ begun: some PlanSource) throws -> PlannedSync {
+    private func plan(_ begun: consuming some PlanSource) throws -> PlannedSync {
         var source = begun
         if var plan = try source.planWithoutScan() {
             plan.exchanges = source.options.exchanges

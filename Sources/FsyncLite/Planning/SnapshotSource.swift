@@ -14,7 +14,7 @@ struct SnapshotSource: PlanSource {
     private let state: StateDirectory
     /// The present manifest's.
     private let header: ManifestHeader
-    private let tree: SnapshotTree
+    private var tree: SnapshotTree
     private let earlier: EarlierMirror
     private let copy: [UInt8]?
 
@@ -57,7 +57,7 @@ struct SnapshotSource: PlanSource {
         let isInPlace = restoration.destination == nil
         let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
         let tree = try SnapshotTree(
-            changes,
+            consume changes,
             present: state.manifest(of: restoration.target, withUncovered: true),
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
@@ -67,7 +67,7 @@ struct SnapshotSource: PlanSource {
         }
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
-            location: { tree.location(of: $0) })
+            location: { [changed = tree.changed] in changed.location(of: $0) })
         var options = restoration.options
         // The manifest records also what is not mirrored.
         options.attributes = header.attributes.union(earlier.attributes)
@@ -159,6 +159,7 @@ struct SnapshotSource: PlanSource {
         policy.attributes = options.attributes
         policy.adapt(to: root.capabilities)
         policy.identityTellsContent = isInPlace
+        policy.earlier = isInPlace ? tree.changed : []
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)
         policy.uncovering = isInPlace ? tree.uncovered : []
@@ -167,11 +168,12 @@ struct SnapshotSource: PlanSource {
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         // Inodes may be equal by chance, of several file systems or after a change by hand.
-        policy.mayBeSame = { [tree] in $0 == $1 || tree.location(of: $0) == $1 }
+        policy.mayBeSame = { [changed = tree.changed] in $0 == $1 || changed.location(of: $0) == $1 }
         return policy
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+        defer { if isInPlace { tree.forgetTouched() } }
         let entries = tree.entries(over: try manifest())
         guard let capabilities = root.capabilities, !isInPlace else { return try scan(entries, into: &merge) }
         return try scan(HeldEntries(entries, in: capabilities, noting: leftOut), into: &merge)
@@ -351,41 +353,65 @@ extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
         let changed = tree.changed
-        var order = PackedList<PathCoding>()
+        let resolver = PathResolver(root)
+        // Displaced directories, and by location what is in one.
+        var directories: [(index: Int, location: RelativePath)] = []
+        var inner = PackedList<PathCoding>()
         for index in changed.indices {
             let location = changed.location(at: index)
-            if location.isInState, !location.isLost { order.append((location, changed.path(at: index))) }
+            guard location.isInState, !location.isLost else { continue }
+            guard !location.isInSlot else {
+                inner.append((location, changed.path(at: index)))
+                continue
+            }
+            guard try offer(index, location, in: tree, resolver) else { continue }
+            directories.append((index, location))
         }
-        order.sort()
-        func entry(_ location: RelativePath) -> ReverseDelta.Entry? {
-            order.index(of: location).flatMap { tree.entry(order[$0].other) }
+        inner.sort()
+        func entry(_ location: RelativePath) -> Int? {
+            inner.index(of: location).flatMap { changed.index(of: inner[$0].other) }
         }
-        let resolver = PathResolver(root)
-        var top: RelativePath?
-        for (location, path) in order where !(top.map(location.isBelow) ?? false) {
-            let file = tree.entry(path)?.file
-            guard let (directory, name) = try resolver.location(of: location),
-                let status = try directory.status(of: name)
-            else { continue }
-            offer(file, location, status)
-            guard status.type == .directory else { continue }
-            top = location
-            // It moves with all its content, wanted or not.
+        /// A directory moves with all its content, wanted or not.
+        func offerContent(of location: RelativePath) throws {
+            guard let (directory, name) = try resolver.location(of: location) else { return }
             var options = TreeScan.Options()
             options.extended = .readable
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)
-                let known = entry(inner)
-                offer(known?.file, known?.location ?? inner, scan.status, scan.destination, scan.extended)
+                offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
             }
+        }
+        for (_, location) in directories { try offerContent(of: location) }
+        let tops = Set(directories.lazy.map(\.location))
+        var top: RelativePath?
+        for (location, path) in inner
+        where !(top.map(location.isBelow) ?? false) && !location.isBelow(anyOf: tops) {
+            guard let index = changed.index(of: path), try offer(index, location, in: tree, resolver) else {
+                continue
+            }
+            top = location
+            try offerContent(of: location)
         }
     }
 
+    /// - Returns: whether the object is a directory.
     private mutating func offer(
-        _ entry: File?, _ location: RelativePath, _ status: FileStatus, _ destination: [UInt8] = [],
-        _ extended: ExtendedAttributes = ExtendedAttributes()
+        _ index: Int, _ location: RelativePath, in tree: SnapshotTree, _ resolver: PathResolver
+    ) throws -> Bool {
+        guard let (directory, name) = try resolver.location(of: location),
+            let status = try directory.status(of: name)
+        else { return false }
+        offer(index, location, status, in: tree)
+        return status.type == .directory
+    }
+
+    /// - Parameter index: of the object's entry in the tree, if that has one.
+    private mutating func offer(
+        _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: SnapshotTree,
+        _ destination: [UInt8] = [], _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
+        let entry = index.map { tree.changed[$0].file }
         var recorded = status
         if let entry, entry.status.type == status.type {
             // The identity is that of the tree's entry, by which the merge compares.
@@ -396,6 +422,7 @@ extension TreeMerge {
         let file = File(
             path: location, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended)
-        offer(file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended))
+        offer(
+            file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended), of: index)
     }
 }

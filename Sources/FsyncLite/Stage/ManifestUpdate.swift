@@ -13,7 +13,7 @@ package struct ManifestUpdate: Sendable {
     }
 
     /// The origin of a change: an entry of the difference, by its index, or one that was set or removed.
-    enum Origin: UInt8, Sendable {
+    enum Origin: UInt32, Sendable {
         /// The path is removed: of a forgotten or deleted entry, or of the target's entry of a match.
         case forgotten, deleted, left
         case removed
@@ -22,11 +22,7 @@ package struct ManifestUpdate: Sendable {
         case set
     }
 
-    private struct Change: Sendable {
-        var origin: Origin
-        var index: UInt32
-    }
-
+    private typealias Change = OriginAndIndex<Origin>
     private var changes: [Change] = []
     private let planned: PlannedEntries
     private var removed: [RelativePath] = []
@@ -57,7 +53,7 @@ package struct ManifestUpdate: Sendable {
     }
 
     mutating func append(_ origin: Origin, _ index: Int) {
-        changes.append(Change(origin: origin, index: UInt32(index)))
+        changes.append(Change(origin, index))
     }
 
     /// Declares objects whose change times the commit moves.
@@ -129,7 +125,7 @@ package struct ManifestUpdate: Sendable {
     static func holds(_ file: File) -> Bool { file.status.type != .socket }
 
     private func path(_ change: Change) -> RelativePath {
-        let index = Int(change.index)
+        let index = change.index
         return switch change.origin {
         case .removed: removed[index]
         case .set: entries[index].file.path
@@ -139,7 +135,7 @@ package struct ManifestUpdate: Sendable {
 
     /// nil: the entry is removed.
     private func entry(_ change: Change) -> Entry? {
-        let index = Int(change.index)
+        let index = change.index
         return switch change.origin {
         case .forgotten, .deleted, .left, .removed: nil
         case .set: entries[index]

@@ -49,11 +49,12 @@ final class Stage {
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
-        log = StageLog(
-            name, options.settableAttributes, in: directory, root: root, monitor: monitor)
         self.previous = previous
         self.graph = graph
         locations = StagedLocations(graph)
+        log = StageLog(
+            name, options.settableAttributes, of: graph.stagedEntries, at: locations, in: directory,
+            root: root, monitor: monitor)
         (self.source, target) = (source, root)
         self.options = options
         self.monitor = monitor
@@ -147,7 +148,8 @@ final class Stage {
                 }
                 let file = staged.file(at: index)
                 let staysOpen = graph.deferredDirectories.contains(file.path)
-                work.end(index, file, try worker.stage(file, at: locations[index], staysOpen: staysOpen))
+                work.end(
+                    index, file, try worker.stage(index, file, at: locations[index], staysOpen: staysOpen))
             }
             outcomes = work.outcomes
             try openSlots()
@@ -201,7 +203,8 @@ final class Stage {
             guard let (parent, name) = try stage.location(of: locations[index]),
                 let status = try previous.take(entry.file, to: parent, name)
             else { continue }
-            work.end(index, entry.file, try worker.adopt(status, for: entry.file, at: locations[index]))
+            work.end(
+                index, entry.file, try worker.adopt(status, for: index, entry.file, at: locations[index]))
         }
     }
 
@@ -232,7 +235,7 @@ final class Stage {
                 continue
             case .failed, .vanished, nil: break
             }
-            work.end(index, staged.file(at: index), try worker.stage(file, at: locations[index]))
+            work.end(index, staged.file(at: index), try worker.stage(index, file, at: locations[index]))
             primaries[path] = index
         }
     }

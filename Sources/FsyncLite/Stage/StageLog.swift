@@ -6,15 +6,16 @@ import FileSystem
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
 /// power cut, ends the log: the remaining files are copied again.
 package final class StageLog: Sendable {
-    private let lines: LineLog<PackedList<StagedFileCoding>>
+    private let lines: LineLog<NotedFiles>
     private let monitor: any Monitor
 
     /// - Parameters:
+    ///   - entries: those that are staged.
     ///   - directory: the stage, `stage/TX`.
     ///   - root: the target's, opened before anything was staged.
     init(
-        _ transaction: FileName, _ attributes: MirroredAttributes, in directory: Directory, root: Directory,
-        monitor: any Monitor
+        _ transaction: FileName, _ attributes: MirroredAttributes, of entries: OperationGraph.StagedList,
+        at locations: StagedLocations, in directory: Directory, root: Directory, monitor: any Monitor
     ) {
         self.monitor = monitor
         let header = StageLogHeader(transaction: transaction.description, attributes: attributes)
@@ -22,19 +23,25 @@ package final class StageLog: Sendable {
             // A file is logged only after a sync that covers it: otherwise, after a power cut, a file of the right size
             // and time can be all zeros.
             try root.syncFileSystem()
-            try StageLog.append(files, below: header, in: directory)
+            let planned = files.entries.lazy.map { index, inode in
+                StagedFile(
+                    path: entries.path(at: index), location: locations[index],
+                    source: entries.file(at: index).status, stagedInode: inode)
+            }
+            try StageLog.append(
+                [AnySequence(planned), AnySequence(files.others)], below: header, in: directory)
         }
     }
 
     private static func append(
-        _ files: PackedList<StagedFileCoding>, below header: StageLogHeader, in directory: Directory
+        _ files: [AnySequence<StagedFile>], below header: StageLogHeader, in directory: Directory
     ) throws {
         let log = try directory.open(
             TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
         try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
             let isNew = try log.status().size == 0
             var text = isNew ? Array("\(header.line)\n".utf8) : []
-            for file in files {
+            for file in files.joined() {
                 text += Array("\(file.line)\n".utf8)
                 guard text.count >= 64 * 1024 else { continue }
                 try log.write(text)
@@ -51,7 +58,21 @@ package final class StageLog: Sendable {
     }
 
     /// Adds a file that is staged completely.
-    func note(_ file: StagedFile) { lines.add(file) }
+    ///
+    /// - Parameters:
+    ///   - index: of the staged entry.
+    ///   - file: the entry's.
+    ///   - source: what was copied.
+    func note(
+        _ index: Int, _ file: File, at location: RelativePath, _ source: FileStatus, stagedInode: UInt64
+    ) {
+        let staged = StagedFile(path: file.path, location: location, source: source, stagedInode: stagedInode)
+        lines.add(
+            staged.isFrom(file.status) ? .entry(index, stagedInode: stagedInode) : .other(staged))
+    }
+
+    /// Adds a part of a file.
+    func note(part file: StagedFile) { lines.add(.other(file)) }
 
     /// Writes pending lines now.
     func save() {

@@ -70,7 +70,7 @@ final class StageWork: Sendable {
             unannounced = unannounced.dropFirst()
             counted = 0
             let file = work.stagedEntries.file(at: index)
-            let outcome = try worker.stage(file, at: work.locations[index])
+            let outcome = try worker.stage(index, file, at: work.locations[index])
             work.end(index, file, outcome, counted: counted)
             announceRest()
         }

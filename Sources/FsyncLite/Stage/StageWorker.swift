@@ -61,14 +61,17 @@ final class StageWorker {
     /// complete.
     ///
     /// - Parameters:
+    ///   - index: of the staged entry.
     ///   - location: its path below the stage.
     ///   - staysOpen: keeps permissions that users other than root need to move a directory or add to it; the commit
     ///     removes them at its end.
     /// - Throws: if it cannot be written. If the source cannot be read, that is an outcome.
-    func stage(_ file: File, at location: RelativePath, staysOpen: Bool = false) throws -> Stage.Outcome {
+    func stage(
+        _ index: Int, _ file: File, at location: RelativePath, staysOpen: Bool = false
+    ) throws -> Stage.Outcome {
         try monitor.checkCancellation()
         let (parent, name) = try resolve(location)
-        if file.isFile { return try stageContent(file, at: location, parent, name) }
+        if file.isFile { return try stageContent(index, file, at: location, parent, name) }
         if let problem = try make(file, name, in: parent) { return .failed(problem) }
         return try finish(file, name, parent, staysOpen: staysOpen)
     }
@@ -92,10 +95,11 @@ final class StageWorker {
     }
 
     /// Uses what an earlier run has staged.
-    func adopt(_ status: FileStatus, for file: File, at location: RelativePath) throws -> Stage.Outcome {
+    func adopt(
+        _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath
+    ) throws -> Stage.Outcome {
         let (parent, name) = try resolve(location)
-        log.note(
-            StagedFile(path: file.path, location: location, source: file.status, stagedInode: status.inode))
+        log.note(index, file, at: location, file.status, stagedInode: status.inode)
         let held = try parent.extendedAttributes(of: name, extendedKinds)
         let wanted = try extendedAttributes(of: file)
         var file = file.with(wantedStatus(file.status, on: status))
@@ -169,7 +173,7 @@ final class StageWorker {
     // MARK: Files
 
     private func stageContent(
-        _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
+        _ index: Int, _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
         if let linked, let status = try linkContent(of: file, in: linked, parent, name) {
             return self.staged(file, as: status, file.extended, ExtendedAttributes())
@@ -188,10 +192,7 @@ final class StageWorker {
                 }
                 // The first part of a growing file is of no use to another run.
                 if !copied.isGrowing {
-                    log.note(
-                        StagedFile(
-                            path: file.path, location: location, source: copied.status,
-                            stagedInode: status.inode))
+                    log.note(index, file, at: location, copied.status, stagedInode: status.inode)
                 }
                 return self.staged(copied.with(wanted), as: status, copied.extended, refused)
             }
@@ -220,7 +221,7 @@ final class StageWorker {
         let status = try staged.status()
         guard contents.directory == nil, status.size >= StageWorker.smallPart else { return }
         log.note(
-            StagedFile(
+            part: StagedFile(
                 path: file.path, location: location, source: file.status, stagedInode: status.inode,
                 isPart: true))
     }

@@ -1,9 +1,20 @@
 import FileSystem
 import Synchronization
 
+/// Elements that wait to be appended to a file.
+protocol LogBatch {
+    associatedtype Element
+
+    init()
+    var isEmpty: Bool { get }
+    mutating func append(_ element: Element)
+}
+
+extension Array: LogBatch {}
+
 /// Collects lines of an append-only file and appends them in batches on a thread of its own, so that adding one never
 /// waits for the disk. Appended lines are not kept in memory.
-final class LineLog<Batch: RangeReplaceableCollection & Sendable>: Sendable {
+final class LineLog<Batch: LogBatch & Sendable>: Sendable {
     private struct Pending {
         var elements = Batch()
         var hasThread = false

@@ -35,6 +35,40 @@ struct PackedListTests {
         #expect(copy.elementsEqual(values))
     }
 
+    /// Also over many chunks, of which those that were passed are freed, and not those of a copy.
+    @Test(arguments: [400, 20_000])
+    func drainedElementsComeInOrder(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        let values = (0..<count).map { _ in randomFile(at: randomPath(&random), &random) }
+        var list = PackedList<FileCoding>(values)
+        let copy = list
+        var drained: [File] = []
+        list.drain { index, file in
+            #expect(index == drained.count)
+            drained.append(file)
+        }
+        #expect(drained == values)
+        #expect(list.isEmpty)
+        #expect(copy.elementsEqual(values))
+        var single = PackedList<FileCoding>(values)
+        drained = []
+        single.drain { drained.append($1) }
+        #expect(drained == values)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func elementsThatGrewStayTheSame(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var values = (0..<400).map { _ in randomMatch(&random) }
+        var list = MatchList(values)
+        for index in values.indices where random.oneIn(2) {
+            values[index] = randomMatch(&random)
+            list[index] = values[index]
+        }
+        list.compact()
+        #expect(list.elementsEqual(values))
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>)
     func entriesAreFoundByTheirPaths(seed: UInt64) {
         var random = SplitMix64(seed: seed)
