@@ -31,6 +31,7 @@ extension PreparedTransaction {
                     try take(
                         Descendant(
                             object: number, path: scan.path, identity: scan.status.identity,
+                            size: scan.status.size, modified: scan.status.modified,
                             changed: scan.status.changed))
                 }
             }
@@ -153,7 +154,7 @@ extension PreparedTransaction {
                 continue
             }
             rest.removeFirst()
-            if next.identity != scan.status.identity || comparesTimes && next.changed != scan.status.changed {
+            if !next.isAsSeen(scan.status, comparesTimes) {
                 note(scan.path, "changed in the target")
             }
         }

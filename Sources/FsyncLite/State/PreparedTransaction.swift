@@ -18,7 +18,7 @@ import FileSystem
 ///     {"object":N,"old_mode":…,…,"new_mode":…,…}
 ///     ],
 ///     "descendants":[
-///     {"object":N,"path":…,"inode":…,"created":…,"changed":…}
+///     {"object":N,"path":…,"inode":…,"created":…,"size":…,"modified":…,"changed":…}
 ///     ],
 ///     "actions":[
 ///     {"action":"create","path":"a","type":"file","size":2,"causes":["new"]}
@@ -60,8 +60,17 @@ struct PreparedTransaction: Sendable {
         var object: Int
         /// Below the directory.
         var path: RelativePath
-        var identity: FileIdentity
-        var changed: FileTime
+        var identity = FileIdentity.unknown
+        /// With the modification time, what tells of an edit where the change time does not.
+        var size: Int64 = 0
+        var modified = Timestamp.unknown.fileTime
+        var changed = Timestamp.unknown.fileTime
+
+        /// - Parameter comparesTimes: the file system keeps change times.
+        func isAsSeen(_ status: FileStatus, _ comparesTimes: Bool) -> Bool {
+            identity == status.identity && size == status.size && modified == status.modified
+                && (changed == status.changed || !comparesTimes)
+        }
     }
 }
 
@@ -137,8 +146,7 @@ extension PreparedTransaction {
             attributes.append(change)
         }
         try document.elements("descendants") { reader in
-            var descendant = Descendant(
-                object: 0, path: .root, identity: .unknown, changed: Timestamp.unknown.fileTime)
+            var descendant = Descendant(object: 0, path: .root)
             try reader.object(Descendant.fields, into: &descendant)
             try check(descendant.object, reader)
             if let last = descendants.last {
@@ -236,6 +244,7 @@ extension PreparedTransaction.Descendant {
     fileprivate static let fields: [Field<Self>] = [
         Field("object", .integer, \.object), Field("path", base64: "path_base64", .pathBelowRoot, \.path),
         Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
+        Field("size", .integer, \.size), Field("modified", .fileTime, \.modified),
         Field("changed", .fileTime, \.changed),
     ]
 }

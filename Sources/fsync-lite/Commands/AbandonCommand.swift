@@ -9,7 +9,7 @@ enum AbandonCommand: Command {
         discussion: "The target keeps its tree, and the room that was taken is free again.",
         arguments: [.target, CommitCommand.id],
         options: OptionDescription.remote,
-        examples: [("fsync-lite abandon /srv/www $(cat id)", "Keep the old tree")])
+        examples: [("fsync-lite abandon /srv/www $id", "Keep the old tree")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = Target(path: try invocation.argument(.target))

@@ -18,8 +18,8 @@ enum CommitCommand: Command {
         arguments: [.target, id],
         options: [.dryRun, RecoverCommand.trustState] + OptionDescription.output + OptionDescription.remote,
         examples: [
-            ("fsync-lite commit /srv/www $(cat id)", "Let the new tree take its place"),
-            ("fsync-lite commit --dry-run nas:/srv/www $(cat id)", "Would it?"),
+            ("fsync-lite commit /srv/www $id", "Let the new tree take its place"),
+            ("fsync-lite commit --dry-run nas:/srv/www $id", "Would it?"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
