@@ -41,7 +41,9 @@ struct StagedCommit {
         if target.fileSystem?.capabilities.syncsAsAWhole == false { try stage.syncDirectories() }
         try target.syncFileSystem()
         if options.verifiesCopies, !strategy.hasReread { try stage.reread() }
-        monitor.report(SyncProgress(.committing))
+        var progress = SyncProgress(.committing)
+        progress.commit = SyncProgress.Commit(transaction: id, problems: plan.problems.count)
+        monitor.report(progress)
         try monitor.checkCancellation()
         return try strategy.commit(in: &root)
     }
