@@ -13,8 +13,7 @@ extension OptionDescription {
 
     static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
     /// Of a command that mirrors.
-    static let mirroringRemote: [OptionDescription] = .section(
-        "Another machine", ssh, remoteCommand, install)
+    static let mirroringRemote = remote + .section("A machine without fsync-lite", install)
 }
 
 extension RemoteAccess {

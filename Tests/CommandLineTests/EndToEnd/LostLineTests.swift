@@ -150,7 +150,7 @@ struct LostLineTests {
         let run = try scene.apply()
         #expect(run.code == 7, "\(run.errors)")
         #expect(
-            run.errors.contains("could not be asked again (ssh could not connect: no route to host)"),
+            run.errors.contains("could not be asked again (ssh could not connect: no route to host."),
             "\(run.errors)")
         #expect(run.errors.contains("To find out: fsync-lite status 'far:"), "\(run.errors)")
         try scene.expectMirrored()
