@@ -9,14 +9,14 @@ import FileSystem
 ///
 /// Calls block; run them on a separate thread.
 public struct Synchronizer: Sendable {
-    private let source: Source
+    let source: Source
     let target: [UInt8]
     let options: SyncOptions
-    private let monitor: any Monitor
+    let monitor: any Monitor
     /// The run stops before its commit.
     private var prepares = false
 
-    private enum Source: Sendable {
+    enum Source: Sendable {
         case mirror(MirrorSource)
         case remote(RemoteSource)
         case snapshot(Restoration)

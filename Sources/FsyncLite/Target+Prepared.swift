@@ -73,7 +73,9 @@ extension Target {
         }
         guard !isDryRun else { return report }
         do {
-            monitor.report(SyncProgress(.committing))
+            var progress = SyncProgress(.committing)
+            progress.commit = SyncProgress.Commit(transaction: id, problems: report.problems.count)
+            monitor.report(progress)
             try monitor.checkCancellation()
             try HistoryRecord.Header.renewLabel(of: name, in: stage, History(state))
             let graph = OperationGraph(prepared.objects, prepared.operations, prepared.attributes)

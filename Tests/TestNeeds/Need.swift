@@ -64,6 +64,15 @@ package struct Need: Sendable {
         "a second file system that can be written to", "mount a tmpfs on /dev/shm",
         TemporaryDirectory.onOtherFileSystem != nil)
 
+    package static let staticCommand = Need(
+        "a command that needs no library", "FSYNC_LITE=$(scripts/build --static)",
+        {
+            guard let path = try? BuiltCommand.path(), let file = FileHandle(forReadingAtPath: path) else {
+                return false
+            }
+            return !String(decoding: file.readData(ofLength: 4096), as: UTF8.self).contains("/ld-")
+        }())
+
     /// A command of the machine.
     package static func tool(_ name: String, package: String? = nil) -> Need {
         Need(name, "apt-get install \(package ?? name)", HostCommand.isInstalled(name))

@@ -38,7 +38,9 @@ struct StagedCommit {
         let strategy = try strategy(for: root, clones)
         try record(strategy.recorded(plan), strategy.originals)
         try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
-        monitor.report(SyncProgress(.committing))
+        var progress = SyncProgress(.committing)
+        progress.commit = SyncProgress.Commit(transaction: id, problems: plan.problems.count)
+        monitor.report(progress)
         try monitor.checkCancellation()
         return try strategy.commit(in: &root)
     }

@@ -9,6 +9,7 @@ public struct Tree: Sendable {
 
     private enum Kind: Sendable {
         case manifest
+        case fetched(FetchedManifest)
         case target(StateDirectory)
         case snapshot(Earlier)
         case directory
@@ -44,6 +45,19 @@ public struct Tree: Sendable {
         // Without one, a commit may have begun since.
         guard try isTarget || !state.hasJournal() else { throw SyncError.pendingCommit(path) }
         kind = isTarget ? .target(state) : .directory
+    }
+
+    /// A tree of another machine, by its manifest.
+    ///
+    /// - Parameter path: for messages.
+    package init(_ manifest: FetchedManifest, path: [UInt8]) {
+        self.path = path
+        kind = .fetched(manifest)
+    }
+
+    /// Its manifest is of another machine.
+    package var isFetched: Bool {
+        if case .fetched = kind { true } else { false }
     }
 
     private static func snapshot(_ path: [UInt8]) throws -> Kind {
@@ -132,7 +146,7 @@ public struct Tree: Sendable {
     private func origin(of stream: some EntryStream) throws -> FileIdentity? {
         switch kind {
         case .directory: try LocalFile(bytes: path).directory().status().identity
-        case .manifest, .target: try header(of: stream)?.source?.identity
+        case .manifest, .fetched, .target: try header(of: stream)?.source?.identity
         case .snapshot: nil
         }
     }
@@ -146,7 +160,7 @@ public struct Tree: Sendable {
         switch kind {
         case .target(let state): state
         case .snapshot(let earlier): earlier.state
-        case .manifest, .directory: nil
+        case .manifest, .fetched, .directory: nil
         }
     }
 
@@ -158,7 +172,7 @@ public struct Tree: Sendable {
     /// The directory whose files can be read; nil for a manifest file and a snapshot.
     func directory() throws -> Directory? {
         switch kind {
-        case .manifest, .snapshot: nil
+        case .manifest, .fetched, .snapshot: nil
         case .target, .directory: try LocalFile(bytes: path).directory()
         }
     }
@@ -227,6 +241,8 @@ public struct Tree: Sendable {
         switch kind {
         case .manifest:
             return try ManifestReader(LocalFile(bytes: path).openInput(), path: path)
+        case .fetched(let manifest):
+            return try ManifestReader(manifest.open(), path: path)
         case .target(let state):
             return try state.manifest(of: path)
         case .snapshot(let earlier):

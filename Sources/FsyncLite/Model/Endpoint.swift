@@ -84,6 +84,11 @@ public struct Endpoint: Hashable, Sendable {
         return (authority[..<colon], port)
     }
 
+    /// Reached the same way.
+    public func isOnSameMachine(as other: Endpoint) -> Bool {
+        user == other.user && host == other.host && port == other.port
+    }
+
     /// The host, with the user where one was given, as ssh takes it.
     public var destination: String { user.map { "\($0)@\(host)" } ?? host }
 
@@ -104,35 +109,52 @@ public struct Endpoint: Hashable, Sendable {
 extension SyncError.Code {
     /// Another machine cannot be reached, or what answers there does not speak this protocol.
     public static let unreachable = SyncError.Code(rawValue: "unreachable")
+    /// The line was lost during a commit, and what became of that could not be asked.
+    public static let outcomeUnknown = SyncError.Code(rawValue: "outcome_unknown")
 }
 
 /// How another machine is reached.
 public struct RemoteAccess: Hashable, Sendable {
+    public static let usualCommand = "fsync-lite"
+    /// Where it is installed; for the far shell.
+    static let installedCommand = "~/.local/bin/fsync-lite"
+
     /// The command in place of `ssh`, with its first arguments.
     public var ssh: [String]
     /// The far end's `fsync-lite`, as its shell finds it.
     public var command: String
+    /// The version of this program, which is put there where there is none; nil where it is not.
+    public var installs: String?
 
-    public init(ssh: [String] = ["ssh"], command: String = "fsync-lite") {
+    public init(ssh: [String] = ["ssh"], command: String = usualCommand) {
         (self.ssh, self.command) = (ssh, command)
     }
 
-    /// The command line that connects to a host.
-    func words(to endpoint: Endpoint, isReadOnly: Bool) -> [[UInt8]] {
-        let port = endpoint.port.map { ["-p", "\($0)"] } ?? []
-        // A shell reads it: what is not plain stands in quotes.
+    /// The command for the far shell that answers.
+    func program(isReadOnly: Bool) -> String {
+        // What is not plain stands in quotes.
         let isPlain = command.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                 || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
         }
         let program =
-            isPlain
+            isPlain || command == RemoteAccess.installedCommand
             ? command
             : "'" + command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
                 + "'"
-        let options =
-            ["-T", "-a", "-x"] + port
-            + ["--", endpoint.destination, "\(program) serve\(isReadOnly ? " --read-only" : "")"]
+        return "\(program) serve\(isReadOnly ? " --read-only" : "")"
+    }
+
+    /// The command line that has a host's shell run a command.
+    func words(to endpoint: Endpoint, running command: String) -> [[UInt8]] {
+        let options = ["-T", "-a", "-x"] + port(of: endpoint) + ["--", endpoint.destination, command]
         return (ssh + options).map { Array($0.utf8) }
+    }
+
+    private func port(of endpoint: Endpoint) -> [String] { endpoint.port.map { ["-p", "\($0)"] } ?? [] }
+
+    /// The same for a person.
+    func line(to endpoint: Endpoint, _ command: String) -> String {
+        escapedText((ssh + port(of: endpoint) + [endpoint.destination, command]).joined(separator: " ").utf8)
     }
 }

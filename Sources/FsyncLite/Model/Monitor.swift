@@ -13,6 +13,15 @@ public struct SyncProgress: Hashable, Sendable {
     /// Bytes of content done, and their total if known.
     public var bytes: Int64 = 0
     public var totalBytes: Int64?
+    /// In the first report of `committing`: the commit that begins next.
+    package var commit: Commit?
+
+    /// A commit that is about to begin.
+    package struct Commit: Hashable, Sendable {
+        package let transaction: String
+        /// The number of problems that its report will list.
+        package let problems: Int
+    }
 
     public init(_ phase: Phase) {
         self.phase = phase

@@ -14,10 +14,23 @@ final class FarProcess: Connection {
         let ended = Semaphore()
     }
 
+    private let endpoint: Endpoint
+    private let access: RemoteAccess
+    private let missing = Mutex(false)
+
+    /// Its shell does not find the program. Known once the reason of its end was asked for.
+    var isMissing: Bool { missing.withLock(\.self) }
+
     /// - Parameter isReadOnly: nothing is to be written there.
-    init(to endpoint: Endpoint, _ access: RemoteAccess, isReadOnly: Bool) throws {
+    convenience init(to endpoint: Endpoint, _ access: RemoteAccess, isReadOnly: Bool) throws {
+        try self.init(to: endpoint, access, running: access.program(isReadOnly: isReadOnly))
+    }
+
+    /// - Parameter command: for the far shell.
+    init(to endpoint: Endpoint, _ access: RemoteAccess, running command: String) throws {
+        (self.endpoint, self.access) = (endpoint, access)
         do throws(Errno) {
-            process = try ConnectedProcess(access.words(to: endpoint, isReadOnly: isReadOnly))
+            process = try ConnectedProcess(access.words(to: endpoint, running: command))
         } catch {
             let command = access.ssh.first ?? "ssh"
             throw SyncError(
@@ -69,6 +82,26 @@ final class FarProcess: Connection {
         process.end()
     }
 
+    /// Its standard input ends, and it has time to end by itself.
+    ///
+    /// - Returns: its exit code; nil if it does not end.
+    func end() -> Int32? {
+        process.closeInput()
+        return process.wait(atMost: .seconds(WireFormat.patience))
+    }
+
+    /// The last lines of what it complains of. It has ended, or is about to.
+    var complaint: String? {
+        _ = complaints.ended.wait(atMost: .milliseconds(500))
+        return complaintSoFar
+    }
+
+    private var complaintSoFar: String? {
+        let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
+        let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
+        return text.isEmpty ? nil : text
+    }
+
     /// Its standard input ends; it has a moment to end by itself.
     func hangUp() {
         process.closeInput()
@@ -78,23 +111,41 @@ final class FarProcess: Connection {
 
     func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
         let code = unread.isEmpty ? process.wait(atMost: .seconds(2)) : nil
-        _ = complaints.ended.wait(atMost: .milliseconds(code == nil ? 0 : 500))
-        let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
-        let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
-        let reason = text.isEmpty ? "" : ": \(text)"
+        let complaint = code == nil ? complaintSoFar : self.complaint
+        let reason = complaint.map { ": \($0)" } ?? ""
         if isGreeted { return "the connection was lost\(activity)\(reason)" }
         if !unread.isEmpty {
             let text = unread.prefix(200).prefix { $0 >= UInt8(ascii: " ") }
             return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
-                + "files must print nothing where there is no terminal"
+                + "files must print nothing where there is no terminal. To see it: \(trial("true"))"
         }
+        missing.withLock { $0 = code == 127 }
         return switch code {
+        case 127 where access.command != RemoteAccess.usualCommand:
+            "there is no \(escapedText(access.command.utf8)) there: say where it is with --remote-command\(reason)"
         case 127:
-            "there is no fsync-lite there, or its shell does not find it: install it there, or say where it is "
+            "there is no fsync-lite there, or its shell does not find it: put it there with --install, or say where it is "
                 + "with --remote-command\(reason)"
-        case 64: "its fsync-lite is another version, which cannot serve\(reason)"
-        case 255: "ssh could not connect\(reason)"
-        default: "it ended without an answer, with exit code \(code ?? 0)\(reason)"
+        case 64:
+            "its fsync-lite is another version, which cannot serve\(reason). To compare: \(trial("\(access.command) --version"))"
+        case 255: "ssh could not connect\(reason)\(advice(complaint ?? ""))"
+        default:
+            "it ended without an answer, with exit code \(code ?? 0)\(reason). To try it: \(trial("\(access.command) --version"))"
         }
+    }
+
+    /// A command line that reaches the machine.
+    private func trial(_ command: String) -> String { access.line(to: endpoint, command) }
+
+    /// What to do where ssh does not connect.
+    private func advice(_ complaint: String) -> String {
+        if complaint.contains("Permission denied") {
+            let port = endpoint.port.map { "-p \($0) " } ?? ""
+            return ". To put your key there: ssh-copy-id \(port)\(endpoint.destination)"
+        }
+        if complaint.contains("Host key verification failed") {
+            return ". To see and accept its key: \(trial("true"))"
+        }
+        return ". To try it: \(trial("true"))"
     }
 }

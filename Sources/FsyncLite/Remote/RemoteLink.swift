@@ -10,12 +10,6 @@ final class RemoteLink: Sendable {
     let endpoint: Endpoint
     private let shared: Shared
 
-    /// Connects to another machine.
-    convenience init(to endpoint: Endpoint, _ access: RemoteAccess) throws {
-        let process = try FarProcess(to: endpoint, access, isReadOnly: true)
-        try self.init(endpoint, process, greeted: nil)
-    }
-
     /// - Parameters:
     ///   - endpoint: the other end.
     ///   - parser: what has come after its greeting; nil if neither end has greeted.
@@ -275,7 +269,7 @@ final class RemoteLink: Sendable {
                 case .go where isClient:
                     guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
                     isGo.signal()
-                case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
+                case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go, .inquiry:
                     throw WireError("a frame that only the other end sends")
                 case .answer, .entries, .file, .data, .blocks, .failure:
                     let cost = frame.payload.count
@@ -297,15 +291,7 @@ final class RemoteLink: Sendable {
         // MARK: Failures
 
         /// What the far end was doing.
-        private var activity: String {
-            switch state.withLock(\.order.kind) {
-            case .open: ", while it was opened"
-            case .rules, .scan: ", while it was scanned"
-            case .attributes, .digest, .obstacles: ", while it was compared"
-            case .content: ", while files were copied"
-            case nil: ""
-            }
-        }
+        private var activity: String { state.withLock { $0.order.kind?.activity ?? "" } }
 
         private func fail(_ message: String) {
             fail(SyncError(.unreachable, path: endpoint.bytes, message))

@@ -19,17 +19,35 @@ package final class RemoteRun {
         }
     }
 
-    private let endpoint: Endpoint
+    let endpoint: Endpoint
+    let access: RemoteAccess
+    let terminal: any Terminal
     private let process: FarProcess
     private let link: ServiceLink
-    private let terminal: any Terminal
 
-    /// Begins to connect.
+    /// Connects, and waits until the far end has said who it is.
+    static func connect(
+        to endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal,
+        _ output: any ServiceLink.CommandOutput, _ interrupted: SyncError
+    ) throws -> (FarProcess, ServiceLink) {
+        try FarProgram(endpoint: endpoint, access: access).connect(isReadOnly: false) { process in
+            let link = try ServiceLink(process, output)
+            do {
+                try link.greet { if terminal.signal != nil { throw interrupted } }
+            } catch {
+                link.close()
+                throw error
+            }
+            return (process, link)
+        }
+    }
+
+    /// Connects.
     package init(on endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal) throws {
-        (self.endpoint, self.terminal) = (endpoint, terminal)
-        process = try FarProcess(to: endpoint, access, isReadOnly: false)
+        (self.endpoint, self.access, self.terminal) = (endpoint, access, terminal)
         do {
-            link = try ServiceLink(process, Output(terminal: terminal))
+            (process, link) = try RemoteRun.connect(
+                to: endpoint, access, terminal, Output(terminal: terminal), RemoteRun.interrupted)
         } catch let end as ServiceLink.Ended {
             throw SyncError(.unreachable, path: endpoint.bytes, end.reason ?? "the connection was lost")
         }
@@ -37,7 +55,9 @@ package final class RemoteRun {
 
     private static let interrupted = SyncError(.interrupted, "interrupted; the target is unchanged")
 
-    deinit {
+    deinit { hangUp() }
+
+    func hangUp() {
         link.close()
         process.close()
     }
@@ -52,53 +72,57 @@ package final class RemoteRun {
         case writes
     }
 
+    /// How a run ended.
+    package enum Ending: Sendable {
+        /// With this exit code.
+        case code(Int32)
+        /// The line was lost after it may have written.
+        case lost(LostLine)
+    }
+
     /// Has the command carried out.
     ///
     /// - Parameters:
     ///   - source: the directory to give; nil for a command without one.
     ///   - filters: what they leave out is not given, whatever is asked for.
-    ///   - inquiry: the command that tells what became of it.
-    /// - Returns: the exit code.
+    ///   - explained: the only path that may be asked for, whether the filters leave it out or not.
+    ///   - written: the path there that it writes to.
     /// - Throws: `SyncError` with code `unreachable`; `interrupted` after a signal.
     package func run(
         _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters, _ certainty: Certainty,
-        inquiry: String
-    ) throws -> Int32 {
-        var hasAsked = false
-        var mayCommit = false
+        explaining explained: RelativePath?, writingTo written: [UInt8]
+    ) throws -> Ending {
+        var commit: SyncProgress.Commit?
         do {
-            try link.greet { [terminal] in
-                if terminal.signal != nil { throw RemoteRun.interrupted }
-            }
-            hasAsked = true
             for frame in command.frames() { try link.tell(frame) }
             try passOnSignal()
-            _ = try Service(link, source.map { .only($0, filters) } ?? .nothing).run { [link] in
-                guard link.takeReady() else { return }
-                mayCommit = true
+            _ = try Service(link, source.map { .only($0, filters, explaining: explained) } ?? .nothing).run {
+                [link] in
+                guard let ready = link.takeReady() else { return }
+                commit = ready
                 try link.tell(FrameWriter(.go))
             }
             if let code = link.outcome {
                 process.hangUp()
-                return Int32(code)
+                return .code(Int32(code))
             }
             throw ServiceLink.Ended(reason: link.reasonOfEnd)
         } catch let end as ServiceLink.Ended {
             let reason = end.reason ?? "the connection was lost"
-            let outcome: String
-            switch certainty {
-            case .asks where !mayCommit:
-                // A command that has begun nothing ends at once by a signal.
-                if terminal.signal != nil { throw RemoteRun.interrupted }
-                outcome = hasAsked ? "; the target is unchanged" : ""
-            case .asks:
-                outcome =
-                    "; the commit may have begun there, and ends by itself. To find out: \(inquiry)"
-            case .writes:
-                outcome = hasAsked ? "; what became of it is not known. To find out: \(inquiry)" : ""
-            case .reads: outcome = ""
+            // A command that has begun nothing ends at once by a signal.
+            if case .asks = certainty, commit == nil, terminal.signal != nil { throw RemoteRun.interrupted }
+            let mayHaveWritten =
+                switch certainty {
+                case .reads: false
+                case .asks: commit != nil
+                case .writes: true
+                }
+            if mayHaveWritten {
+                return .lost(LostLine(reason: reason, commit, fate: fate(of: commit, at: written)))
             }
-            throw SyncError(.unreachable, path: endpoint.bytes, reason + outcome)
+            let isUnchanged = if case .asks = certainty { true } else { false }
+            throw SyncError(
+                .unreachable, path: endpoint.bytes, reason + (isUnchanged ? "; the target is unchanged" : ""))
         }
     }
 

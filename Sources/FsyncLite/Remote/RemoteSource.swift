@@ -3,30 +3,36 @@ import Synchronization
 
 /// A directory of another machine, and the connection to it, which is made once for a run.
 final class RemoteSource: Sendable {
-    private let connecting: @Sendable () throws -> RemoteLink
+    private let connecting: @Sendable (any Monitor) throws -> RemoteLink
     private let link = Mutex<RemoteLink?>(nil)
 
     init(_ endpoint: Endpoint, _ access: RemoteAccess) {
-        connecting = { try RemoteLink(to: endpoint, access) }
+        connecting = { monitor in
+            try FarProgram(endpoint: endpoint, access: access).connect(isReadOnly: true) { process in
+                let link = try RemoteLink(endpoint, process, greeted: nil)
+                try link.greet(monitor)
+                return link
+            }
+        }
     }
 
     /// The source of a client, which has connected.
     init(_ client: Client) {
-        connecting = { client.link }
+        connecting = { _ in client.link }
     }
 
-    func connect(_ monitor: any Monitor) throws { try connected().greet(monitor) }
+    func connect(_ monitor: any Monitor) throws { _ = try connected(monitor) }
 
-    private func connected() throws -> RemoteLink {
+    private func connected(_ monitor: any Monitor) throws -> RemoteLink {
         try link.withLock { link in
             if let link { return link }
-            let made = try connecting()
+            let made = try connecting(monitor)
             link = made
             return made
         }
     }
 
     func open(_ options: SyncOptions, _ monitor: any Monitor) throws -> RemoteTree {
-        try RemoteTree(connected(), options, monitor)
+        try RemoteTree(connected(monitor), options, monitor)
     }
 }

@@ -6,6 +6,7 @@ extension Service {
     public enum Order {
         case source(Service)
         case command(Client)
+        case inquiry(Inquiry)
     }
 
     /// Greets a client, over the standard streams of this process.
@@ -20,9 +21,13 @@ extension Service {
     ) throws -> Order {
         do {
             let welcome = try Welcome(StandardConnection(input: input, output: output))
-            if welcome.first.type == .run { return .command(try Client(welcome)) }
-            return .source(
-                Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))
+            switch welcome.first.type {
+            case .run: return .command(try Client(welcome))
+            case .inquiry: return .inquiry(try Inquiry(welcome))
+            default:
+                return .source(
+                    Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))
+            }
         } catch let end as ServiceLink.Ended {
             throw SyncError(.unreachable, end.reason ?? "the other end is gone")
         } catch let error as WireError {

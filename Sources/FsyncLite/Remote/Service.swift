@@ -7,8 +7,8 @@ public final class Service {
     enum Access {
         /// Any directory, beneath this one if there is one.
         case any(beneath: ServedDirectory?)
-        /// A source, as far as the filters leave it in.
-        case only(MirrorSource, Filters)
+        /// A source, as far as the filters leave it in, and what they say of one path.
+        case only(MirrorSource, Filters, explaining: RelativePath?)
         case nothing
     }
 
@@ -72,9 +72,10 @@ public final class Service {
     /// One tree, opened for one run.
     final class Session {
         private let link: ServiceLink
-        private let tree: LocalTree
+        let tree: LocalTree
         private let path: [UInt8]
-        private let filters: Filters
+        let filters: Filters
+        let access: Access
         private let options: CopyOptions
         private let selection: ExtendedAttributes.Selection
         private let monitor: LinkMonitor
@@ -99,13 +100,13 @@ public final class Service {
             filters = try reader.filters()
             try reader.end()
             guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
-            self.link = link
+            (self.link, self.access) = (link, access)
             monitor = LinkMonitor(link: link)
             let scanned = try ManifestHeader.Scan.now()
             let directory: Directory
             switch access {
             case .any(let served): directory = try served?.open(path) ?? Session.open(path)
-            case .only(let source, let own):
+            case .only(let source, let own, _):
                 guard own.admit(filters) else {
                     throw SyncError(.refused, "the target's settings take in what is left out here")
                 }
@@ -175,7 +176,7 @@ public final class Service {
         }
 
         /// Sends the end of an answer, in parts.
-        private func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
+        func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
             let bytes = content.bytes.dropFirst(WireFormat.headSize)
             var rest = bytes[...]
             repeat {
@@ -241,6 +242,7 @@ public final class Service {
                 let goal = try goal(request.id, &reader)
                 try reader.end()
                 try sendContent(request.id, path, to: goal)
+            case .explain: try sendDecision(request.id, &reader)
             }
         }
 

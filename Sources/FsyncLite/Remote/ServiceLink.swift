@@ -28,8 +28,10 @@ final class ServiceLink: Sendable {
         var dropped: Set<UInt32> = []
         var credit = WireFormat.window
         var end: Ended?
-        /// The other end carries out a command.
-        var isReady = false
+        /// The other end carries out a command, and is about to commit.
+        var ready: SyncProgress.Commit?
+        /// What it was doing last.
+        var activity = ""
         var outcome: UInt8?
     }
 
@@ -81,10 +83,10 @@ final class ServiceLink: Sendable {
     func tell(_ frame: consuming FrameWriter) throws { try write(frame.frame()) }
 
     /// The other end waits for the word to begin its commit. Tells once.
-    func takeReady() -> Bool {
+    func takeReady() -> SyncProgress.Commit? {
         state.withLock { state in
-            defer { state.isReady = false }
-            return state.isReady
+            defer { state.ready = nil }
+            return state.ready
         }
     }
 
@@ -235,7 +237,8 @@ final class ServiceLink: Sendable {
                     return end(
                         output == nil
                             ? nil
-                            : connection.reasonOfEnd(unread: parser.pending, isGreeted: isGreeted, ""))
+                            : connection.reasonOfEnd(
+                                unread: parser.pending, isGreeted: isGreeted, state.withLock(\.activity)))
                 }
                 parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
@@ -269,6 +272,7 @@ final class ServiceLink: Sendable {
             }
             let isTooMuch = state.withLock { state in
                 state.requests.append(Request(id: id, kind: kind, payload: reader))
+                state.activity = kind.activity
                 return state.requests.count > WireFormat.openRequests
             }
             guard !isTooMuch else { throw WireError("too many requests at a time") }
@@ -294,8 +298,13 @@ final class ServiceLink: Sendable {
             }
             output.take(reader.rest(), of: stream)
         case .ready where output != nil:
+            let commit = SyncProgress.Commit(
+                transaction: try reader.transaction(), problems: Int(try reader.number(UInt32.self)))
             try reader.end()
-            state.withLock { $0.isReady = true }
+            state.withLock { state in
+                state.ready = commit
+                state.activity = ", during the commit"
+            }
             filled.signal()
         case .outcome where output != nil:
             let code = try reader.byte()

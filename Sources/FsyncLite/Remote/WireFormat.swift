@@ -16,7 +16,8 @@ import FileSystem
 ///
 /// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
 /// asks, and the client answers. The far end sends `output` at any time; `ready` before a commit, which waits for the
-/// client's `go`; last an `outcome`. The client may `cancel`.
+/// client's `go`; last an `outcome`. The client may `cancel`. Where the line was lost after that word, the client connects
+/// again and sends `inquiry`, which is answered by an `outcome` only.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
     static let versions: ClosedRange<UInt64> = 1...1
@@ -46,6 +47,8 @@ enum WireFormat {
         case cancel, go
         /// Hashes of a file's blocks; what the end that asks answers to them.
         case blocks
+        /// What became of a commit.
+        case inquiry
     }
 
     /// What a client asks for.
@@ -53,6 +56,18 @@ enum WireFormat {
         /// A tree; what was issued before is void.
         case open = 1
         case rules, scan, attributes, digest, obstacles, content
+        /// Which filter decides about a path.
+        case explain
+
+        /// What the end that asks does meanwhile.
+        var activity: String {
+            switch self {
+            case .open: ", while it was opened"
+            case .rules, .scan, .explain: ", while it was scanned"
+            case .attributes, .digest, .obstacles: ", while it was compared"
+            case .content: ", while files were copied"
+            }
+        }
     }
 
     /// How content is sent.

@@ -19,6 +19,11 @@ public struct Activity: Hashable, Sendable {
         (process, boot) = (HostProcess.id, try KernelClock.boot())
     }
 
+    /// Of a run on another machine.
+    init(began: Timestamp, _ progress: SyncProgress) {
+        (self.began, self.progress, phaseBegan, process, boot) = (began, progress, began, 0, "")
+    }
+
     mutating func update(_ progress: SyncProgress) {
         if progress.phase != self.progress.phase { phaseBegan = .now }
         self.progress = progress

@@ -4,14 +4,17 @@ import FileSystem
 extension TargetRoot {
     /// Whether a process holds the lock on the target's root, by the kernel's list of locks. Trying to take the lock
     /// could make a run fail that starts at this moment.
-    func isLocked(by process: Int32) throws -> Bool {
+    ///
+    /// - Parameter process: nil for any.
+    func isLocked(by process: Int32? = nil) throws -> Bool {
         guard let inode = try directory?.trueStatus().inode else { return false }
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
         let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
         // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
         return String(decoding: list, as: UTF8.self).split(separator: "\n").contains { line in
             let fields = line.split(separator: " ")
-            return fields.count > 5 && fields[1] == "FLOCK" && fields[4] == "\(process)"
+            return fields.count > 5 && fields[1] == "FLOCK"
+                && process.map { fields[4] == "\($0)" } ?? true
                 && fields[5].split(separator: ":").last == "\(inode)"
         }
     }

@@ -3,6 +3,8 @@ protocol Command: Sendable {
     static var description: CommandDescription { get }
     /// The argument that may name a target of another machine, which then carries the command out; nil for none.
     static var remoteTarget: ArgumentDescription? { get }
+    /// What else has to be on that machine.
+    static var remotePlaces: RemotePlaces { get }
     /// It writes nothing to a target.
     static var isReading: Bool { get }
 
@@ -13,5 +15,6 @@ protocol Command: Sendable {
 extension Command {
     static var name: String { description.name }
     static var remoteTarget: ArgumentDescription? { nil }
+    static var remotePlaces: RemotePlaces { RemotePlaces() }
     static var isReading: Bool { false }
 }

@@ -11,6 +11,7 @@ enum ExitCode: Int32, CaseIterable {
     case refused = 4
     case stalePlan = 5
     case pending = 6
+    case outcomeUnknown = 7
     case usage = 64
     case invalidDocument = 65
     case inputMissing = 66
@@ -30,12 +31,14 @@ enum ExitCode: Int32, CaseIterable {
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "a saved plan, or what was prepared, no longer fits; nothing was written"
         case .pending: "a commit was begun and not ended: run recover"
+        case .outcomeUnknown:
+            "the connection was lost during a commit on another machine, and what became of it could not be asked: run status"
         case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing:
             "the source, or another input, is missing, or a file is where a directory is needed"
         case .unreachable:
-            "another machine could not be reached, or the connection was lost; the target is unchanged, unless the message says that it may not be"
+            "another machine could not be reached, or the connection was lost before a commit; the target is unchanged"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
         case .locked: "another run is writing to the target"
@@ -49,6 +52,9 @@ enum ExitCode: Int32, CaseIterable {
         switch error {
         case is UsageError: self = .usage
         case let error as SyncError: self.init(error)
+        case let error as FarFailure:
+            self = error.code
+            return
         default:
             complain(singleLine("\(error)"))
             self = .failed
@@ -62,6 +68,7 @@ enum ExitCode: Int32, CaseIterable {
         case .refused: self = .refused
         case .stale: self = .stalePlan
         case .pending: self = .pending
+        case .outcomeUnknown: self = .outcomeUnknown
         case .usage: self = .usage
         case .invalidDocument: self = .invalidDocument
         case .inputMissing: self = .inputMissing

@@ -21,7 +21,7 @@ enum ApplyCommand: Command {
             """,
         arguments: [SyncRun.source, SyncRun.target],
         options: [SyncRun.savedPlan, .dryRun, prepare, .settingsFile] + OptionDescription.settable
-            + OptionDescription.remote
+            + OptionDescription.mirroringRemote
             + [SyncRun.allActions],
         examples: [
             ("fsync-lite apply photos /mnt/backup/photos", "Back up a directory"),

@@ -18,22 +18,36 @@ extension Invocation {
             arguments: try CommandLineParser(program: program).bind(
                 sent.arguments, to: command.description, replaced: nil),
             options: try Invocation.options(of: sent, for: command), client: client)
-        guard values(target).count == 1, let endpoint = try SyncRun.endpoint(try argument(target), target)
-        else {
-            throw UsageError("the target is none of another machine", hint: "give host:path")
-        }
         try limits.check(self, sent)
         keepsHistory = limits.isAppendOnly
-        let path = try limits.served?.confine(to: endpoint.path, isWriting: !command.isReading)
-        arguments[target.name] = [path ?? endpoint.path]
+        let isWriting = !command.isReading
+        func path(_ value: [UInt8]) throws -> [UInt8] {
+            guard let endpoint = try SyncRun.endpoint(value, target) else {
+                throw UsageError("the target is none of another machine", hint: "give host:path")
+            }
+            return try limits.served?.confine(to: endpoint.path, isWriting: isWriting) ?? endpoint.path
+        }
+        guard values(target).count == 1 else {
+            throw UsageError("a target on another machine goes alone", hint: "give one at a time")
+        }
+        let places = command.remotePlaces
+        for place in [target] + places.arguments {
+            arguments[place.name] = try arguments[place.name]?.map(path)
+        }
+        for option in places.options {
+            guard let value = options.value(option) else { continue }
+            options.remove(option)
+            options.append(option, try path(value))
+        }
     }
 
     /// The options of a command for which a client has its files: it gets or gives the content of those it may name.
     static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
         let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
         let known = command.description.options.filter { option in
-            option.name != OptionDescription.remoteCommand.name
+            ![OptionDescription.remoteCommand.name, OptionDescription.install.name].contains(option.name)
                 && (!option.isOfThisMachine
+                    || command.remotePlaces.options.contains { $0.name == option.name }
                     || files.contains(option.name)
                         && sent.options.allSatisfy {
                             $0.name != option.name || $0.values == [RunLog.ofClient]
@@ -44,8 +58,14 @@ extension Invocation {
             throw UsageError(
                 "a saved plan is missing, or not wanted", hint: "install the same version at both ends")
         }
-        return try GivenOptions(
+        let options = try GivenOptions(
             sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
+        for option in command.remotePlaces.options {
+            guard let value = options.value(option), try SyncRun.endpoint(value, SyncRun.target) == nil
+            else { continue }
+            throw UsageError("\(option.name) is none of another machine", hint: "give host:path")
+        }
+        return options
     }
 
     /// The command line as its user typed it, with the target on another machine, for hints.

@@ -1,6 +1,10 @@
 import FsyncLite
 
 enum ManifestDiffCommand: Command {
+    static var remoteTarget: ArgumentDescription? { first }
+    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [.second], areReadFromHere: true) }
+    static var isReading: Bool { true }
+
     private static let first = ArgumentDescription("A", ArgumentDescription.manifest.help)
     private static let summary = OptionDescription.flag("--summary", "write only the totals")
 
@@ -8,19 +12,21 @@ enum ManifestDiffCommand: Command {
         "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
         discussion: """
             Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
-            the same directory; between a tree and a copy of it, it is gone from one path and new at another.
+            the same directory; between a tree and a copy of it, it is gone from one path and new at another. \
+            Each may be of another machine, host:path: its manifest is fetched, or made there of a directory.
             """,
         arguments: [first, .second],
-        options: [.all, summary, .json],
+        options: [.all, summary, .json] + OptionDescription.remote,
         examples: [
             ("fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            ("fsync-lite manifest diff nas:mirror src", "The same, with a mirror on another machine"),
             ("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
             ("fsync-lite manifest diff mirror@2026-11-20 src", "What happened since a day in November"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let (first, second) = (try invocation.argument(first), try invocation.argument(.second))
-        let changes = try Tree(path: first).changes(to: Tree(path: second))
+        let changes = try Tree(first, for: invocation).changes(to: Tree(second, for: invocation))
         let document = PlanDocument(source: second, target: first)
         return try write(
             changes, document, invocation.options, listing: !invocation.options.has(summary), to: &console)

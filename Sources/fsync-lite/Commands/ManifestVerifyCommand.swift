@@ -3,8 +3,14 @@ import FileSystem
 import FsyncLite
 
 enum ManifestVerifyCommand: Command {
-    private static let manifest = ArgumentDescription("MANIFEST", "a manifest file or a target")
-    private static let tree = ArgumentDescription("TREE", "the directory to look at")
+    static var remoteTarget: ArgumentDescription? { manifest }
+    static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [tree], areReadFromHere: true) }
+    static var isReading: Bool { true }
+
+    private static let manifest = ArgumentDescription(
+        "MANIFEST", "a manifest file or a target; of another machine, its manifest is fetched")
+    private static let tree = ArgumentDescription(
+        "TREE", "the directory to look at; where MANIFEST and this are host:path, it is read there")
     private static let digest = OptionDescription.flag(
         "--digest", "read the files that have a digest, and compare")
     private static let part = OptionDescription.value(
@@ -24,19 +30,27 @@ enum ManifestVerifyCommand: Command {
             its time put back. With --source, content that is as recorded tells which of the two copies is good.
             """,
         arguments: [manifest, tree],
-        options: [digest, part, source, repair, .json],
+        options: [digest, part, source, repair, .json] + OptionDescription.remote,
         examples: [
             ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
             (
                 "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
                 "Mend what has rotted on either side"
             ),
+            ("fsync-lite manifest verify --digest nas:mirror nas:mirror", "Read a mirror on another machine"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
         let tree = try invocation.argument(tree)
-        let manifest = try Tree(path: try invocation.argument(manifest))
+        if invocation.client == nil, let endpoint = try SyncRun.endpoint(tree, self.tree) {
+            throw UsageError(
+                "\(quoted(tree)) is on another machine, and its content is read there only",
+                hint:
+                    "give a MANIFEST of the same machine, or run it there: ssh \(endpoint.destination) fsync-lite "
+                    + "\(name) ...")
+        }
+        let manifest = try Tree(invocation.argument(manifest), for: invocation)
         let source = try mirrored(given.values(source), manifest)
         for path in [tree] + (source?.directories.map(\.path) ?? [])
         where try !LocalFile(bytes: path).isDirectory {
@@ -48,6 +62,11 @@ enum ManifestVerifyCommand: Command {
         verification.source = source
         verification.readsContent = given.has(digest) || verification.source != nil
         let repairs = given.has(repair)
+        guard !repairs || !manifest.isFetched else {
+            throw UsageError(
+                "--repair does not go with a manifest of another machine",
+                hint: "name the target here, whose manifest says what it holds")
+        }
         if repairs, verification.source == nil {
             throw UsageError(
                 "--repair needs another copy", hint: "give the mirror's source with --source DIR")

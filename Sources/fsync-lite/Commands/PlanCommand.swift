@@ -7,7 +7,7 @@ enum PlanCommand: Command {
     static var isReading: Bool { true }
     private static let exitCode = OptionDescription.flag(
         "--exit-code", "exit 2 when there is something to do")
-    private static let explain = OptionDescription.value(
+    static let explain = OptionDescription.value(
         "--explain", "PATH", "say which filter decides about a path, and nothing else")
     static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
     private static let show = OptionDescription.value(
@@ -26,7 +26,7 @@ enum PlanCommand: Command {
             + "removes it.",
         arguments: [SyncRun.source, SyncRun.target],
         options: [exitCode, explain, out, show, job, .settingsFile] + OptionDescription.firstRun
-            + OptionDescription.settable + OptionDescription.remote + [SyncRun.allActions],
+            + OptionDescription.settable + OptionDescription.mirroringRemote + [SyncRun.allActions],
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
             ("fsync-lite plan --job photos", "See what a job would do"),
@@ -63,20 +63,15 @@ enum PlanCommand: Command {
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
-            if invocation.client != nil || run.source.isRemote {
-                throw UsageError(
-                    "\(explain.name) does not look into another machine yet",
-                    hint: "ask with both directories on one machine")
-            }
             let path = try RelativePath(argument: path)
-            let decision = try run.options.filters.explain(path, source: run.source, target: run.target)
+            let decision = try run.synchronizing { try $0.explain(path) }
             guard run.isJSON else {
                 try console.line("\(path): \(decision)")
                 return .done
             }
             var document = DocumentWriter(format: "fsync-lite-decision")
             document.text.path(path)
-            document.text.field("decision", "\(decision)")
+            document.text.field("decision", decision)
             try document.end(to: &console)
             return .done
         }

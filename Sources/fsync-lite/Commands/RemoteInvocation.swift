@@ -5,15 +5,15 @@ import FsyncLite
 /// A command about a target on another machine: that machine carries it out, and this one gives the source.
 struct RemoteInvocation {
     /// What is to be carried out there.
-    private let command: any Command.Type
+    let command: any Command.Type
     private let arguments: [[UInt8]]
-    private let given: GivenOptions
+    let given: GivenOptions
     /// For hints.
     private let typed: Invocation
-    private let endpoint: Endpoint
+    let endpoint: Endpoint
     private let source: [UInt8]?
     private let defaults: [SettingsLayer]
-    private var job: Job?
+    private(set) var job: Job?
     private var saved: SavedPlan?
     /// Completed by settings, but those of the target.
     let options: GivenOptions
@@ -27,13 +27,18 @@ struct RemoteInvocation {
         if let saved, let endpoint = try SyncRun.endpoint(saved.target, SyncRun.target) {
             arguments = [saved.source, endpoint.bytes]
         }
+        let places = invocation.command.remotePlaces
         let targets = saved.map { [$0.target] } ?? invocation.values(argument)
-        guard let endpoint = try targets.compactMap({ try SyncRun.endpoint($0, argument) }).first else {
-            return nil
-        }
-        guard targets.count == 1 else {
-            throw UsageError(
-                "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
+        let others = places.arguments.flatMap(invocation.values) + places.options.compactMap(given.value)
+        let endpoints = try (targets + others).map { try SyncRun.endpoint($0, argument) }
+        guard let endpoint = endpoints.compactMap(\.self).first else { return nil }
+        guard targets.count == 1, endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else {
+            guard !places.areReadFromHere else { return nil }
+            guard targets.count == 1, let other = others.first else {
+                throw UsageError(
+                    "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
+            }
+            throw places.fault(targets[0], other)
         }
         let settings = invocation.command.description.options.contains {
             $0.name == OptionDescription.settingsFile.name
@@ -73,7 +78,7 @@ struct RemoteInvocation {
                 "source and target are both on other machines",
                 hint: "run it on one of these: ssh \(endpoint.destination) fsync-lite \(command.name) ...")
         }
-        let known = RemoteInvocation.handledHere.map(\.name)
+        let known = (RemoteInvocation.handledHere + command.remotePlaces.options).map(\.name)
         if let option = typed.command.description.options.first(where: {
             $0.isOfThisMachine && !known.contains($0.name) && typed.options.has($0)
         }) {
@@ -92,7 +97,8 @@ struct RemoteInvocation {
     /// Options whose value is of this machine and that go with a target on another one.
     private static let handledHere =
         [
-            OptionDescription.ssh, .remoteCommand, .settingsFile, .logFile, PlanCommand.job, PlanCommand.out,
+            OptionDescription.ssh, .remoteCommand, .install, .settingsFile, .logFile, PlanCommand.job,
+            PlanCommand.out,
             SyncRun.savedPlan,
         ] + SyncOptions.patterns
 
@@ -131,15 +137,8 @@ struct RemoteInvocation {
         get throws { try source.map { try LocalFile(bytes: $0).absolute() } ?? [] }
     }
 
-    /// - Returns: the exit code, and the document that was wanted.
-    func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
-        console.wantsDocument = options.has(.json)
-        let access = try RemoteAccess(given)
-        if let source {
-            if job == nil, saved == nil { try SyncOptions().complain(ofPatternsFrom: source) }
-            // Its error is told before a connection is made.
-            try MirrorSource.directory(source).check()
-        }
+    /// What the far end is to carry out.
+    private func order(wantsReport: Bool) throws -> RemoteCommand {
         var command = RemoteCommand(
             command.name, arguments, options: try sent(),
             typed: RemoteCommand.Typed(
@@ -155,24 +154,59 @@ struct RemoteInvocation {
             try plan.write(to: &document)
             return document
         }
-        HostProcess.ignoreBrokenPipes()
-        if !self.command.isReading { TerminationSignal.watch() }
-        let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
-        let result = Result {
-            try RemoteRun(on: endpoint, access, terminal).run(
-                command, source: source.map { .directory($0) }, SyncOptions.filters(options),
-                certainty, inquiry: "fsync-lite status \(Shell.word(endpoint.bytes))")
+        return command
+    }
+
+    /// - Returns: the exit code, and the document that was wanted.
+    func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
+        console.wantsDocument = options.has(.json)
+        if let source {
+            if job == nil, saved == nil { try SyncOptions().complain(ofPatternsFrom: source) }
+            // Its error is told before a connection is made.
+            try MirrorSource.directory(source).check()
         }
+        let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
+        let result = Result { try run(terminal, wantsReport: wantsReport) }
         if terminal.hasWritten { console.begin() }
-        let code = try result.get()
+        let code: Int32
+        do {
+            switch try result.get() {
+            case .code(let ended): code = ended
+            case .lost(let line): return try outcome(of: line, terminal, &console)
+            }
+        } catch {
+            // The far end cannot log it.
+            if !command.isReading { try log("failed: \(error)") }
+            throw error
+        }
         guard let exit = ExitCode(rawValue: code) else {
             throw SyncError(.unreachable, path: endpoint.bytes, "it ended with exit code \(code)")
         }
         if let failure = terminal.failure {
             Console.complain("\(failure)")
-            if exit == .done, self.command.isReading { return (.failed, []) }
+            if exit == .done, command.isReading { return (.failed, []) }
         }
         return (exit, terminal.document)
+    }
+
+    /// Has the command carried out.
+    func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> RemoteRun.Ending {
+        let order = try order(wantsReport: wantsReport)
+        HostProcess.ignoreBrokenPipes()
+        if !command.isReading { TerminationSignal.watch() }
+        return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
+            order, source: source.map { .directory($0) }, SyncOptions.filters(options), certainty,
+            explaining: given.value(PlanCommand.explain).map { try RelativePath(argument: $0) },
+            writingTo: (copy ?? endpoint).path)
+    }
+
+    /// The directory that a restore copies to; nil for none.
+    var copy: Endpoint? {
+        get throws {
+            try command.remotePlaces.options.compactMap(given.value).first.flatMap {
+                try SyncRun.endpoint($0, SyncRun.target)
+            }
+        }
     }
 
     /// What the far end gets of the options: patterns as one list, and of files only that there is one.

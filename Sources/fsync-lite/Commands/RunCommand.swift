@@ -20,7 +20,7 @@ enum RunCommand: Command {
             """,
         arguments: [job],
         options: [all, .dryRun, .settingsFile] + OptionDescription.firstRun + OptionDescription.settable
-            + OptionDescription.remote,
+            + OptionDescription.mirroringRemote,
         examples: [
             ("fsync-lite run photos --create-target", "Run a job for the first time"),
             ("fsync-lite run --dry-run photos", "See what it would do; plan --job photos is the same"),

@@ -48,6 +48,10 @@ enum ServeCommand: Command {
         case .command(let client):
             carryOut(client, limits)
             return .done
+        case .inquiry(let inquiry):
+            let path = try limits.served?.confine(to: inquiry.path, isWriting: false) ?? inquiry.path
+            try inquiry.answer { try Target(path: path).fate(of: inquiry.transaction) }
+            return .done
         }
     }
 

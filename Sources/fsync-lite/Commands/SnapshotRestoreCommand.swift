@@ -4,10 +4,12 @@ import FsyncLite
 /// Restores an earlier tree, by the steps of an apply.
 enum SnapshotRestoreCommand: Command {
     static var remoteTarget: ArgumentDescription? { .target }
+    static var remotePlaces: RemotePlaces { RemotePlaces(options: [to]) }
 
     private static let path = ArgumentDescription(
         "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true)
-    private static let to = OptionDescription.value("--to", "DIR", "copy it to this directory")
+    private static let to = OptionDescription.value(
+        "--to", "DIR", "copy it to this directory; of another machine, to one there: host:DIR")
     private static let toSource = OptionDescription.flag(
         "--to-source", "copy it to where TARGET was mirrored from")
     private static let inPlace = OptionDescription.flag("--in-place", "take the target back")

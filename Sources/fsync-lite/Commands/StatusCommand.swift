@@ -4,6 +4,7 @@ import FsyncLite
 
 enum StatusCommand: Command {
     static var remoteTarget: ArgumentDescription? { targets }
+    static var remotePlaces: RemotePlaces { RemotePlaces(areReadFromHere: true) }
     static var isReading: Bool { true }
 
     private static let maxAge = OptionDescription.value(
@@ -22,7 +23,7 @@ enum StatusCommand: Command {
         discussion: """
             A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
             Several targets, or --all jobs, are one table: when the last run began and how it ended, its age, the size \
-            of what the target holds, and what to do next. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
+            of what the target holds, and what to do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
         arguments: [targets],
         options: [all, .json, prometheus, maxAge, .settingsFile] + OptionDescription.remote,
@@ -53,7 +54,9 @@ enum StatusCommand: Command {
         let jobs = try settings?.enabledJobs() ?? []
         if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
-            try isAll ? jobs.map { StatusQuery(job: $0, options) } : names.map { try query($0, invocation) }
+            try isAll
+            ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
+            : names.map { try query($0, invocation) }
         if options.has(prometheus) {
             // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
@@ -79,13 +82,12 @@ enum StatusCommand: Command {
 
     /// A job or a path. A target in the working directory keeps its name.
     private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
-        let options = invocation.options
         // An error of the path is told when its status is asked for.
         guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
             let job = try SettingsSources(invocation).jobs().first(where: { $0.name.utf8.elementsEqual(name) }
             )
-        else { return StatusQuery(path: name, options) }
-        return StatusQuery(job: job, options)
+        else { return StatusQuery(nil, path: name, invocation) }
+        return StatusQuery(job, path: job.target, invocation)
     }
 
     /// Tells what is wrong with a target.

@@ -38,6 +38,7 @@ enum StatusDocument {
 
 extension JSONText {
     fileprivate mutating func status(_ status: Target.Status) {
+        if status.isElsewhere { flag("elsewhere") }
         field("state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")
         if let (header, summary) = status.manifest {
             field("manifest", header.id)

@@ -1,6 +1,7 @@
 import FileStorage
 import FileSystem
 import FsyncLite
+import Synchronization
 
 /// A target whose status is asked for, by its path or as a job's, and what was found.
 struct StatusQuery {
@@ -10,21 +11,29 @@ struct StatusQuery {
 
     private let given: GivenOptions
 
-    init(job: Job, _ given: GivenOptions) { self.init(job, Target(path: job.target), given) }
-
-    init(path: [UInt8], _ given: GivenOptions) { self.init(nil, Target(path: path), given) }
-
-    private init(_ job: Job?, _ target: Target, _ given: GivenOptions) {
-        (self.job, self.target, self.given) = (job, target, given)
+    /// - Parameter path: a target's, where no job is asked for.
+    init(_ job: Job?, path: [UInt8], _ invocation: Invocation) {
+        (self.job, target, given) = (job, Target(path: path), invocation.options)
         status = Result {
-            // A job's; one that is asked for alone is told of by its machine.
-            guard job == nil || (try? Endpoint(target.path)) == nil else {
-                throw SyncError(
-                    .unreachable, path: target.path,
-                    "it is on another machine: fsync-lite status \(Shell.word(target.path))")
+            guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path, SyncRun.target) else {
+                return try Target(path: path).status()
             }
-            return try target.status()
+            return try StatusQuery.ask(endpoint, invocation)
         }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
+    }
+
+    private final class Collected: Sendable {
+        let bytes = Mutex<[UInt8]>([])
+    }
+
+    private static func ask(_ endpoint: Endpoint, _ invocation: Invocation) throws -> Target.Status {
+        var options = GivenOptions()
+        options.append(.json)
+        let document = Collected()
+        let code = try FarDocument.fetch(
+            StatusCommand.self, endpoint.bytes, options, beside: invocation, showsErrors: false
+        ) { bytes in document.bytes.withLock { $0 += bytes } }
+        return try Target.Status(document: document.bytes.withLock(\.self), of: endpoint, code: code.rawValue)
     }
 
     var name: String { job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: target.path))" }

@@ -126,6 +126,13 @@ struct SyncRun {
         guard !path.isEmpty else {
             throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
         }
+        // A snapshot of a target here, by a time: mirror@2026-11-22T07:17.
+        if let at = path.lastIndex(of: UInt8(ascii: "@")), at > 0,
+            TimeSpan(String(decoding: path[(at + 1)...], as: UTF8.self)) != nil,
+            try LocalFile(bytes: Array(path[..<at])).isDirectory
+        {
+            return nil
+        }
         do throws(Endpoint.Fault) {
             return try Endpoint(path)
         } catch {

@@ -8,7 +8,12 @@ extension OptionDescription {
     static let remoteCommand = value(
         "--remote-command", "PATH", "where fsync-lite is on another machine, if its shell does not find it")
 
+    static let install = flag(
+        "--install", "where another machine has no fsync-lite, put this one to its ~/.local/bin first")
+
     static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
+    /// Of a command that mirrors.
+    static let mirroringRemote = remote + .section("A machine without fsync-lite", install)
 }
 
 extension RemoteAccess {
@@ -35,5 +40,12 @@ extension RemoteAccess {
             }
             command = text
         }
+        guard given.has(.install) else { return }
+        guard command == RemoteAccess.usualCommand else {
+            throw UsageError(
+                "--install puts it to ~/.local/bin, and --remote-command says where it is",
+                hint: "leave one out")
+        }
+        installs = ProgramDescription.fsyncLite.version
     }
 }

@@ -24,7 +24,7 @@ final class RunMonitor: Monitor {
 
     func report(_ progress: SyncProgress) {
         // The client must know when it is too late to say for certain that nothing has changed.
-        if progress.phase == .committing, let client, !client.agreesToCommit() {
+        if let commit = progress.commit, let client, !client.agrees(to: commit) {
             lostClient.withLock { $0 = true }
         }
         guard isShown else { return }

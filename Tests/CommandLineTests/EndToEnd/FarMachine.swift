@@ -17,6 +17,56 @@ struct FarMachine {
 
     static let connection = #"exec sh -c "$far""#
 
+    /// Passes each frame on, or what a function in Python makes of it. `far` is the process of the far end, and
+    /// `passed[type]` an event for the types of frames that were passed on.
+    ///
+    /// - Parameters:
+    ///   - back: the body for frames from there; a frame's type is `frame[4]`.
+    ///   - there: the same for frames to there.
+    static func relay(back: String = "pass", there: String = "pass") -> String {
+        func body(_ lines: String) -> String {
+            lines.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+        }
+        return #"""
+            exec python3 -c '
+            import collections, os, signal, struct, subprocess, sys, threading
+            far = subprocess.Popen(["sh", "-c", "exec " + sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            passed = collections.defaultdict(threading.Event)
+            def relay(source, goal, look):
+                data = b""
+                while True:
+                    piece = os.read(source, 65536)
+                    if not piece: break
+                    data += piece
+                    while len(data) >= 5:
+                        length = struct.unpack("<I", data[:4])[0]
+                        if len(data) < 5 + length: break
+                        frame, data = data[:5 + length], data[5 + length:]
+                        os.write(goal, look(frame) or frame)
+                        passed[frame[4]].set()
+                os.close(goal)
+            def back(frame):
+            \#(body(back))
+            def there(frame):
+            \#(body(there))
+            threading.Thread(target=relay, args=(0, far.stdin.fileno(), there), daemon=True).start()
+            relay(far.stdout.fileno(), 1, back)
+            ' "$far"
+            """#
+    }
+
+    /// Another connection than the first.
+    static func firstly(_ lines: String, then others: String = connection) -> String {
+        """
+        if [ -e "$0.again" ]; then
+        \(others)
+        exit
+        fi
+        : > "$0.again"
+        \(lines)
+        """
+    }
+
     /// - Parameter lines: of a shell; `"$far"` is the command line of the far end.
     init(_ lines: String = connection, has side: Side = .source) throws {
         self.side = side

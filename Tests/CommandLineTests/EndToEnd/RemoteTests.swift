@@ -231,7 +231,7 @@ struct RemoteTests {
             "ssh could not connect: ssh: Could not resolve hostname far"
         ),
         ("echo 'Host key verification failed.' >&2; exit 255", "Host key verification failed."),
-        ("exec sh -c /nowhere/fsync-lite", "there is no fsync-lite there, or its shell does not find it"),
+        ("exec sh -c /nowhere/fsync-lite", "there: say where it is with --remote-command"),
         ("echo \"fsync-lite: 'serve' is no command\" >&2; exit 64", "is another version"),
         (
             "printf 'Welcome \\033[31m to far\\n'; exec sh -c \"$far\"",

@@ -56,7 +56,10 @@ private final class SecureShell {
             \(common)Host keyless
             IdentityFile \(path)/none
             UserKnownHostsFile \(path)/known
-            \(common)Host stranger
+            \(common)Host closed
+            HostName 127.0.0.1
+            Port 1
+            Host stranger
             IdentityFile \(path)/key
             UserKnownHostsFile /dev/null
             StrictHostKeyChecking yes
@@ -106,6 +109,35 @@ struct SecureShellTests {
             stranger.code == 69 && stranger.errors.contains("Host key verification failed"),
             "\(stranger.errors)")
         #expect(!scene.exists("other"))
+    }
+
+    /// Each names the machine, and a command to try.
+    @Test func whatDoesNotConnectIsSaidWithACommand() throws {
+        let scene = try MirrorScene(["a": "a"])
+        let shell = try SecureShell(forced: "echo Welcome")
+        func push(_ host: String, _ options: String...) throws -> String {
+            let run = try CommandRun(
+                ["apply", "source", "\(host):\(scene.target)", "--ssh", shell.ssh] + options,
+                in: scene.directory.path)
+            #expect(run.code == 69, "\(host): \(run.code) \(run.errors)")
+            #expect(run.errors.contains("fsync-lite: \(host):"), "\(run.errors)")
+            return run.errors
+        }
+        let nowhere = try push("nowhere.invalid")
+        #expect(nowhere.contains("To try it: \(shell.ssh) nowhere.invalid true"), "\(nowhere)")
+        let closed = try push("closed")
+        #expect(closed.contains("Connection refused") && closed.contains("closed true"), "\(closed)")
+        let keyless = try push("keyless")
+        #expect(keyless.contains("To put your key there: ssh-copy-id keyless"), "\(keyless)")
+        let stranger = try push("stranger")
+        #expect(stranger.contains("To see and accept its key: \(shell.ssh) stranger true"), "\(stranger)")
+        let missing = try push("far")
+        #expect(missing.contains("put it there with --install"), "\(missing)")
+        let named = try push("far", "--remote-command", "/nowhere/x")
+        #expect(named.contains("there is no /nowhere/x there"), "\(named)")
+        let forced = try push("forced")
+        #expect(forced.contains(#"the shell there prints "Welcome""#), "\(forced)")
+        #expect(!scene.exists("target"))
     }
 
     @Test func pushesAndIsHeldToItsKey() throws {

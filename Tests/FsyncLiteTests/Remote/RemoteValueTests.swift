@@ -40,7 +40,9 @@ struct EndpointTests {
     @Test func theFarCommandIsOneWordForItsShell() throws {
         let endpoint = try #require(try Self.endpoint("ssh://me@nas:2222/srv"))
         let access = RemoteAccess(ssh: ["ssh", "-v"], command: "/opt/it's here/fsync-lite")
-        let words = access.words(to: endpoint, isReadOnly: true).map { String(decoding: $0, as: UTF8.self) }
+        let words = access.words(to: endpoint, running: access.program(isReadOnly: true)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         #expect(words.dropLast() == ["ssh", "-v", "-T", "-a", "-x", "-p", "2222", "--", "me@nas"])
         #expect(words.last == #"'/opt/it'\''s here/fsync-lite' serve --read-only"#)
     }

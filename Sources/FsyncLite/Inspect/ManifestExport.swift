@@ -1,0 +1,34 @@
+import FileSystem
+
+extension Tree {
+    /// Writes a manifest of the tree: as it is recorded, or of a live directory anew.
+    ///
+    /// - Returns: what could not be read and is left out.
+    package func writeManifestAsRecorded(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
+        let version = try manifestVersion()
+        let stream = try stream()
+        guard isSnapshot || stream is ManifestReader else { return try writeManifest(to: &sink) }
+        var header =
+            try header(of: stream)
+            ?? ManifestHeader(id: TransactionID.next(), root: path, created: .unknown)
+        // What a snapshot holds of displaced objects has the inodes of the target.
+        if isSnapshot { for index in header.sources.indices { header.sources[index].identity = .unknown } }
+        let isMirror = !header.sources.isEmpty
+        var writer = ManifestWriter(header)
+        while try stream.advance() {
+            if !stream.append(to: &writer) {
+                writer.append(
+                    path: stream.path, status: stream.status, destination: stream.destination,
+                    extended: stream.extended, omitted: stream.omitted,
+                    targetInode: isMirror ? stream.targetInode : nil,
+                    targetChanged: isMirror ? stream.targetChanged : nil, marks: stream.marks,
+                    digest: stream.digest)
+            }
+            try writer.drain(to: &sink)
+        }
+        try checkManifest(is: version)
+        writer.end()
+        try writer.drain(to: &sink, all: true)
+        return []
+    }
+}

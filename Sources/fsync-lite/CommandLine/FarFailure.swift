@@ -1,0 +1,6 @@
+/// A command that failed on another machine, which has said why.
+struct FarFailure: Error, CustomStringConvertible {
+    let code: ExitCode
+
+    var description: String { "it failed there, with exit code \(code.rawValue)" }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Commands that read or write what is on another machine, beside what they do with the same here.
+@Suite("Commands about another machine")
+struct FarCommandTests {
+    private func scene(_ tree: TreeLiteral = ["a": "a", "b": ["c": "c"]]) throws -> MirrorScene {
+        let scene = try FarMachine(has: .target).scene(tree)
+        try scene.mirror("--digest")
+        try scene.append("more", to: "source/a")
+        try scene.mirror("--digest")
+        try scene.move("source/b/c", to: "source/b/d")
+        try scene.append("most", to: "source/a")
+        return scene
+    }
+
+    /// - Parameter words: `far:NAME` is a path there, relative to the scene.
+    private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
+        let words = words.map { $0.hasPrefix("far:") ? "far:\(scene.path(String($0.dropFirst(4))))" : $0 }
+        return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+    }
+
+    /// The same as with the paths here.
+    private func expectSame(
+        _ scene: MirrorScene, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let far = try there(scene, words)
+        let here = try CommandRun(
+            words.map { $0.replacingOccurrences(of: "far:", with: "") }, in: scene.directory.path)
+        #expect(far.code == here.code, "\(words): \(far.errors)", sourceLocation: sourceLocation)
+        #expect(far.output == here.output, "\(words)", sourceLocation: sourceLocation)
+        #expect(far.errors == here.errors, "\(words)", sourceLocation: sourceLocation)
+        #expect(here.code != 64, "\(words): \(here.errors)", sourceLocation: sourceLocation)
+    }
+
+    // MARK: Manifests
+
+    @Test(arguments: [
+        ["far:target", "source"], ["source", "far:target"], ["far:target@latest~1", "source"],
+        ["far:target@latest~1", "target"], ["far:source", "target"], ["far:target", "far:source"],
+        ["far:target@latest~1", "far:target"], ["far:target", "target"],
+    ])
+    func manifestsAreComparedAcrossMachines(trees: [String]) throws {
+        try expectSame(scene(), ["manifest", "diff"] + trees)
+    }
+
+    @Test func aDirectoryIsVerifiedByAManifestOfAnotherMachine() throws {
+        let scene = try scene()
+        for words in [
+            ["far:target", "source"], ["far:target", "target"], ["far:target@latest~1", "target"],
+            ["far:target", "far:target"], ["far:target@latest~1", "far:target"],
+        ] { try expectSame(scene, ["manifest", "verify", "--digest"] + words) }
+        try scene.editInSecret("target/a", "AMORE")
+        let rotten = try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"])
+        #expect(rotten.code == 2 && rotten.output.contains("rotten a"), "\(rotten.output)\(rotten.errors)")
+        let here = try there(scene, ["manifest", "verify", "target", "far:target"])
+        #expect(here.code == 64 && here.errors.contains("read there only"), "\(here.errors)")
+        let repair = try there(
+            scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"])
+        #expect(repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")
+        let source = try there(
+            scene, ["manifest", "verify", "--source", "source", "far:target", "far:target"])
+        #expect(source.code == 64 && source.errors.contains("--source does not go with"), "\(source.errors)")
+    }
+
+    @Test func anExportedManifestIsTheTree() throws {
+        let scene = try scene()
+        let export = try there(
+            scene, ["manifest", "export", "--format", "manifest", "far:target@latest~1"])
+        #expect(export.code == 0, "\(export.errors)")
+        try scene.build(["old.json": .file(export.output)], at: "there")
+        let diff = try CommandRun(
+            ["manifest", "diff", "there/old.json", "target@latest~1"], in: scene.directory.path)
+        #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
+        let nothing = try there(scene, ["manifest", "diff", "far:nowhere", "source"])
+        #expect(nothing.code == 66 && nothing.errors.contains("nowhere"), "\(nothing.errors)")
+    }
+
+    @Test(.needs(.tool("python3"))) func aFetchedManifestIsCheckedLikeAnyOther() throws {
+        let scene = try scene()
+        scene.far = try FarMachine(
+            FarMachine.relay(back: #"if frame[4] == 11: return frame.replace(b"0644", b"0755")"#),
+            has: .target)
+        let run = try there(scene, ["manifest", "diff", "far:target", "source"])
+        #expect(run.code == 65 && run.errors.contains("far:"), "\(run.code) \(run.errors)")
+    }
+
+    /// The colon of a time is none of a host.
+    @Test func aSnapshotByItsTimeIsOfThisMachine() throws {
+        let scene = try scene()
+        let run = try CommandRun(
+            ["manifest", "diff", "target@2099-01-01T00:00", "target"], in: scene.directory.path)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    // MARK: Restoring
+
+    @Test func aSnapshotIsCopiedThere() throws {
+        let scene = try scene()
+        let whole = try there(scene, ["snapshot", "restore", "far:target", "latest~1", "--to", "far:copy"])
+        #expect(whole.code == 0, "\(whole.errors)")
+        #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
+        let path = try there(
+            scene, ["snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"])
+        #expect(path.code == 0, "\(path.errors)")
+        #expect(try scene.text("copy/a") == "amore")
+    }
+
+    @Test func aCopyIsOnTheMachineOfItsTarget() throws {
+        let scene = try scene()
+        let here = try there(scene, ["snapshot", "restore", "far:target", "latest", "--to", "copy"])
+        #expect(here.code == 64 && here.errors.contains("fsync-lite apply HOST:DIR DIR"), "\(here.errors)")
+        let away = try there(scene, ["snapshot", "restore", "target", "latest", "--to", "far:copy"])
+        #expect(away.code == 64 && away.errors.contains("fsync-lite apply DIR HOST:DIR"), "\(away.errors)")
+        let other = try there(
+            scene, ["snapshot", "restore", "far:target", "latest", "--to", "other:\(scene.path("copy"))"])
+        #expect(other.code == 64 && other.errors.contains("on two machines"), "\(other.errors)")
+        #expect(!scene.exists("copy"))
+    }
+
+    @Test func aRestrictedKeyCopiesOnlyBeneath() throws {
+        let scene = try scene()
+        try scene.build(.directory([], mode: 0o700, modified: nil), at: "in")
+        scene.far = try FarMachine(
+            #"cd /; exec "\#(BuiltCommand.path())" serve --restrict "\#(scene.path("in"))""#, has: .target)
+        try scene.remove("target")
+        #expect(try there(scene, ["apply", "source", "far:in/target"]).code == 0)
+        let outside = try there(
+            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"])
+        #expect(
+            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        let beneath = try there(
+            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:in/copy"])
+        #expect(beneath.code == 0 && scene.exists("in/copy/a"), "\(beneath.errors)")
+        #expect(try there(scene, ["manifest", "diff", "far:in/target", "far:in/copy"]).code == 0)
+        let tree = try there(scene, ["manifest", "verify", "far:in/target", "far:source"])
+        #expect(tree.code == 4, "\(tree.errors)")
+    }
+
+    // MARK: Filters
+
+    @Test(arguments: [FarMachine.Side.source, .target])
+    func whatAFilterDecidesIsSaid(side: FarMachine.Side) throws {
+        let scene = try MirrorScene(
+            [
+                "a.o": "o", "keep": "k", "large": "12345", ".gitignore": "*.tmp\n", "build": ["x": "x"],
+                "sub": ["y.tmp": "y", ".gitignore": "!y.tmp\n"],
+                "cache": ["CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55", "c": "c"],
+            ], inMemory: true)
+        try scene.build(["gone": ["z": "z"]], at: "target")
+        let options = [
+            "--exclude", "*.o", "--exclude", "build/", "--exclude", "gone/", "--ignore-file", ".gitignore",
+            "--exclude-caches", "--max-size", "4",
+        ]
+        let far = try FarMachine(has: side)
+        for path in [
+            "a.o", "keep", "large", "build", "build/x", "sub/y.tmp", "sub/z.tmp", "cache/c", "gone",
+            "nowhere",
+        ] {
+            func explained(_ machine: FarMachine?) throws -> CommandRun {
+                scene.far = machine
+                return try scene.run(["plan", "source", "target", "--explain", path] + options)
+            }
+            let (there, here) = (try explained(far), try explained(nil))
+            #expect(there.code == 0 && there.output == here.output, "\(path): \(there.errors)")
+        }
+    }
+
+    /// A target must not learn what is left out.
+    @Test(.needs(.tool("python3"))) func aTargetCannotAskAboutAnotherPath() throws {
+        let scene = try scene()
+        scene.far = try FarMachine(
+            FarMachine.relay(
+                back: #"if frame[4] == 2 and frame[6] == 8: return frame.replace(b"keep", b"open")"#),
+            has: .target)
+        let run = try scene.run("plan", "source", "target", "--explain", "keep")
+        #expect(run.code == 4 && run.errors.contains("it was not asked about here"), "\(run.errors)")
+    }
+
+    // MARK: Status
+
+    @Test func targetsOfSeveralMachinesAreOneTable() throws {
+        let scene = try scene()
+        let far = try #require(scene.far)
+        let settings = #"""
+            {"jobs": {
+              "here": {"source": "\#(scene.source)", "target": "\#(scene.target)"},
+              "nas": {"source": "\#(scene.source)", "target": "far:\#(scene.target)"},
+              "none": {"source": "\#(scene.source)", "target": "far:\#(scene.path("none"))"}}}
+            """#
+        try scene.build(["settings.json": .file(settings)], at: "etc")
+        func status(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                ["status"] + words + ["--settings", "etc/settings.json"] + far.options,
+                in: scene.directory.path)
+        }
+        func cells(_ line: Substring?) -> [Substring] {
+            Array((line ?? "").split(separator: " ", omittingEmptySubsequences: true).dropFirst())
+        }
+        let all = try status("--all")
+        let lines = all.output.split(separator: "\n")
+        #expect(lines.count == 4, "\(all.output)\(all.errors)")
+        #expect(all.code == 66 && cells(lines[1]) == cells(lines[2]), "\(all.output)")
+        #expect(lines[3].contains("fsync-lite run none --create-target"), "\(lines[3])")
+        #expect(
+            all.errors.contains("none: far:\(scene.path("none")): the target does not exist"), "\(all.errors)"
+        )
+        let json = try status("--all", "--json").json().objects("targets")
+        #expect(json[0].text("manifest") == json[1].text("manifest"))
+        #expect(json[0].text("last_run") == json[1].text("last_run"))
+        #expect(json[1].text("source") == json[0].text("source"))
+        let metrics = try status("--prometheus").output
+        #expect(metrics.contains(#"fsync_lite_up{job="nas",target="far:\#(scene.target)"} 1"#), "\(metrics)")
+        #expect(metrics.contains(#"fsync_lite_up{job="none",target="far:\#(scene.path("none"))"} 0"#))
+        let two = try status("target", "far:\(scene.target)")
+        #expect(two.code == 0, "\(two.errors)")
+        let one = try status("nas")
+        #expect(one.code == 0 && one.output.contains("kept       "), "\(one.output)")
+        let late = try status("--all", "--max-age", "1s")
+        #expect(late.output.contains("fsync-lite run"), "\(late.output)")
+        let lost = try CommandRun(
+            ["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"],
+            in: scene.directory.path)
+        #expect(lost.code == 69 && lost.output.contains("here  2"), "\(lost.output)\(lost.errors)")
+    }
+
+    @Test func aCommitThatHasNotEndedThereIsSeen() throws {
+        let scene = try scene()
+        try scene.build(["journal": "{}"], at: "target/.fsync-lite")
+        let run = try there(scene, ["status", "far:target", "source"])
+        #expect(run.code == 6 && run.output.contains("fsync-lite recover"), "\(run.output)\(run.errors)")
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Another machine without fsync-lite: a command in ssh's place, with a home of its own.
+@Suite("Installing it on another machine")
+struct InstallTests {
+    private static let installed = "home/.local/bin/fsync-lite"
+
+    private struct Machine {
+        let scene: MirrorScene
+        private var far: FarMachine
+
+        init() throws {
+            scene = try MirrorScene(["a": "a"], inMemory: true)
+            scene.far = nil
+            try scene.build(["bin": [:]], at: "home")
+            far = try FarMachine()
+            try use()
+        }
+
+        /// - Parameter lines: of a shell, as in `FarMachine`.
+        mutating func use(_ lines: String = FarMachine.connection) throws {
+            let home = scene.path("home")
+            far = try FarMachine("export HOME='\(home)' PATH='\(home)/bin':/usr/bin:/bin\n\(lines)")
+        }
+
+        func apply(_ source: String, _ target: String, _ options: String...) throws -> CommandRun {
+            try CommandRun(
+                ["apply", source, target, "--ssh", far.ssh] + options, in: scene.directory.path)
+        }
+
+        func push(_ options: String...) throws -> CommandRun {
+            try CommandRun(
+                ["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options,
+                in: scene.directory.path)
+        }
+
+        /// A shell script in the place of a command there.
+        func script(_ name: String, _ lines: String) throws {
+            let path = scene.path(name)
+            try HostCommand.run("install", "-D", "-m", "755", "/dev/null", path)
+            try "#!/bin/sh\n\(lines)\n".write(toFile: path, atomically: false, encoding: .utf8)
+        }
+
+        var leftovers: [String] {
+            get throws {
+                let bin = scene.path("home/.local/bin")
+                guard scene.exists("home/.local/bin") else { return [] }
+                return try FileManager.default.contentsOfDirectory(atPath: bin)
+            }
+        }
+    }
+
+    @Test func withoutItTheMessageNamesTheWay() throws {
+        let machine = try Machine()
+        for run in [
+            try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy"),
+        ] {
+            #expect(run.code == 69, "\(run.errors)")
+            #expect(run.errors.contains("put it there with --install"), "\(run.errors)")
+        }
+        let both = try machine.push("--install", "--remote-command", "/x")
+        #expect(both.code == 64 && both.errors.contains("leave one out"), "\(both.errors)")
+    }
+
+    /// That path is tried where the shell does not find it.
+    @Test func whereItIsInstalledItIsFound() throws {
+        let machine = try Machine()
+        try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
+        let run = try machine.push()
+        #expect(run.code == 0, "\(run.errors)")
+        let pull = try machine.apply("far:\(machine.scene.source)", "copy")
+        #expect(pull.code == 0, "\(pull.errors)")
+    }
+
+    @Test func onlyABinaryThatNeedsNoLibraryIsCopied() throws {
+        guard !Need.staticCommand.isMet else { return }
+        let machine = try Machine()
+        let run = try machine.push("--install")
+        #expect(run.code == 69 && run.errors.contains("needs libraries of this machine"), "\(run.errors)")
+        #expect(try machine.leftovers == [])
+    }
+
+    @Test(.needs(.staticCommand)) func itIsPutThereOnce() throws {
+        var machine = try Machine()
+        let run = try machine.push("--install")
+        #expect(run.code == 0, "\(run.errors)")
+        try machine.scene.expectMirrored()
+        #expect(try machine.leftovers == ["fsync-lite"])
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: machine.scene.path(Self.installed)))
+                == Data(contentsOf: URL(fileURLWithPath: BuiltCommand.path())))
+        // The far end has it by now: the command that installs is not reached.
+        try machine.use(#"case "$far" in *mktemp*) exit 9;; esac; exec sh -c "$far""#)
+        #expect(try machine.push("--install").output.contains("nothing to do"))
+        #expect(try machine.apply("far:\(machine.scene.source)", "copy", "--install").code == 0)
+    }
+
+    @Test(.needs(.staticCommand)) func anotherProcessorOrANewerVersionIsLeftAlone() throws {
+        let machine = try Machine()
+        try machine.script("home/bin/uname", "echo Linux riscv64")
+        let other = try machine.push("--install")
+        #expect(other.code == 69 && other.errors.contains("it is Linux riscv64"), "\(other.errors)")
+        try machine.scene.remove("home/bin/uname")
+        try machine.script(
+            Self.installed, "[ \"$1\" != --version ] || { echo fsync-lite 99.1.0; exit; }; exit 64")
+        let newer = try machine.push("--install")
+        #expect(newer.code == 69 && newer.errors.contains("is newer (99.1.0)"), "\(newer.errors)")
+        try machine.script(
+            Self.installed, "[ \"$1\" != --version ] || { echo fsync-lite 0.0.9; exit; }; exit 64")
+        let older = try machine.push("--install")
+        #expect(older.code == 0, "\(older.errors)")
+        #expect(try machine.leftovers == ["fsync-lite"])
+    }
+
+    @Test(.needs(.staticCommand)) func halfOfItIsNoProgram() throws {
+        var machine = try Machine()
+        try machine.use(
+            #"case "$far" in *mktemp*) head -c 100000 | sh -c "$far"; exit;; esac; exec sh -c "$far""#)
+        let run = try machine.push("--install")
+        #expect(run.code == 69 && run.errors.contains("what came is not what was sent"), "\(run.errors)")
+        #expect(try machine.leftovers == [])
+        #expect(!machine.scene.exists("target"))
+    }
+}
