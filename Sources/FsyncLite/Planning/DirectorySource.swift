@@ -141,8 +141,41 @@ struct DirectorySource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+        guard let record = record(merge.policy) else { return try scan(into: &merge, record: nil) }
+        let begun = merge
+        do {
+            return try scan(into: &merge, record: record)
+        } catch is SourceHasChanged {
+            merge = begun
+            manifest = try root.state?.manifest(withUncovered: true)
+            return try scan(into: &merge, record: record)
+        }
+    }
+
+    /// The target's manifest, where it can tell everything that a scan of the source would.
+    private func record(_ policy: ComparisonPolicy) -> SourceRecord? {
+        guard tree.facts.isRemote, tree.facts.tellsDigests, root.capabilities == nil, let header,
+            let state = root.state, policy.commitSpans != nil, policy.followsIdentity,
+            !policy.alwaysComparesContent, !policy.alwaysInspects, options.repairs.isEmpty,
+            header.filters == options.filters.summary
+        else { return nil }
+        return SourceRecord(
+            open: {
+                guard let manifest = try state.manifest(), manifest.header == header else {
+                    throw SyncError(
+                        .failed, path: state.path(of: .manifest), "it was replaced meanwhile; run this again")
+                }
+                return manifest
+            }, needsDigests: options.recordsDigests)
+    }
+
+    /// - Parameter record: what the source need not tell again.
+    private mutating func scan(
+        into merge: inout TreeMerge, record: SourceRecord?
+    ) throws -> TreeScan.Findings? {
         let sourceScan = try tree.scan(
-            options.filters, prefetching(.source.apart(from: [root.original].compactMap(\.self))), monitor)
+            options.filters, prefetching(.source.apart(from: [root.original].compactMap(\.self))), monitor,
+            record: record)
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
         defer { findings = sourceScan.findings }
@@ -183,6 +216,7 @@ struct DirectorySource: PlanSource {
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
+        try rereadSource(of: &difference)
         difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
         problems = unread
@@ -226,6 +260,33 @@ struct DirectorySource: PlanSource {
             staying.formUnion(moves.moving(above: path))
         }
         if !staying.isEmpty { difference.copy(insteadOfMoving: staying) }
+    }
+
+    func rereadSource(of difference: inout Difference) throws {
+        func isChanging(_ head: Match.Head) -> Bool {
+            head.replacesContent || head.isOpen || !head.causes.isSubset(of: .renamed)
+        }
+        try tree.reread(
+            {
+                let (matches, created) = (difference.matches, difference.created)
+                let changing = matches.indices.lazy.filter { isChanging(matches.head(at: $0)) }
+                return Set(changing.map { matches.path(at: $0).parent ?? .root })
+                    .union(created.indices.lazy.map { created.path(at: $0).parent ?? .root })
+            },
+            { path, status in
+                // What has changed since keeps what was recorded, which the next run finds out. Nothing else differs.
+                func update(_ file: inout File) {
+                    guard file.identity == status.identity, file.status.changed == status.changed else { return }
+                    var known = file.status
+                    known.allocated = status.allocated
+                    file = file.with(known)
+                }
+                if let index = difference.matches.index(of: path) {
+                    update(&difference.matches[index].source)
+                } else if let index = difference.created.index(of: path) {
+                    update(&difference.created[index].file)
+                }
+            })
     }
 
     private mutating func compare(

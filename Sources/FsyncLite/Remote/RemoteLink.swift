@@ -292,7 +292,7 @@ final class RemoteLink: Sendable {
         private var activity: String {
             switch state.withLock(\.order.kind) {
             case .open: ", while it was opened"
-            case .rules, .scan: ", while it was scanned"
+            case .rules, .scan, .digests, .list: ", while it was scanned"
             case .attributes, .digest, .obstacles: ", while it was compared"
             case .content: ", while files were copied"
             case nil: ""

@@ -32,6 +32,7 @@ enum WireFormat {
     static let longestPath = 1 << 20
     /// Entries in a request.
     static let batch = 256
+    static let saltSize = 16
     /// Seconds: how often an end says that it is there, and after how long without a sign it is taken for gone.
     static let pause = 15
     static let patience = 60
@@ -50,6 +51,10 @@ enum WireFormat {
         /// A tree; what was issued before is void.
         case open = 1
         case rules, scan, attributes, digest, obstacles, content
+        /// The digests of a tree's directories: that of the root is told. What was issued before is void.
+        case digests
+        /// The entries of directories, and the digests of those in them.
+        case list
     }
 }
 

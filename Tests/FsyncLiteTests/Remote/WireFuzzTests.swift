@@ -117,7 +117,7 @@ struct WireFuzzTests {
             let opened = try RemoteTree.Opened(reader, HostileStream.selection)
             #expect(opened.path.first == UInt8(ascii: "/"), "stream \(number)")
         case .rules: _ = try RemoteTree.rules(&reader)
-        case .scan: _ = try RemoteTree.findings(bytes)
+        case .scan: _ = try reader.findings()
         case .attributes:
             let path = try #require(RelativePath("a"))
             while !reader.isAtEnd {
@@ -133,6 +133,10 @@ struct WireFuzzTests {
             let file = try HostileStream.file("a")
             let copied = try content.end(bytes, file, HostileStream.selection) { false }
             #expect(copied.path == file.path && copied.isFile && copied.size >= 0, "stream \(number)")
+        case .digests:
+            _ = try reader.directoryDigest()
+            _ = try reader.findings()
+        case .list: _ = try reader.findings()
         case .obstacles, nil: break
         }
     }
@@ -215,6 +219,7 @@ enum HostileStream {
             frame.text("0123456789abcdef")
             frame.text("boot-id")
             frame.text("801")
+            frame.flag(true)
             frame.flag(true)
             frame.flag(true)
             frame.time(FileTime(seconds: 1_700_000_000, nanoseconds: 1))
