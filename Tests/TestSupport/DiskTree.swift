@@ -60,7 +60,7 @@ package struct DiskTree {
     package mutating func drift(_ count: Int) throws {
         for _ in 0..<count {
             switch Int.random(in: 0..<3, using: &random) {
-            case 0: try edit(inSecret: false)
+            case 0: try edit(inSecret: true)
             case 1: try setMode()
             default: if let victim = try pick() { try remove(victim) }
             }
