@@ -9,10 +9,11 @@ extension RemoteTree {
     /// - Throws: `SourceHasChanged` where it was not.
     func readRecorded(
         _ answer: RemoteLink.Answer, _ digests: TreeDigests, _ record: SourceRecord,
-        _ monitor: any Monitor, _ push: (BackgroundScan.Batch) -> Bool
+        _ options: TreeScan.Options, _ monitor: any Monitor, _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
         var tree = ToldTree(digests, on: roots[0].device)
         var isGiven = true
+        var progress = SyncProgress(.scanning)
         do {
             let manifest = try record.open()
             var (batch, isOpen) = (BackgroundScan.Batch(), true)
@@ -23,6 +24,7 @@ extension RemoteTree {
                     && status.changed != CommitSpans.unexamined
                     && (!record.needsDigests || status.type != .file || manifest.digest != nil)
                 tree.digests.add(manifest, isKnown: isKnown)
+                progress.entries += 1
                 // Without this entry the whole is not known, so the rest is of no use.
                 if !isKnown { isGiven = false }
                 guard isGiven else { continue }
@@ -31,6 +33,7 @@ extension RemoteTree {
                     destination: status.type == .symlink ? manifest.destination : [])
                 guard batch.count == BackgroundScan.batchSize else { continue }
                 try monitor.checkCancellation()
+                if options.reportsProgress { monitor.report(progress) }
                 isOpen = push(batch)
                 batch = BackgroundScan.Batch()
             }

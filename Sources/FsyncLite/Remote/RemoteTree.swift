@@ -222,7 +222,7 @@ final class RemoteTree: SourceTree {
             frame.bytes(salt)
         }
         return try BackgroundScan(producing: { [self] push in
-            try link.reading { try readRecorded(answer, digests, record, monitor, push) }
+            try link.reading { try readRecorded(answer, digests, record, options, monitor, push) }
         })
     }
 

@@ -153,7 +153,8 @@ struct ToldTree: Sendable {
             while numbers[known] == nil, let above = known.parent { known = above }
             let telling = told[known]
             switch telling {
-            case nil, .recorded, .moved: asked[known] = ask(known, telling == .moved ? nil : digests.node(at: known))
+            case nil, .recorded, .moved:
+                asked[known] = ask(known, telling == .moved ? nil : digests.node(at: known))
             case .same where known == path:
                 asked[path] = Asked(
                     path: path, list: AskedList(number: numbers[path] ?? .max, .rest), node: nil)
@@ -212,7 +213,9 @@ struct ToldTree: Sendable {
     ///   - record: from its beginning.
     ///   - push: false ends it.
     /// - Returns: whether all was given.
-    mutating func give(_ record: some EntryStream, _ push: (BackgroundScan.Batch) throws -> Bool) throws -> Bool {
+    mutating func give(_ record: some EntryStream, _ push: (BackgroundScan.Batch) throws -> Bool) throws
+        -> Bool
+    {
         entries.sort()
         let entries = entries
         self.entries.clear()

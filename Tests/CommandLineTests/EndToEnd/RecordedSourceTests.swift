@@ -31,6 +31,17 @@ struct RecordedSourceTests {
 
     // MARK: What it costs
 
+    /// A stream costs less than lists of all directories.
+    @Test func whereLittleIsKnownEverythingIsListedAtOnce() throws {
+        let recording = try WireRecording(has: .source)
+        let scene = try recording.far.scene(Self.tree)
+        try scene.mirror()
+        #expect(try recording.last().requests == ["open", "scan", "content"])
+        try scene.mirror()
+        let requests = try recording.last().requests
+        #expect(requests.starts(with: ["open", "digests", "scan"]) && !requests.contains("list"))
+    }
+
     @Test(arguments: [FarMachine.Side.source, .target])
     func nothingToDoCostsAFewHundredBytes(side: FarMachine.Side) throws {
         let (scene, recording) = try scene(Self.tree, side)
@@ -39,6 +50,29 @@ struct RecordedSourceTests {
         let connection = try recording.last()
         #expect(connection.requests == ["open", "digests"])
         #expect(connection.bytes.up < 1000 && connection.bytes.down < 1000, "\(connection.bytes)")
+    }
+
+    /// Both ends fold the same of each kind of entry.
+    @Test(
+        .needs(.root),
+        arguments: [
+            [], ["--no-owner"], ["--no-hard-links"], ["--exchange"], ["--digest"], ["--max-size", "10M"],
+        ])
+    func everyKindOfEntryIsKnownAgain(options: [String]) throws {
+        let recording = try WireRecording(has: .source)
+        let scene = try recording.far.scene(FarMachine.tree)
+        try scene.link("source/Z2", to: "source/Z")
+        try scene.link("source/a/deep/link", to: "source/latest")
+        try scene.setAttribute("user.note", "hello", of: "source/a/one")
+        try HostCommand.run("truncate", "-s", "1M", scene.path("source/sparse"))
+        try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
+        try scene.setOwner(12, 34, of: "source/a/one")
+        try scene.setTime(TreeTime(-5, 123_456_789), of: "source/empty")
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
+        try scene.settle(options)
+        let run = try scene.run(["apply", "source", "target"] + options)
+        #expect(run.output.hasPrefix("nothing to do"), "\(run.output)\(run.errors)")
+        #expect(try recording.last().requests == ["open", "digests"])
     }
 
     @Test(arguments: [FarMachine.Side.source, .target])
@@ -100,6 +134,16 @@ struct RecordedSourceTests {
         #expect(try !recording.last().requests.contains("scan"))
     }
 
+    @Test func aStoreThatMovesNoTimeIsFoundInARacyFile() throws {
+        let (scene, recording) = try scene()
+        let mapped = try MappedFile(scene.path("source/d7/f3"))
+        try scene.mirror()
+        mapped.store("new")
+        let run = try scene.mirror("--json")
+        #expect(try run.json().actionLines == ["update d7/f3 (content)"])
+        #expect(try !recording.last().requests.contains("scan"))
+    }
+
     @Test func withoutDigestsOfFilesTheyAreRead() throws {
         let (scene, recording) = try scene(["a": ["b": "b"], "c": "c"])
         try scene.mirror("--digest")
@@ -110,7 +154,7 @@ struct RecordedSourceTests {
         #expect(try recording.last().requests == ["open", "digests"])
     }
 
-    @Test func anUnreadableDirectoryIsNeverTakenForKnown() throws {
+    @Test func otherFiltersAndComparisonsListEverything() throws {
         let (scene, recording) = try scene(["a": ["b": ["c": "c"]], "d": "d"])
         try scene.mirror("--exclude", "x")
         #expect(try recording.last().requests == ["open", "scan"])
@@ -126,7 +170,10 @@ struct RecordedSourceTests {
     /// manifests say of the source are the same.
     @Test(
         arguments: 1...3,
-        [[], ["--ignore-file", "a", "--exclude", "c"], ["--max-size", "3"], ["--no-hard-links", "--digest"]])
+        [
+            [], ["--ignore-file", "a", "--exclude", "c"], ["--max-size", "3"],
+            ["--no-hard-links", "--digest"],
+        ])
     func runsAreThoseWithAWholeList(seed: UInt64, options: [String]) throws {
         let recording = try WireRecording(has: seed % 2 == 0 ? .target : .source)
         let scene = try recording.far.scene([:])

@@ -27,7 +27,9 @@ struct WireRecording {
 
         /// What was asked, by the end that has the target, in order; what is asked for at once counts once.
         var requests: [String] {
-            (up + down).compactMap(\.request).reduce(into: []) { if $0.last != $1 || $1 == "list" { $0.append($1) } }
+            (up + down).compactMap(\.request).reduce(into: []) {
+                if $0.last != $1 || $1 == "list" { $0.append($1) }
+            }
         }
 
         /// Bytes each way without the greeting.

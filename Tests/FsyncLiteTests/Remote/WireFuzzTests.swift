@@ -68,7 +68,9 @@ struct WireFuzzTests {
     private static func read(_ bytes: [UInt8], _ random: inout SplitMix64, _ number: Int) throws {
         let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
         var order = AnswerOrder(endpoint)
-        let kinds: [WireFormat.RequestKind] = [.open, .rules, .scan, .attributes, .digest, .content]
+        let kinds: [WireFormat.RequestKind] = [
+            .open, .rules, .scan, .attributes, .digest, .content, .digests, .list,
+        ]
         for kind in kinds { _ = order.add(kind) }
         var parser = FrameParser()
         var (ends, decoder, content) = ([UInt8](), EntryDecoder(), ReceivedContent())
@@ -84,6 +86,11 @@ struct WireFuzzTests {
                 guard [.answer, .entries, .file, .data, .failure].contains(frame.type) else { continue }
                 let kind = order.kind
                 switch try order.take(frame) {
+                case .entries(let payload) where kind == .list:
+                    var reader = FrameReader(payload)
+                    while !reader.isAtEnd {
+                        _ = try ListItem(&reader, after: [], isAtTop: true)
+                    }
                 case .entries(let payload):
                     var reader = FrameReader(payload)
                     while !reader.isAtEnd {
@@ -258,7 +265,34 @@ enum HostileStream {
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
         }
-        return frames + content(&random)
+        return frames + content(&random) + lists(&random)
+    }
+
+    private static func lists(_ random: inout SplitMix64) -> [[UInt8]] {
+        func digest(_ random: inout SplitMix64) -> DirectoryDigest {
+            DirectoryDigest(first: random.next(), second: random.next())
+        }
+        let root = digest(&random)
+        var frames = answer(7, &random) { frame in
+            frame.digest(root)
+            frame.findings(TreeScan.Findings())
+        }
+        var frame = FrameWriter(.entries)
+        frame.number(8 as UInt32)
+        frame.byte(ListItem.Code.same)
+        frame.number(2 as UInt32)
+        for _ in 0..<2 { frame.digest(digest(&random)) }
+        for number in 0..<(random.next() % 9) {
+            frame.byte(ListItem.Code.entry)
+            frame.byte(EntryEncoder.Flags.isListed)
+            frame.bytes(String(format: "n%05d", number).utf8)
+            let type: FileType = random.next() % 2 == 0 ? .directory : .file
+            frame.status(status(type, &random), device: 0)
+            if type == .directory { frame.digest(digest(&random)) }
+        }
+        for code in [ListItem.Code.end, ListItem.Code.unlisted, ListItem.Code.gone] { frame.byte(code) }
+        frames.append(frame.frame())
+        return frames + answer(8, &random) { $0.findings(TreeScan.Findings()) }
     }
 
     private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {
