@@ -36,7 +36,7 @@ struct RecordedSourceTests {
         let recording = try WireRecording(has: .source)
         let scene = try recording.far.scene(Self.tree)
         try scene.mirror()
-        #expect(try recording.last().requests == ["open", "scan", "content"])
+        #expect(try recording.last().requests.starts(with: ["open", "scan"]))
         try scene.mirror()
         let requests = try recording.last().requests
         #expect(requests.starts(with: ["open", "digests", "scan"]) && !requests.contains("list"))
