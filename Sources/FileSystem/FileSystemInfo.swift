@@ -36,6 +36,10 @@ public struct FileSystemInfo: Sendable, Equatable {
     /// change time may be the modification time, and inodes may change at a remount (sshfs, exfat-fuse).
     public var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
 
+    /// A change of an entry always moves its change time, and inodes with equal birth times are one object: then a digest
+    /// of all of them stands for a directory.
+    public var tellsChanges: Bool { ["ext4", "xfs", "btrfs", "tmpfs"].contains(name) }
+
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
     private static let remote: Set = ["nfs", "ceph"]
 

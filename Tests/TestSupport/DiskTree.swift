@@ -22,6 +22,12 @@ package struct DiskTree {
         try TreeLiteral.directory([:]).build(at: path)
     }
 
+    /// A tree that is there.
+    package init(at path: String, seed: UInt64) {
+        root = Array(path.utf8)
+        random = SplitMix64(seed: seed)
+    }
+
     /// Adds entries where there is room.
     package mutating func grow(_ count: Int) throws {
         for _ in 0..<count { try create() }
@@ -46,6 +52,17 @@ package struct DiskTree {
                 }
             case 11: try cycle()
             default: try create()
+            }
+        }
+    }
+
+    /// Changes what two trees with the same names have in the same way, but for the state.
+    package mutating func drift(_ count: Int) throws {
+        for _ in 0..<count {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: try edit(inSecret: true)
+            case 1: try setMode()
+            default: if let victim = try pick() { try remove(victim) }
             }
         }
     }

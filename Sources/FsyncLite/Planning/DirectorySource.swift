@@ -3,9 +3,9 @@ import FileSystem
 
 /// A directory as it is now, with its filters.
 struct DirectorySource: PlanSource {
-    private let tree: any SourceTree
+    let tree: any SourceTree
     let options: SyncOptions
-    private let root: TargetRoot
+    let root: TargetRoot
     private let log: ComparisonLog
     private let monitor: any Monitor
     private let scanned: ManifestHeader.Scan
@@ -31,7 +31,7 @@ struct DirectorySource: PlanSource {
 
     var contents: any ContentSource { tree }
     var identities: [ManifestHeader.Source] { tree.facts.identities }
-    private var header: ManifestHeader? { manifest?.header }
+    var header: ManifestHeader? { manifest?.header }
     private var attributes: MirroredAttributes { options.settableAttributes }
     /// Comparisons are requested; results of earlier runs do not count.
     private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
@@ -141,8 +141,24 @@ struct DirectorySource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
+        guard let record = record(merge.policy) else { return try scan(into: &merge, record: nil) }
+        let begun = merge
+        do {
+            return try scan(into: &merge, record: record)
+        } catch is SourceHasChanged {
+            merge = begun
+            manifest = try root.state?.manifest(withUncovered: true)
+            return try scan(into: &merge, record: record)
+        }
+    }
+
+    /// - Parameter record: what the source need not tell again.
+    private mutating func scan(
+        into merge: inout TreeMerge, record: SourceRecord?
+    ) throws -> TreeScan.Findings? {
         let sourceScan = try tree.scan(
-            options.filters, prefetching(.source.apart(from: [root.original].compactMap(\.self))), monitor)
+            options.filters, prefetching(.source.apart(from: [root.original].compactMap(\.self))), monitor,
+            record: record)
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
         defer { findings = sourceScan.findings }
@@ -183,6 +199,7 @@ struct DirectorySource: PlanSource {
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
+        try rereadSource(of: &difference)
         difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
         problems = unread

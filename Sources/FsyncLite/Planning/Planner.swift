@@ -74,6 +74,7 @@ struct Planner {
         let copied = movable.intersection(found.obstacles.map(\.path))
         guard !copied.isEmpty else { return found }
         difference.copy(insteadOfMoving: copied)
+        try source.rereadSource(of: &difference)
         return try TargetDomains(difference, in: root)
     }
 
@@ -146,6 +147,8 @@ protocol PlanSource {
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
     /// Makes the decisions that the merge left open.
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
+    /// Reads entries of the source again that were taken as recorded and are needed now.
+    func rereadSource(of difference: inout Difference) throws
     /// Whether a new object may be made instead of moving the old one.
     func mayCopy(_ match: Match) -> Bool
     /// The match of the roots; nil where the root stays or does not exist.

@@ -280,6 +280,8 @@ struct SnapshotSource: PlanSource {
         ]
     }
 
+    func rereadSource(of difference: inout Difference) throws {}
+
     func mayCopy(_ match: Match) -> Bool { false }
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {

@@ -64,7 +64,7 @@ struct AnswerOrder {
         }
         let kind = requests[first].kind
         switch frame.type {
-        case .entries where kind == .scan: return .entries(Array(reader.rest()))
+        case .entries where kind == .scan || kind == .list: return .entries(Array(reader.rest()))
         case .file where kind == .content: return .file(Array(reader.rest()))
         case .data where kind == .content: return .data(Array(reader.rest()))
         case .blocks where kind == .content: return .blocks(Array(reader.rest()))

@@ -41,20 +41,29 @@ struct EntryEncoder {
             levels += 1
         }
         let directory = open[open.count - 1].number
-        let name = Array(path.lastComponent)
         frame.number(levels)
-        let isTooLarge = if case .bySize = entry.exclusion { true } else { false }
-        frame.byte(
-            (entry.isListed ? Flags.isListed : 0) | (isTooLarge ? Flags.isTooLarge : 0))
-        frame.bytes(name)
-        let status = entry.status
-        frame.status(status, device: number(of: status.device))
-        if status.type == .symlink { frame.bytes(entry.destination) }
-        if status.type == .directory {
+        let name = append(only: entry, at: path, to: &frame)
+        if entry.status.type == .directory {
             open.append((path.bytes.count, directoryCount))
             directoryCount += 1
         }
         return (directory, name)
+    }
+
+    /// Adds an entry without its place in the tree.
+    ///
+    /// - Returns: its name.
+    mutating func append(
+        only entry: some EntryStream, at path: RelativePath, to frame: inout FrameWriter
+    ) -> [UInt8] {
+        let name = Array(path.lastComponent)
+        let isTooLarge = if case .bySize = entry.exclusion { true } else { false }
+        frame.byte((entry.isListed ? Flags.isListed : 0) | (isTooLarge ? Flags.isTooLarge : 0))
+        frame.bytes(name)
+        let status = entry.status
+        frame.status(status, device: number(of: status.device))
+        if status.type == .symlink { frame.bytes(entry.destination) }
+        return name
     }
 }
 
@@ -79,19 +88,38 @@ struct EntryDecoder {
         let levels = try reader.number(UInt32.self)
         guard Int(levels) < open.count else { throw WireError("an entry outside of the tree") }
         open.removeLast(Int(levels))
-        let flags = try reader.byte()
-        guard flags & ~3 == 0 else { throw WireError("an entry with unknown marks") }
-        let name = try reader.name()
         let level = open.count - 1
-        guard open[level].last.isEmpty || open[level].last.lexicographicallyPrecedes(name.bytes) else {
-            throw WireError("entries out of order, or twice")
-        }
-        guard level > 0 || name != FileName.state else { throw WireError("an entry with a reserved name") }
+        let (name, entry) = try EntryDecoder.entry(
+            &reader, after: open[level].last, isAtTop: level == 0)
         open[level].last = Array(name.bytes)
         path.removeLast(path.count - open[level].length)
         if !path.isEmpty { path.append(UInt8(ascii: "/")) }
         path.append(contentsOf: name.bytes)
         guard path.count <= WireFormat.longestPath else { throw WireError("a path is too long") }
+        if entry.status.type == .directory {
+            guard directoryCount < .max else { throw WireError("too many directories") }
+            open.append((path.count, []))
+            directoryCount += 1
+        }
+        count += 1
+        return entry
+    }
+
+    /// An entry without its place in the tree.
+    ///
+    /// - Parameters:
+    ///   - last: the name before it in its directory; empty for the first.
+    ///   - isAtTop: its directory is the root.
+    static func entry(
+        _ reader: inout FrameReader, after last: [UInt8], isAtTop: Bool
+    ) throws(WireError) -> (FileName, Entry) {
+        let flags = try reader.byte()
+        guard flags & ~3 == 0 else { throw WireError("an entry with unknown marks") }
+        let name = try reader.name()
+        guard last.isEmpty || last.lexicographicallyPrecedes(name.bytes) else {
+            throw WireError("entries out of order, or twice")
+        }
+        guard !isAtTop || name != FileName.state else { throw WireError("an entry with a reserved name") }
         var status = try reader.status()
         var destination: [UInt8] = []
         if status.type == .symlink {
@@ -104,14 +132,11 @@ struct EntryDecoder {
         guard isListed || status.type == .directory, !isTooLarge || status.type == .file else {
             throw WireError("an entry with marks of another type")
         }
-        if status.type == .directory {
-            guard directoryCount < .max else { throw WireError("too many directories") }
-            open.append((path.count, []))
-            directoryCount += 1
-        }
-        count += 1
-        return Entry(
-            status: status, isListed: isListed, exclusion: isTooLarge ? .bySize : .none,
-            destination: destination)
+        return (
+            name,
+            Entry(
+                status: status, isListed: isListed, exclusion: isTooLarge ? .bySize : .none,
+                destination: destination)
+        )
     }
 }

@@ -16,6 +16,7 @@ struct IssuedEntries {
             throw SyncError(.failed, "there are more entries than one run can mirror from another machine")
         }
         if isDirectory { directories.append(UInt32(parents.count)) }
+        sorted = nil
         nameStarts.append(UInt32(names.count))
         names.append(contentsOf: name)
         parents.append(directory)
@@ -27,7 +28,7 @@ struct IssuedEntries {
         return names[Int(nameStarts[index])..<end]
     }
 
-    private func path(of directory: UInt32) -> RelativePath {
+    func path(of directory: UInt32) -> RelativePath {
         var names: [ArraySlice<UInt8>] = []
         var directory = directory
         while directory > 0 {
@@ -54,7 +55,8 @@ struct IssuedEntries {
         return nil
     }
 
-    /// A scan has the names of a directory in order, so counting suffices.
+    /// A scan has the names of a directory in order, so counting suffices, unless a directory was listed after its
+    /// subdirectories had been sent.
     private mutating func sort() -> (entries: [UInt32], starts: [Int]) {
         var starts = [Int](repeating: 0, count: directories.count + 1)
         for parent in parents { starts[Int(parent) + 1] += 1 }
@@ -65,7 +67,16 @@ struct IssuedEntries {
             entries[next[Int(parent)]] = UInt32(index)
             next[Int(parent)] += 1
         }
+        for directory in directories.indices {
+            let range = starts[directory]..<starts[directory + 1]
+            let isInOrder = range.dropFirst().allSatisfy { !precedes(entries[$0], entries[$0 - 1]) }
+            if !isInOrder { entries[range].sort { precedes($0, $1) } }
+        }
         sorted = (entries, starts)
         return (entries, starts)
+    }
+
+    private func precedes(_ entry: UInt32, _ other: UInt32) -> Bool {
+        name(of: entry).lexicographicallyPrecedes(name(of: other))
     }
 }

@@ -9,20 +9,25 @@ import Synchronization
 final class RemoteTree: SourceTree {
     let facts: SourceFacts
     let link: RemoteLink
-    private let monitor: any Monitor
+    let monitor: any Monitor
     private let root: File
     private let ancestors: [FileStatus]
     private let boot: String
     /// Asked for before the scan, whose entries would have to be taken first otherwise.
     private let rulesAhead = Mutex<RemoteLink.Answer?>(nil)
+    private let rulesFound = Mutex(DirectoryRules(said: [:]))
     /// The directories that were sent, with their numbers.
-    let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
+    private let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
+    /// What was told beside the record, after a scan with one.
+    private let told = Mutex<ToldTree?>(nil)
+    private let attributes: MirroredAttributes
 
     /// Opens the directory for a run with these options.
     init(_ link: RemoteLink, _ options: SyncOptions, _ monitor: any Monitor) throws {
         (self.link, self.monitor) = (link, monitor)
         try link.greet(monitor)
-        let attributes = options.settableAttributes
+        attributes = options.settableAttributes
+        let attributes = attributes
         let answer = try link.ask(.open) { frame in
             frame.bytes(link.endpoint.path)
             frame.byte(attributes.rawValue)
@@ -45,7 +50,7 @@ final class RemoteTree: SourceTree {
                     fileSystem: "\(machine):\(found.fileSystem)")
             ],
             devices: [found.root.status.device], keepsIdentity: [found.keepsIdentity],
-            sharesClock: found.sharesClock,
+            sharesClock: found.sharesClock, tellsDigests: found.tellsDigests,
             scanned: ManifestHeader.Scan(
                 time: Timestamp(found.time), clock: KernelClock(boot: found.boot, uptime: found.uptime)),
             writebackDelay: found.writebackDelay, isReadByRoot: found.isRoot, isRemote: true)
@@ -61,6 +66,7 @@ final class RemoteTree: SourceTree {
         let fileSystem: String
         let keepsIdentity: Bool
         let sharesClock: Bool
+        let tellsDigests: Bool
         let time: FileTime
         let uptime: Int64
         let writebackDelay: Int64
@@ -84,6 +90,7 @@ final class RemoteTree: SourceTree {
             fileSystem = try Opened.word(&reader)
             keepsIdentity = try reader.flag()
             sharesClock = try reader.flag()
+            tellsDigests = try reader.flag()
             time = try reader.time()
             uptime = try reader.size()
             writebackDelay = try reader.size()
@@ -163,11 +170,14 @@ final class RemoteTree: SourceTree {
     }
 
     func rules() throws -> DirectoryRules {
-        guard let answer = rulesAhead.withLock({ $0.take() }) else { return DirectoryRules(said: [:]) }
-        return try link.reading {
-            var reader = try answer.end(monitor)
-            return DirectoryRules(said: try RemoteTree.rules(&reader))
+        if let answer = rulesAhead.withLock({ $0.take() }) {
+            let rules = try link.reading {
+                var reader = try answer.end(monitor)
+                return DirectoryRules(said: try RemoteTree.rules(&reader))
+            }
+            rulesFound.withLock { $0 = rules }
         }
+        return rulesFound.withLock(\.self)
     }
 
     static func rules(_ reader: inout FrameReader) throws(WireError) -> [RelativePath: FilterDirectory] {
@@ -186,21 +196,50 @@ final class RemoteTree: SourceTree {
     }
 
     func scan(
-        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor
+        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor, record: SourceRecord?
     ) throws -> BackgroundScan {
+        if let record, let tree = takeTold() {
+            return try BackgroundScan(producing: { [self] push in
+                try link.reading { try readChanged(tree, record, options, monitor, push) }
+            })
+        }
         directories.withLock { $0 = [.root: 0] }
+        told.withLock { $0 = nil }
         if filters.readDirectories {
             let rules = try link.ask(.rules)
             rulesAhead.withLock { $0 = rules }
         }
-        let answer = try link.ask(.scan) { $0.flag(options.others.contains(where: \.isMountRoot)) }
+        guard let record else {
+            let answer = try askForAll(options)
+            return try BackgroundScan(producing: { [self] push in
+                try link.reading { try read(answer, options, monitor, push) }
+            })
+        }
+        let salt = RandomID.bytes(WireFormat.saltSize)
+        let digests = TreeDigests(salt: salt, attributes)
+        let answer = try link.ask(.digests) { frame in
+            frame.flag(options.others.contains(where: \.isMountRoot))
+            frame.bytes(salt)
+        }
         return try BackgroundScan(producing: { [self] push in
-            try link.reading { try read(answer, options, monitor, push) }
+            try link.reading { try readRecorded(answer, digests, record, options, monitor, push) }
         })
     }
 
+    func askForAll(_ options: TreeScan.Options) throws -> RemoteLink.Answer {
+        try link.ask(.scan) { $0.flag(options.others.contains(where: \.isMountRoot)) }
+    }
+
+    func takeTold() -> ToldTree? { told.withLock { $0.take() } }
+
+    /// Entries of its directories can be asked for.
+    func keep(_ tree: ToldTree) {
+        directories.withLock { $0 = tree.numbers }
+        told.withLock { $0 = tree }
+    }
+
     /// - Returns: nil once the reader has closed the stream.
-    private func read(
+    func read(
         _ answer: RemoteLink.Answer, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
@@ -223,7 +262,9 @@ final class RemoteTree: SourceTree {
                 if options.reportsProgress { monitor.report(progress) }
             case .end(let piece, let isLast):
                 end += piece
-                if isLast { return try RemoteTree.findings(end) }
+                guard isLast else { continue }
+                var reader = FrameReader(end)
+                return try reader.findings()
             case .file, .data, .blocks, .failure:
                 throw WireError("an answer of another kind than was asked for")
             }
@@ -254,14 +295,5 @@ final class RemoteTree: SourceTree {
             for (path, number) in found { directories[path] = number }
         }
         return batch
-    }
-
-    static func findings(_ bytes: [UInt8]) throws(WireError) -> TreeScan.Findings {
-        var reader = FrameReader(bytes)
-        var findings = TreeScan.Findings()
-        findings.omittedSockets = Int(clamping: try reader.size())
-        findings.metReservedName = try reader.flag()
-        while !reader.isAtEnd { findings.problems.append(try reader.problem()) }
-        return findings
     }
 }

@@ -71,16 +71,19 @@ public final class Service {
 
     /// One tree, opened for one run.
     final class Session {
-        private let link: ServiceLink
+        let link: ServiceLink
         let tree: LocalTree
         private let path: [UInt8]
         let filters: Filters
         let access: Access
-        private let options: CopyOptions
+        let options: CopyOptions
         private let selection: ExtendedAttributes.Selection
-        private let monitor: LinkMonitor
-        private var encoder = EntryEncoder()
-        private var issued = IssuedEntries()
+        let monitor: LinkMonitor
+        var encoder = EntryEncoder()
+        var issued = IssuedEntries()
+        /// Of the last scan for digests.
+        var lists: ServedLists?
+        var scanOptions = TreeScan.Options.source
         private let reader: any SourceReader
         private let digests: any DigestSource
         private let copier: ContentCopier
@@ -161,6 +164,7 @@ public final class Service {
             frame.text(facts.identities.first?.fileSystem ?? "")
             frame.flag(facts.keepsIdentity.allSatisfy(\.self))
             frame.flag(facts.sharesClock)
+            frame.flag(facts.tellsDigests)
             frame.time(facts.scanned.time.fileTime)
             frame.size(facts.scanned.clock.uptime)
             frame.size(facts.writebackDelay)
@@ -231,6 +235,8 @@ public final class Service {
                 let isTargetMount = try reader.flag()
                 try reader.end()
                 try sendEntries(request.id, isTargetMount: isTargetMount)
+            case .digests: try sendDigests(request.id, &reader)
+            case .list: try sendLists(request.id, &reader)
             case .attributes: try sendAttributes(request.id, &reader)
             case .digest:
                 let path = try entry(&reader)
@@ -273,12 +279,17 @@ public final class Service {
         }
 
         /// - Parameter isTargetMount: the target is the root of a file system, so `lost+found` takes no part.
-        private func sendEntries(_ id: UInt32, isTargetMount: Bool) throws {
-            encoder.restart()
-            issued = IssuedEntries()
+        static func scanOptions(isTargetMount: Bool) -> TreeScan.Options {
             var target = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
             target.isMountRoot = isTargetMount
-            let scan = try tree.scan(filters, .source.apart(from: [target]).prefetching(), monitor)
+            return .source.apart(from: [target])
+        }
+
+        private func sendEntries(_ id: UInt32, isTargetMount: Bool) throws {
+            encoder.restart()
+            (issued, lists) = (IssuedEntries(), nil)
+            let options = Session.scanOptions(isTargetMount: isTargetMount)
+            let scan = try tree.scan(filters, options.prefetching(), monitor)
             var frame = FrameWriter(.entries)
             frame.number(id)
             let start = frame.count
@@ -294,9 +305,7 @@ public final class Service {
             }
             if frame.count > start { try link.send(frame) }
             var last = FrameWriter(.answer)
-            last.size(Int64(scan.findings.omittedSockets))
-            last.flag(scan.findings.metReservedName)
-            for problem in scan.findings.problems { last.problem(problem) }
+            last.findings(scan.findings)
             try end(id, last)
         }
 

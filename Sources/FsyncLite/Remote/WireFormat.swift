@@ -34,6 +34,7 @@ enum WireFormat {
     static let longestPath = 1 << 20
     /// Entries in a request.
     static let batch = 256
+    static let saltSize = 16
     /// Seconds: how often an end says that it is there, and after how long without a sign it is taken for gone.
     static let pause = 15
     static let patience = 60
@@ -58,12 +59,16 @@ enum WireFormat {
         case rules, scan, attributes, digest, obstacles, content
         /// Which filter decides about a path.
         case explain
+        /// The digests of a tree's directories: that of the root is told. What was issued before is void.
+        case digests
+        /// The entries of directories, and the digests of those in them.
+        case list
 
         /// What the end that asks does meanwhile.
         var activity: String {
             switch self {
             case .open: ", while it was opened"
-            case .rules, .scan, .explain: ", while it was scanned"
+            case .rules, .scan, .explain, .digests, .list: ", while it was scanned"
             case .attributes, .digest, .obstacles: ", while it was compared"
             case .content: ", while files were copied"
             }

@@ -48,6 +48,12 @@ extension FrameWriter {
         text(problem.message.shortened)
     }
 
+    mutating func findings(_ findings: TreeScan.Findings) {
+        size(Int64(findings.omittedSockets))
+        flag(findings.metReservedName)
+        for problem in findings.problems { self.problem(problem) }
+    }
+
     mutating func filters(_ filters: Filters) {
         number(UInt(filters.rules.count))
         for rule in filters.rules { bytes(rule.text) }
@@ -131,6 +137,14 @@ extension FrameReader {
             throw WireError("a problem of an unknown kind")
         }
         return Problem(path: path, code: code, message: singleLine(try text()))
+    }
+
+    mutating func findings() throws(WireError) -> TreeScan.Findings {
+        var findings = TreeScan.Findings()
+        findings.omittedSockets = Int(clamping: try size())
+        findings.metReservedName = try flag()
+        while !isAtEnd { findings.problems.append(try problem()) }
+        return findings
     }
 
     mutating func filters() throws(WireError) -> Filters {

@@ -17,6 +17,9 @@ package final class BackgroundScan: EntryStream {
         fileprivate var destinations: [UInt8] = []
         fileprivate var entries: [Entry] = []
 
+        var count: Int { entries.count }
+        var isEmpty: Bool { entries.isEmpty }
+
         /// Adds an entry, without a destination that is not a symlink's.
         mutating func append(
             _ path: [UInt8], _ status: FileStatus, isListed: Bool, _ exclusion: Exclusion,
@@ -51,7 +54,7 @@ package final class BackgroundScan: EntryStream {
     private let thread = WorkerThread()
 
     /// Entries per batch; with the waiting batches about 1 MB per tree.
-    private static let batchSize = 256
+    static let batchSize = 256
 
     /// - Parameter begin: starts the scan; called on its thread.
     convenience init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {

@@ -14,9 +14,16 @@ final class DirectoryReader {
 
     /// Lists the root.
     func list(_ root: Directory) throws(SystemError) -> ListedDirectory {
-        ListedDirectory(
-            try DirectoryListing(of: root), try root.status(), filter: scope(of: .root, below: nil),
-            role: root.isJoined ? .inner : .root)
+        var scope = scope(of: .root, below: nil)
+        var path = RelativePath.root
+        for name in (options.single?.components ?? []).compactMap({ FileName($0) }) {
+            path = path.appending(name)
+            // Each directory above has its say.
+            if case .success(let (outer, _))? = scope { scope = self.scope(of: path, below: outer) }
+        }
+        return ListedDirectory(
+            try DirectoryListing(of: root), try root.status(), filter: scope,
+            role: root.isJoined || !path.isRoot ? .inner : .root)
     }
 
     /// Opens and lists a subdirectory.
@@ -56,6 +63,7 @@ final class DirectoryReader {
 
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
+        if options.single != nil { return false }
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
         if listed.role != .inner {
             let name = listed.listing.name(at: index)

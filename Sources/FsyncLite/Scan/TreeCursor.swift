@@ -64,7 +64,7 @@ struct TreeCursor {
         prefetch = try DirectoryPrefetch(root, options, filter: filter)
         var reading = prefetch.root
         try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
-        level = Level(reading, .root)
+        level = Level(reading, options.single ?? .root)
         _ = try level.filter?.get()
         progress.entries = level.listing.count
     }

@@ -20,6 +20,9 @@ package final class TreeScan: EntryStream {
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
+        /// The scan is of this directory of a tree alone, without those in it. Paths are those in the tree.
+        var single: RelativePath?
+
         package init(
             omitsSockets: Bool = false, toleratesUnreadable: Bool = false, staysOnMount: Bool = false
         ) {
@@ -61,6 +64,13 @@ package final class TreeScan: EntryStream {
         package func apart(from others: [FileStatus]) -> Options {
             var options = self
             options.others = others
+            return options
+        }
+
+        /// The same, of a single directory of the tree.
+        func only(_ path: RelativePath) -> Options {
+            var options = self
+            (options.single, options.reportsProgress) = (path, false)
             return options
         }
 

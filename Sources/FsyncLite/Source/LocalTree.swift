@@ -27,6 +27,7 @@ struct LocalTree: SourceTree {
             },
             devices: try root.roots.map { try $0.status().device },
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
+            tellsDigests: infos.count == 1 && infos[0].tellsChanges,
             scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
     }
@@ -44,7 +45,7 @@ struct LocalTree: SourceTree {
     }
 
     func scan(
-        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor
+        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor, record: SourceRecord? = nil
     ) throws -> BackgroundScan {
         let root = root
         return try BackgroundScan {
@@ -54,6 +55,9 @@ struct LocalTree: SourceTree {
     }
 
     func rules() throws -> DirectoryRules { try DirectoryRules(of: root) }
+    func reread(
+        _ directories: () -> Set<RelativePath>, _ take: (RelativePath, FileStatus) -> Void
+    ) throws {}
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
         root.isJoined ? nil : try File(rootOf: root, selection)

@@ -17,11 +17,34 @@ protocol SourceTree: ContentSource {
     func overlaps(with target: Directory, isThere: Bool) throws -> [String]
 
     /// Begins to read the entries that the filters leave in.
-    func scan(_ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor) throws
-        -> BackgroundScan
+    ///
+    /// - Parameter record: what was recorded of them, which may stand for what is still the same. The first scan ends with
+    ///   `SourceHasChanged` where not all is; the next one gives what is there.
+    func scan(
+        _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor, record: SourceRecord?
+    ) throws -> BackgroundScan
     /// What the directories say to the filters of the scan that has begun.
     func rules() throws -> DirectoryRules
+    /// Reads again what a scan gave as recorded, so that it can be asked for.
+    ///
+    /// - Parameters:
+    ///   - directories: the directories that hold the entries.
+    ///   - take: called with each entry in one of them that was given as recorded.
+    func reread(
+        _ directories: () -> Set<RelativePath>, _ take: (RelativePath, FileStatus) -> Void
+    ) throws
 }
+
+/// The manifest of a mirror as a record of its source.
+struct SourceRecord: Sendable {
+    /// Opens it, always the same one.
+    let open: @Sendable () throws -> ManifestReader
+    /// A file that it has no digest of is to be read.
+    let needsDigests: Bool
+}
+
+/// Not all of a source is as it was recorded.
+struct SourceHasChanged: Error {}
 
 /// What is known of a source before it is scanned.
 struct SourceFacts: Sendable {
@@ -33,6 +56,8 @@ struct SourceFacts: Sendable {
     var keepsIdentity: [Bool]
     /// Its change times come from the clock of `scanned`.
     var sharesClock: Bool
+    /// It can tell by digests of directories that all is as it was recorded.
+    var tellsDigests = false
     /// When it was opened, by the clock that stamps its files.
     var scanned: ManifestHeader.Scan
     /// See `KernelClock.writebackDelay`.

@@ -76,9 +76,14 @@ final class MirrorScene {
 
     /// A run so much later that nothing is racy any more.
     func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try settle(options, sourceLocation: sourceLocation)
+    }
+
+    func settle(_ options: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
         settled += 1
+        let arguments = ["apply", "source", "target"] + options
         let run = try CommandRun(
-            ["apply", "source", "target"] + options, in: directory.path,
+            far?.reaching(arguments, in: directory.path) ?? arguments, in: directory.path,
             under: LaterRun.prefix(minutes: 10 * settled))
         #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
         #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)

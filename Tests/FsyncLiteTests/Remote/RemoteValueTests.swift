@@ -77,6 +77,16 @@ struct WireValueTests {
         }
     }
 
+    @Test func entriesThatWereSentAfterTheDirectoriesBesideThemAreFound() throws {
+        var issued = IssuedEntries()
+        try issued.append(Array("m".utf8), in: 0, isDirectory: true)
+        for name in ["a", "m", "z"] { try issued.append(Array(name.utf8), in: 0, isDirectory: false) }
+        for name in ["a", "m", "z"] {
+            #expect(issued.path(of: Array(name.utf8), in: 0) == RelativePath(name))
+        }
+        #expect(issued.path(of: 1) == RelativePath("m"))
+    }
+
     @Test func onlyEntriesThatWereSentCanBeAskedFor() throws {
         var issued = IssuedEntries()
         // a, a/x, a/y, b

@@ -72,7 +72,7 @@ struct WireFuzzTests {
         let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
         var order = AnswerOrder(endpoint)
         let kinds: [WireFormat.RequestKind] = [
-            .open, .rules, .scan, .attributes, .digest, .content, .content,
+            .open, .rules, .scan, .attributes, .digest, .content, .content, .digests, .list,
         ]
         for kind in kinds { _ = order.add(kind) }
         var parser = FrameParser()
@@ -93,6 +93,11 @@ struct WireFuzzTests {
                 }
                 let kind = order.kind
                 switch try order.take(frame) {
+                case .entries(let payload) where kind == .list:
+                    var reader = FrameReader(payload)
+                    while !reader.isAtEnd {
+                        _ = try ListItem(&reader, after: [], isAtTop: true)
+                    }
                 case .entries(let payload):
                     var reader = FrameReader(payload)
                     while !reader.isAtEnd {
@@ -142,7 +147,7 @@ struct WireFuzzTests {
             let opened = try RemoteTree.Opened(reader, HostileStream.selection)
             #expect(opened.path.first == UInt8(ascii: "/"), "stream \(number)")
         case .rules: _ = try RemoteTree.rules(&reader)
-        case .scan: _ = try RemoteTree.findings(bytes)
+        case .scan: _ = try reader.findings()
         case .attributes:
             let path = try #require(RelativePath("a"))
             while !reader.isAtEnd {
@@ -158,6 +163,10 @@ struct WireFuzzTests {
             let file = try HostileStream.file("a")
             let copied = try content.end(bytes, file, HostileStream.selection) { false }
             #expect(copied.path == file.path && copied.isFile && copied.size >= 0, "stream \(number)")
+        case .digests:
+            _ = try reader.directoryDigest()
+            _ = try reader.findings()
+        case .list: _ = try reader.findings()
         case .obstacles, .explain, nil: break
         }
     }
@@ -242,6 +251,7 @@ enum HostileStream {
             frame.text("801")
             frame.flag(true)
             frame.flag(true)
+            frame.flag(true)
             frame.time(FileTime(seconds: 1_700_000_000, nanoseconds: 1))
             frame.size(1)
             frame.size(70)
@@ -278,7 +288,34 @@ enum HostileStream {
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
         }
-        return frames + content(6, &random) + content(7, &random, isDelta: true)
+        return frames + content(6, &random) + content(7, &random, isDelta: true) + lists(&random)
+    }
+
+    private static func lists(_ random: inout SplitMix64) -> [[UInt8]] {
+        func digest(_ random: inout SplitMix64) -> DirectoryDigest {
+            DirectoryDigest(first: random.next(), second: random.next())
+        }
+        let root = digest(&random)
+        var frames = answer(8, &random) { frame in
+            frame.digest(root)
+            frame.findings(TreeScan.Findings())
+        }
+        var frame = FrameWriter(.entries)
+        frame.number(9 as UInt32)
+        frame.byte(ListItem.Code.same)
+        frame.number(2 as UInt32)
+        for _ in 0..<2 { frame.digest(digest(&random)) }
+        for number in 0..<(random.next() % 9) {
+            frame.byte(ListItem.Code.entry)
+            frame.byte(EntryEncoder.Flags.isListed)
+            frame.bytes(String(format: "n%05d", number).utf8)
+            let type: FileType = random.next() % 2 == 0 ? .directory : .file
+            frame.status(status(type, &random), device: 0)
+            if type == .directory { frame.digest(digest(&random)) }
+        }
+        for code in [ListItem.Code.end, ListItem.Code.unlisted, ListItem.Code.gone] { frame.byte(code) }
+        frames.append(frame.frame())
+        return frames + answer(9, &random) { $0.findings(TreeScan.Findings()) }
     }
 
     private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {

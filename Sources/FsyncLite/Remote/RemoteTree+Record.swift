@@ -1,0 +1,169 @@
+import FileSystem
+
+// Scans in which the far end tells only what is not as it was recorded.
+
+extension RemoteTree {
+    /// Gives the record as the source's entries, while the far end scans. At the end digests tell whether that was right.
+    ///
+    /// - Returns: nil once the reader has closed the stream.
+    /// - Throws: `SourceHasChanged` where it was not.
+    func readRecorded(
+        _ answer: RemoteLink.Answer, _ digests: TreeDigests, _ record: SourceRecord,
+        _ options: TreeScan.Options, _ monitor: any Monitor, _ push: (BackgroundScan.Batch) -> Bool
+    ) throws -> TreeScan.Findings? {
+        var tree = ToldTree(digests, on: roots[0].device)
+        var isGiven = true
+        var progress = SyncProgress(.scanning)
+        do {
+            let manifest = try record.open()
+            var (batch, isOpen) = (BackgroundScan.Batch(), true)
+            while try manifest.advance(), isOpen {
+                let status = manifest.status
+                let isKnown =
+                    manifest.marks.isEmpty && manifest.omitted.isEmpty
+                    && status.changed != CommitSpans.unexamined
+                    && (!record.needsDigests || status.type != .file || manifest.digest != nil)
+                tree.digests.add(manifest, isKnown: isKnown)
+                progress.entries += 1
+                // Without this entry the whole is not known, so the rest is of no use.
+                if !isKnown { isGiven = false }
+                guard isGiven else { continue }
+                batch.append(
+                    manifest.path.bytes, tree.status(status), isListed: true, .none,
+                    destination: status.type == .symlink ? manifest.destination : [])
+                guard batch.count == BackgroundScan.batchSize else { continue }
+                try monitor.checkCancellation()
+                if options.reportsProgress { monitor.report(progress) }
+                isOpen = push(batch)
+                batch = BackgroundScan.Batch()
+            }
+            guard isOpen, batch.isEmpty || !isGiven || push(batch) else {
+                answer.abandon()
+                return nil
+            }
+        } catch {
+            answer.abandon()
+            throw error
+        }
+        let root = tree.digests.finish()
+        var reader = try answer.end(monitor)
+        let found = try reader.directoryDigest()
+        tree.findings = try reader.findings()
+        let findings = tree.findings
+        keep(tree)
+        guard isGiven, root.isKnown, root == found else { throw SourceHasChanged() }
+        return findings
+    }
+
+    /// Gives the entries as the far end tells them, and those that it need not tell as they were recorded.
+    ///
+    /// - Returns: nil once the reader has closed the stream.
+    func readChanged(
+        _ begun: ToldTree, _ record: SourceRecord, _ options: TreeScan.Options, _ monitor: any Monitor,
+        _ push: (BackgroundScan.Batch) -> Bool
+    ) throws -> TreeScan.Findings? {
+        var tree = begun
+        // Where little is known, a stream is faster, and where much has changed, it needs less memory.
+        var isTooLarge = tree.digests.count > 1000 && tree.digests.unknownCount > tree.digests.count / 2
+        var asked = tree.first
+        while !asked.isEmpty, !isTooLarge {
+            asked = try ask(asked, &tree, monitor)
+            isTooLarge = tree.isTooLarge
+        }
+        if !isTooLarge, tree.hasMoved {
+            try tree.gather(record.open())
+            isTooLarge = tree.isTooLarge
+        }
+        guard !isTooLarge else { return try read(askForAll(options), options, monitor, push) }
+        let findings = tree.findings
+        guard
+            try tree.give(
+                record.open(),
+                { batch in
+                    try monitor.checkCancellation()
+                    return push(batch)
+                })
+        else { return nil }
+        keep(tree)
+        return findings
+    }
+
+    /// Asks for directories.
+    ///
+    /// - Parameter take: called with the entries, in place of keeping them.
+    /// - Returns: what to ask for because of the answers.
+    private func ask(
+        _ asked: [ToldTree.Asked], _ tree: inout ToldTree, _ monitor: any Monitor,
+        _ take: ((RelativePath, FileStatus) -> Void)? = nil
+    ) throws -> [ToldTree.Asked] {
+        var following: [ToldTree.Asked] = []
+        var rest = asked[...]
+        while !rest.isEmpty {
+            // As many requests as may be unanswered, and some.
+            var answers: [(RemoteLink.Answer, ArraySlice<ToldTree.Asked>)] = []
+            do {
+                while !rest.isEmpty, answers.count < WireFormat.openRequests / 4 {
+                    let part = rest.prefix(WireFormat.batch)
+                    rest = rest.dropFirst(part.count)
+                    let answer = try link.ask(.list) { frame in
+                        frame.number(UInt(part.count))
+                        for asked in part { asked.list.write(to: &frame) }
+                    }
+                    answers.append((answer, part))
+                }
+                while let (answer, part) = answers.first {
+                    try self.take(answer, part, &tree, &following, monitor, take)
+                    answers.removeFirst()
+                }
+            } catch {
+                for (answer, _) in answers { answer.abandon() }
+                throw error
+            }
+        }
+        return following
+    }
+
+    private func take(
+        _ answer: RemoteLink.Answer, _ asked: ArraySlice<ToldTree.Asked>, _ tree: inout ToldTree,
+        _ following: inout [ToldTree.Asked], _ monitor: any Monitor,
+        _ take: ((RelativePath, FileStatus) -> Void)?
+    ) throws {
+        var (asked, end) = (asked, [UInt8]())
+        while true {
+            switch try answer.next(monitor) {
+            case .entries(let bytes):
+                var reader = FrameReader(bytes)
+                while !reader.isAtEnd {
+                    guard let first = asked.first else { throw WireError("lists that were not asked for") }
+                    let item = try ListItem(&reader, after: tree.last, isAtTop: first.path.isRoot)
+                    if try tree.take(item, of: first, following: &following, take) { asked.removeFirst() }
+                }
+            case .end(let piece, let isLast):
+                end += piece
+                guard isLast else { continue }
+                guard asked.isEmpty else { throw WireError("a list is missing") }
+                var reader = FrameReader(end)
+                let known = Set(tree.findings.problems.map(\.path))
+                tree.findings.problems += try reader.findings().problems.filter { !known.contains($0.path) }
+                return
+            case .file, .data, .blocks, .failure:
+                throw WireError("an answer of another kind than was asked for")
+            }
+        }
+    }
+
+    func reread(
+        _ directories: () -> Set<RelativePath>, _ take: (RelativePath, FileStatus) -> Void
+    ) throws {
+        guard var tree = takeTold() else { return }
+        defer { keep(tree) }
+        var wanted = directories()
+        try link.reading {
+            while true {
+                let asked = tree.next(for: &wanted)
+                if asked.isEmpty { return }
+                _ = try withoutActuallyEscaping(take) { try ask(asked, &tree, monitor, $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import FileStorage
+import FileSystem
+
+/// The directories that a session has given numbers to, and what it may still tell of them.
+struct ServedLists {
+    struct Directory {
+        /// nil for one that is newer than the digests.
+        let node: Int?
+        var hasNumbered = false
+        var hasListed = false
+    }
+
+    let digests: TreeDigests
+    private(set) var directories: [Directory]
+
+    init(_ digests: TreeDigests) {
+        self.digests = digests
+        directories = [Directory(node: 0)]
+    }
+
+    mutating func number(_ node: Int?) {
+        directories.append(Directory(node: node))
+    }
+
+    /// Each directory gives numbers once and its entries once, or a client could have this end hold any number of names.
+    mutating func take(_ asked: AskedList) throws(WireError) -> Directory {
+        guard Int(asked.number) < directories.count else { throw WireError("a directory that was not sent") }
+        let directory = directories[Int(asked.number)]
+        let isTaken =
+            if case .rest = asked.wish { directory.hasListed } else { directory.hasNumbered }
+        guard !isTaken else { throw WireError("a directory twice") }
+        if case .rest = asked.wish {
+            directories[Int(asked.number)].hasListed = true
+        } else {
+            directories[Int(asked.number)].hasNumbered = true
+        }
+        return directory
+    }
+}
+
+extension Service.Session {
+    /// Folds the entries of the tree.
+    func sendDigests(_ id: UInt32, _ reader: inout FrameReader) throws {
+        scanOptions = Service.Session.scanOptions(isTargetMount: try reader.flag())
+        let salt = try reader.bytes(upTo: WireFormat.saltSize)
+        try reader.end()
+        issued = IssuedEntries()
+        var digests = TreeDigests(salt: salt, options.attributes)
+        let device = try tree.root.status().device
+        let scan = try tree.scan(filters, scanOptions.prefetching(), monitor)
+        while try scan.advance() {
+            // The other end decides the same of its own entries.
+            if case .byRule = scan.exclusion { continue }
+            let isIncluded = if case .none = scan.exclusion { true } else { false }
+            // Of another file system the manifest does not tell, and it may be one that keeps no change times.
+            digests.add(
+                scan,
+                isKnown: isIncluded && scan.status.device == device
+                    && scan.status.changed != CommitSpans.unexamined)
+        }
+        var frame = FrameWriter(.answer)
+        frame.digest(digests.finish())
+        lists = ServedLists(digests)
+        frame.findings(scan.findings)
+        try end(id, frame)
+    }
+
+    func sendLists(_ id: UInt32, _ reader: inout FrameReader) throws {
+        var asked: [AskedList] = []
+        for _ in 0..<(try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))) {
+            asked.append(try AskedList(&reader))
+        }
+        try reader.end()
+        guard var lists else { throw WireError("lists without digests") }
+        // Held by one variable, or each change would copy it.
+        self.lists = nil
+        defer { self.lists = lists }
+        var answer = ListAnswer(link, id)
+        var problems: [Problem] = []
+        let rules = try tree.rules()
+        let resolver = PathResolver(tree.root)
+        for asked in asked {
+            let directory = try lists.take(asked)
+            if case .unless(let digest) = asked.wish, let node = directory.node,
+                lists.digests.nodes[node].own == digest, digest.isKnown
+            {
+                let subdirectories = Array(lists.digests.subdirectories(of: node))
+                if subdirectories.count <= ListItem.mostDigests {
+                    try answer.add { frame in
+                        frame.byte(ListItem.Code.same)
+                        frame.number(UInt(subdirectories.count))
+                        for node in subdirectories { frame.digest(lists.digests.nodes[node].tree) }
+                    }
+                    for node in subdirectories {
+                        let name = Array(lists.digests.name(of: node))
+                        try issued.append(name, in: asked.number, isDirectory: true)
+                        lists.number(node)
+                    }
+                    continue
+                }
+            }
+            let path = issued.path(of: asked.number)
+            switch try open(path, lists.digests, directory.node, resolver) {
+            case .failure(let problem):
+                if let problem { problems.append(problem) }
+                try answer.add { $0.byte(problem == nil ? ListItem.Code.gone : ListItem.Code.unlisted) }
+            case .success(let opened):
+                let scan = try TreeScan(
+                    opened, scanOptions.only(path), filter: FilteredWalk(filters, rules), monitor: monitor)
+                try send(scan, of: asked, directory, &lists, &answer)
+                problems += scan.findings.problems
+            }
+        }
+        try answer.finish()
+        var findings = TreeScan.Findings()
+        findings.problems = problems
+        var frame = FrameWriter(.answer)
+        frame.findings(findings)
+        try end(id, frame)
+    }
+
+    private enum Opened {
+        case success(Directory)
+        /// nil where it does not exist any more.
+        case failure(Problem?)
+    }
+
+    private func open(
+        _ path: RelativePath, _ digests: TreeDigests, _ node: Int?, _ resolver: PathResolver
+    ) throws -> Opened {
+        do throws(SystemError) {
+            let directory = try resolver.directory(path)
+            if let node, node > 0, try directory.status().inode != digests.nodes[node].inode {
+                return .failure(.retyped(path))
+            }
+            return .success(directory)
+        } catch {
+            switch error.errno {
+            case .notDirectory, .tooManyLinks, .stale: return .failure(.retyped(path))
+            case .noSuchFile: return .failure(nil)
+            default: return .failure(Problem(path: path, code: .unreadable, message: error.errno.description))
+            }
+        }
+    }
+
+    private func send(
+        _ scan: TreeScan, of asked: AskedList, _ directory: ServedLists.Directory, _ lists: inout ServedLists,
+        _ answer: inout ListAnswer
+    ) throws {
+        var finder = TreeDigests.Finder(lists.digests, in: directory.node)
+        let givesNumbers = if case .rest = asked.wish { false } else { true }
+        while try scan.advance() {
+            if case .byRule = scan.exclusion { continue }
+            let path = scan.path
+            let isDirectory = scan.status.type == .directory
+            var node: Int?
+            if isDirectory {
+                node = finder.find(path.lastComponent, in: lists.digests)
+                // Another directory has taken the name since.
+                if let found = node, lists.digests.nodes[found].inode != scan.status.inode { node = nil }
+            }
+            var name: [UInt8] = []
+            try answer.add { frame in
+                frame.byte(ListItem.Code.entry)
+                name = encoder.append(only: scan, at: path, to: &frame)
+                if isDirectory { frame.digest(node.map { lists.digests.nodes[$0].tree } ?? .unknown) }
+            }
+            try issued.append(name, in: asked.number, isDirectory: isDirectory && givesNumbers)
+            if isDirectory, givesNumbers { lists.number(node) }
+        }
+        try answer.add { $0.byte(ListItem.Code.end) }
+    }
+}
+
+/// Sends the parts of an answer, each whole in a frame.
+private struct ListAnswer {
+    private let link: ServiceLink
+    private let id: UInt32
+    private var frame = FrameWriter(.entries)
+    private let start: Int
+
+    init(_ link: ServiceLink, _ id: UInt32) {
+        (self.link, self.id) = (link, id)
+        frame.number(id)
+        start = frame.count
+    }
+
+    mutating func add(_ write: (inout FrameWriter) -> Void) throws {
+        write(&frame)
+        if frame.count >= 32 * 1024 { try finish() }
+    }
+
+    mutating func finish() throws {
+        guard frame.count > start else { return }
+        try link.send(frame)
+        frame = FrameWriter(.entries)
+        frame.number(id)
+    }
+}

@@ -1,0 +1,296 @@
+import FileSystem
+
+/// A source as far as the far end has told it, beside its record: which directories are as recorded, and the entries of
+/// the others. Pure: no connection.
+struct ToldTree: Sendable {
+    /// How a directory was told; one that is in none of these was told with a directory above it.
+    enum Telling: Sendable {
+        /// It is as recorded, with all below.
+        case recorded
+        /// Its entries are, and its subdirectories were told.
+        case same
+        case entries
+        /// It is as another one was recorded, with all below.
+        case moved
+        case unlisted
+        case gone
+    }
+
+    /// A directory to ask for.
+    struct Asked: Sendable {
+        let path: RelativePath
+        let list: AskedList
+        /// Recorded at this path.
+        let node: Int?
+    }
+
+    /// Of the record.
+    var digests: TreeDigests
+    /// The source's file system. Entries of another one are always told.
+    let device: DeviceNumber
+    /// What the scan for digests found.
+    var findings = TreeScan.Findings()
+    private(set) var told: [RelativePath: Telling] = [:]
+    private(set) var numbers: [RelativePath: UInt32] = [.root: 0]
+    private var nextNumber: UInt32 = 1
+    private var entries = PackedList<ToldCoding>()
+    /// New paths of directories that moved, by the recorded one.
+    private var moved: [Int: [RelativePath]] = [:]
+    private var nodesByDigest: [DirectoryDigest: Int]?
+    /// The answer under way.
+    private var lastName: [UInt8] = []
+    private var finder: TreeDigests.Finder?
+
+    /// New entries beyond this number are better told in a stream than held here.
+    private static let mostEntries = 200_000
+
+    init(_ digests: TreeDigests, on device: DeviceNumber) {
+        (self.digests, self.device) = (digests, device)
+    }
+
+    var isTooLarge: Bool { entries.count > digests.count + ToldTree.mostEntries }
+
+    // MARK: Asking
+
+    /// What to ask first.
+    var first: [Asked] { [ask(.root, 0)] }
+
+    private func ask(_ path: RelativePath, _ node: Int?) -> Asked {
+        let own = node.map { digests.nodes[$0].own } ?? .unknown
+        return Asked(
+            path: path,
+            list: AskedList(number: numbers[path] ?? .max, own.isKnown ? .unless(own) : .entries), node: node)
+    }
+
+    /// Takes the next part of the answer for a directory.
+    ///
+    /// - Parameters:
+    ///   - following: what is to be asked because of it.
+    ///   - take: called with the directory's entries in place of keeping them.
+    /// - Returns: whether it was the last.
+    mutating func take(
+        _ item: ListItem, of asked: Asked, following: inout [Asked],
+        _ take: ((RelativePath, FileStatus) -> Void)? = nil
+    ) throws(WireError) -> Bool {
+        switch item {
+        case .entry(let name, let entry, let digest):
+            let path = asked.path.appending(name)
+            guard path.bytes.count <= WireFormat.longestPath else { throw WireError("a path is too long") }
+            lastName = Array(name.bytes)
+            if let take {
+                take(path, entry.status)
+            } else {
+                let file = File(path: path, status: entry.status, destination: entry.destination)
+                entries.append((file, entry.exclusion == .bySize))
+            }
+            if case .rest = asked.list.wish { return false }
+            guard entry.status.type == .directory else { return false }
+            if finder == nil { finder = TreeDigests.Finder(digests, in: asked.node) }
+            let node = finder?.find(name.bytes, in: digests)
+            try number(path, node, digest, isListed: true, &following)
+            return false
+        case .end:
+            told[asked.path] = .entries
+        case .same(let found):
+            guard case .unless = asked.list.wish, lastName.isEmpty, let node = asked.node else {
+                throw WireError("a list that was not asked for")
+            }
+            let nodes = Array(digests.subdirectories(of: node))
+            guard nodes.count == found.count else { throw WireError("digests of other directories") }
+            told[asked.path] = .same
+            for (node, digest) in zip(nodes, found) {
+                guard let name = FileName(digests.name(of: node)) else { continue }
+                try number(asked.path.appending(name), node, digest, isListed: false, &following)
+            }
+        case .unlisted, .gone:
+            guard lastName.isEmpty else { throw WireError("a list without an end") }
+            if case .gone = item { told[asked.path] = .gone } else { told[asked.path] = .unlisted }
+        }
+        (lastName, finder) = ([], nil)
+        return true
+    }
+
+    /// The name before the next entry.
+    var last: [UInt8] { lastName }
+
+    /// Gives a directory its number, and finds out whether it has to be asked for.
+    ///
+    /// - Parameter isListed: its own entry was told, so what is recorded below needs to be said.
+    private mutating func number(
+        _ path: RelativePath, _ node: Int?, _ digest: DirectoryDigest, isListed: Bool,
+        _ following: inout [Asked]
+    ) throws(WireError) {
+        guard nextNumber < .max else { throw WireError("too many directories") }
+        numbers[path] = nextNumber
+        nextNumber += 1
+        if digest.isKnown {
+            if let node, digests.nodes[node].tree == digest {
+                if isListed { told[path] = .recorded }
+                return
+            }
+            if let other = recorded(with: digest) {
+                told[path] = .moved
+                moved[other, default: []].append(path)
+                return
+            }
+        }
+        following.append(ask(path, node))
+    }
+
+    private mutating func recorded(with digest: DirectoryDigest) -> Int? {
+        if nodesByDigest == nil {
+            let known = digests.nodes.indices.filter { digests.nodes[$0].tree.isKnown }
+            nodesByDigest = Dictionary(known.map { (digests.nodes[$0].tree, $0) }) { first, _ in first }
+        }
+        return nodesByDigest?[digest]
+    }
+
+    /// What to ask so that the entries of directories are told which were given as recorded; empty once all are.
+    func next(for wanted: inout Set<RelativePath>) -> [Asked] {
+        var asked: [RelativePath: Asked] = [:]
+        for path in wanted {
+            var known = path
+            while numbers[known] == nil, let above = known.parent { known = above }
+            let telling = told[known]
+            switch telling {
+            case nil, .recorded, .moved:
+                asked[known] = ask(known, telling == .moved ? nil : digests.node(at: known))
+            case .same where known == path:
+                asked[path] = Asked(
+                    path: path, list: AskedList(number: numbers[path] ?? .max, .rest), node: nil)
+            // It is told, or gone.
+            case .same, .entries, .unlisted, .gone: wanted.remove(path)
+            }
+        }
+        return asked.values.sorted { $0.path < $1.path }
+    }
+
+    func wasTold(_ directory: RelativePath) -> Bool { told[directory] == .entries }
+
+    // MARK: Giving
+
+    var hasMoved: Bool { !moved.isEmpty }
+
+    /// A recorded status as the source's.
+    func status(_ recorded: FileStatus) -> FileStatus {
+        var status = recorded
+        status.device = device
+        // It is not recorded; before anything is copied, it is read again.
+        if status.type == .file { status.allocated = status.size }
+        return status
+    }
+
+    /// Takes the entries of directories that moved.
+    ///
+    /// - Parameter record: from its beginning.
+    mutating func gather(_ record: some EntryStream) throws {
+        var node = 0
+        /// The directories above the present entry that moved.
+        var open: [(path: RelativePath, goals: [RelativePath])] = []
+        while try record.advance(), !isTooLarge {
+            let path = record.path
+            while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
+            for (directory, goals) in open {
+                for goal in goals {
+                    let rest = path.bytes[directory.bytes.count...].drop { $0 == UInt8(ascii: "/") }
+                    let place = RelativePath(
+                        validated: goal.bytes + (goal.isRoot ? [] : [UInt8(ascii: "/")]) + rest)
+                    let file = File(
+                        path: place, status: status(record.status), destination: record.destination)
+                    entries.append((file, false))
+                }
+            }
+            if record.status.type == .directory {
+                node += 1
+                if let goals = moved[node] { open.append((path, goals)) }
+            }
+        }
+    }
+
+    /// Gives the entries in order.
+    ///
+    /// - Parameters:
+    ///   - record: from its beginning.
+    ///   - push: false ends it.
+    /// - Returns: whether all was given.
+    mutating func give(_ record: some EntryStream, _ push: (BackgroundScan.Batch) throws -> Bool) throws
+        -> Bool
+    {
+        entries.sort()
+        let entries = entries
+        self.entries.clear()
+        var batch = BackgroundScan.Batch()
+        func add(
+            _ path: RelativePath, _ status: FileStatus, _ exclusion: Exclusion, _ destination: [UInt8]
+        ) throws -> Bool {
+            let telling = status.type == .directory ? told[path] : nil
+            if telling == .gone { return true }
+            batch.append(
+                path.bytes, status, isListed: telling != .unlisted, exclusion, destination: destination)
+            guard batch.count == BackgroundScan.batchSize else { return true }
+            defer { batch = BackgroundScan.Batch() }
+            return try push(batch)
+        }
+        var next = entries.startIndex
+        func addTold(before path: RelativePath?) throws -> Bool {
+            while next < entries.endIndex,
+                path.map({ entries.order(next, comparedTo: $0) < 0 }) ?? true
+            {
+                let (file, isTooLarge) = entries[next]
+                next += 1
+                guard
+                    try add(
+                        file.path, file.status, isTooLarge ? .bySize : .none,
+                        file.status.type == .symlink ? file.destination : [])
+                else { return false }
+            }
+            return true
+        }
+        /// Whether the entries of the directory and of those above it are as recorded.
+        var open = [(path: RelativePath.root, isRecorded: ToldTree.isRecorded(told[.root], below: true))]
+        while try record.advance() {
+            let path = record.path
+            while open.count > 1, !path.isBelow(open[open.count - 1].path) { open.removeLast() }
+            let isRecorded = open[open.count - 1].isRecorded
+            if isRecorded {
+                guard try addTold(before: path),
+                    try add(
+                        path, status(record.status), .none,
+                        record.status.type == .symlink ? record.destination : [])
+                else { return false }
+            }
+            if record.status.type == .directory {
+                open.append((path, ToldTree.isRecorded(told[path], below: isRecorded)))
+            }
+        }
+        guard try addTold(before: nil) else { return false }
+        return try batch.isEmpty || push(batch)
+    }
+
+    private static func isRecorded(_ telling: Telling?, below isAboveRecorded: Bool) -> Bool {
+        switch telling {
+        case nil: isAboveRecorded
+        case .recorded, .same: true
+        case .entries, .moved, .unlisted, .gone: false
+        }
+    }
+}
+
+/// Entries that were told.
+private enum ToldCoding: PackedCoding {
+    typealias Element = (file: File, isTooLarge: Bool)
+
+    static func path(of element: Element) -> RelativePath { element.file.path }
+
+    static func pack(_ element: Element, into store: inout PackedStore) {
+        store.put(byte: element.isTooLarge ? 1 : 0)
+        store.put(element.file)
+    }
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> Element {
+        let isTooLarge = cursor.byte() != 0
+        return (store.file(&cursor, at: path), isTooLarge)
+    }
+}
