@@ -100,7 +100,9 @@ struct WireFuzzTests {
                         expectSound(decoder.path, entry, after: last, number)
                         last = decoder.path
                     }
-                case .file(let payload): try content.begin(payload)
+                case .file(let payload):
+                    try content.begin(payload)
+                    staged = [:]
                 case .blocks(let payload):
                     let blocks = try content.take(blocks: payload)
                     #expect(blocks.ranges.count <= BlockHashes.limit, "stream \(number)")
@@ -114,8 +116,10 @@ struct WireFuzzTests {
                         for range in blocks.ranges {
                             var bytes = [UInt8](repeating: 0, count: range.count)
                             for (offset, data) in staged where range.contains(offset) {
+                                // A whole file's pieces are not those of blocks.
                                 let start = Int(offset - range.lowerBound)
-                                bytes.replaceSubrange(start..<start + data.count, with: data)
+                                let piece = data.prefix(bytes.count - start)
+                                bytes.replaceSubrange(start..<start + piece.count, with: piece)
                             }
                             content.add(bytes[...], at: range.lowerBound) { false }
                         }
