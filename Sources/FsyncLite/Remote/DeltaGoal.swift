@@ -17,6 +17,8 @@ final class DeltaGoal: WireGoal {
     private var surplus = 0
     /// Bytes since the last match.
     private var unmatched: Int64 = 0
+    /// The rest is data.
+    private var isWhole = false
     private var isStopped = false
 
     /// After so much without a match the rest is sent whole: something was inserted, or all of it is new.
@@ -32,7 +34,7 @@ final class DeltaGoal: WireGoal {
 
     override func begin(_ status: FileStatus, attempt: Int) throws(Errno) {
         surplus += sent.count
-        (blocks, sent, position, unmatched) = (BlockHashes(), [], 0, 0)
+        (blocks, sent, position, unmatched, isWhole) = (BlockHashes(), [], 0, 0, false)
         try super.begin(status, attempt: attempt)
     }
 
@@ -52,12 +54,13 @@ final class DeltaGoal: WireGoal {
     ) throws(Errno) -> Int64 {
         var offset = start
         while offset < end, !isStopped {
-            if unmatched >= DeltaGoal.patience {
-                // In order: first what the other end was asked about.
+            if !isWhole, unmatched >= DeltaGoal.patience {
+                // In order: first what the other end was asked about, which may yet match.
                 try sendBlocks()
                 while !sent.isEmpty { try sendAnswered(source, isCancelled) }
-                return try super.sendData(source, from: offset, to: end, isCancelled)
+                isWhole = unmatched >= DeltaGoal.patience
             }
+            if isWhole { return try super.sendData(source, from: offset, to: end, isCancelled) }
             let range = BlockHashes.first(of: offset..<end, upTo: BlockHashes.blockSize)
             let data = try read(source, range, isCancelled)
             guard !data.isEmpty else { break }

@@ -156,10 +156,23 @@ struct DeltaTests {
         try image.overwrite(pieces: count)
         try scene.mirror()
         let (bytes, changed) = (try line.bytes, count * 4096)
-        print("of an image of 64 MiB, \(changed) bytes changed: \(bytes) bytes, \(side)")
         #expect(bytes <= changed * 105 / 100 + 8000, "\(bytes) for \(changed)")
     }
 
+    @Test func afterALongChangeTheRestMatchesAgain() throws {
+        let line = try Line()
+        let scene = try line.machine.scene([:])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        try image.make(64 << 20)
+        try scene.mirror()
+        try HostCommand.run(
+            "dd", "if=/dev/urandom", "of=\(image.path)", "bs=1M", "seek=10", "count=20", "conv=notrunc",
+            "status=none")
+        try scene.mirror()
+        #expect(try line.bytes < 21 << 20)
+    }
+
+    /// The hole is where no hashes are sent any more.
     @Test func whereNothingMatchesTheRestIsSentWhole() throws {
         let line = try Line()
         let scene = try line.machine.scene([:])
@@ -168,9 +181,13 @@ struct DeltaTests {
         try image.make(size)
         try scene.mirror()
         try image.make(size)
+        try HostCommand.run(
+            "fallocate", "--punch-hole", "--keep-size", "-o", "\(95 << 20)", "-l", "1000000",
+            scene.path("source/image"))
         try scene.mirror()
+        try Self.expectHoles(scene, "image")
         // Hashes of the pieces of less than 90 MiB.
-        let hashes = try line.bytes - size
+        let hashes = try line.bytes - (size - 1_000_000)
         #expect(hashes < (90 << 20) / 4096 * 10, "\(hashes)")
     }
 

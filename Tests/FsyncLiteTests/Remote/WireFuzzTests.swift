@@ -106,8 +106,8 @@ struct WireFuzzTests {
                         last = decoder.path
                     }
                 case .file(let payload):
-                    staged = [:]
                     try content.begin(payload)
+                    staged = [:]
                 case .blocks(let payload):
                     let blocks = try content.take(blocks: payload)
                     #expect(blocks.ranges.count <= BlockHashes.limit, "stream \(number)")
@@ -121,8 +121,10 @@ struct WireFuzzTests {
                         for range in blocks.ranges {
                             var bytes = [UInt8](repeating: 0, count: range.count)
                             for (offset, data) in staged where range.contains(offset) {
+                                // A whole file's pieces are not those of blocks.
                                 let start = Int(offset - range.lowerBound)
-                                bytes.replaceSubrange(start..<start + data.count, with: data)
+                                let piece = data.prefix(bytes.count - start)
+                                bytes.replaceSubrange(start..<start + piece.count, with: piece)
                             }
                             content.add(bytes[...], at: range.lowerBound) { false }
                         }
