@@ -46,10 +46,10 @@ enum WireFormat {
         case run, output, ready, outcome
         /// What its client says meanwhile.
         case cancel, go
-        /// Hashes of a file's blocks; what the end that asks answers to them.
-        case blocks
         /// What became of a commit.
         case inquiry
+        /// Hashes of a file's blocks; what the end that asks answers to them.
+        case blocks
     }
 
     /// What a client asks for.
