@@ -25,7 +25,7 @@ public enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// Somebody may be asked for a password: the process has a controlling terminal.
+    /// The user may be asked for a password: the process has a controlling terminal.
     public static var hasTerminal: Bool {
         let descriptor = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return false }

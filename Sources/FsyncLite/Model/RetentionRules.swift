@@ -8,7 +8,7 @@ public struct RetentionOptions: Hashable, Sendable {
     public var settings: RetentionPolicy?
     /// In the `defaults` of the user's settings.
     public var defaults: RetentionPolicy?
-    /// Nothing of the history goes, whatever the rules are.
+    /// Nothing of the history goes, by any rule.
     public var keepsAll = false
 
     public init() {}

@@ -205,7 +205,7 @@ final class RemoteLink: Sendable {
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer { buffer.deallocate() }
             var heard = ContinuousClock.now
-            // Before the greeting, somebody may be typing a password.
+            // Before the greeting, the user may be typing a password.
             let mayBeAsked = HostProcess.hasTerminal
             var isFirst = first != nil
             while !state.withLock(\.isClosed) {
@@ -382,7 +382,7 @@ final class RemoteLink: Sendable {
             }
         }
 
-        /// Nobody takes the rest.
+        /// The rest is not taken.
         func abandon() {
             let cost = state.withLock { state in
                 state.isAbandoned = true

@@ -84,7 +84,7 @@ package final class RemoteRun {
     ///
     /// - Parameters:
     ///   - source: the directory to give; nil for a command without one.
-    ///   - filters: what they leave out is not given, whatever is asked for.
+    ///   - filters: what they leave out is not given, even if it is asked for.
     ///   - explained: the only path that may be asked for, whether the filters leave it out or not.
     ///   - written: the path there that it writes to.
     /// - Throws: `SyncError` with code `unreachable`; `interrupted` after a signal.

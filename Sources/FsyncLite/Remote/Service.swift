@@ -213,7 +213,7 @@ public final class Service {
         /// A file of which only the path is known.
         private static func file(_ path: RelativePath) -> File {
             var status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
-            // Whatever its size is: it is announced.
+            // It is announced at any size.
             status.size = 1
             return File(path: path, status: status, destination: [])
         }

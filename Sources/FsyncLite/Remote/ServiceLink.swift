@@ -201,7 +201,7 @@ final class ServiceLink: Sendable {
     private func read(after welcome: Welcome?) {
         var parser = welcome?.parser ?? FrameParser()
         var isGreeted = welcome != nil
-        // Before the greeting, somebody may be typing a password.
+        // Before the greeting, the user may be typing a password.
         let mayBeAsked = !isGreeted && HostProcess.hasTerminal
         var heard = ContinuousClock.now
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)

@@ -12,7 +12,7 @@ enum ServeCommand: Command {
     static let description = CommandDescription(
         "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
         discussion: """
-            A command that names host:path starts this on the other machine, over ssh; nobody types it. It speaks on \
+            A command that names host:path starts this on the other machine, over ssh; it is not for typing. It speaks on \
             standard input and output and reads no settings but those of a target. To let a key do nothing else, put a \
             line in ~/.ssh/authorized_keys:
              command="fsync-lite serve --read-only --restrict /srv/www",restrict ssh-ed25519 AAAA... backup
@@ -57,7 +57,7 @@ enum ServeCommand: Command {
 
     /// Carries a command out for a client, whose exit code is the result.
     private static func carryOut(_ client: Client, _ limits: ServiceLimits) {
-        // What was begun is ended, also when nobody listens any more.
+        // What was begun is ended, also after the client has gone.
         HostProcess.ignoreHangUps()
         StandardStream.relay = ClientStreams(client: client)
         let json = OptionDescription.json.name
