@@ -32,7 +32,7 @@ struct CommandFuzz {
                 isDamaged ? Mutation.of(valid, kind, words: scene.words, &random) : valid
             try scene.put(document, kind)
             var wasTaken = true
-            for arguments in CommandFuzz.commands(kind, &random) {
+            for arguments in CommandFuzz.commands(kind, scene.transaction, &random) {
                 let found = try judge(arguments, on: scene, kind)
                 codes[found.code, default: 0] += 1
                 // A commit that is under way is for apply and recover to end.
@@ -60,11 +60,20 @@ struct CommandFuzz {
     }
 
     /// Those that write come last, in either order.
-    private static func commands(_ kind: DocumentKind, _ random: inout SplitMix64) -> [[String]] {
+    private static func commands(
+        _ kind: DocumentKind, _ transaction: String, _ random: inout SplitMix64
+    ) -> [[String]] {
         let document = "target/\(kind.place)"
         if kind.name == "user-settings" { return [["settings", "show", "--settings", document]] }
         if kind.name == "saved-plan" {
             return [["plan", "--show", document], ["apply", "--plan", document]]
+        }
+        if kind.name == "prepared" {
+            return [["status", "target"], ["commit", "target", transaction, "--dry-run"]]
+                + random.pick([
+                    [["commit", "target", transaction]], [["abandon", "target", transaction]],
+                    [["apply", "source", "target"]],
+                ])
         }
         let recover =
             ["recover", "target"]
@@ -97,7 +106,8 @@ struct CommandFuzz {
         var finding = Finding(code: run.code, isHang: isHang, errors: run.errors)
         let output = (run.output + run.errors).unicodeScalars
         let touched = try TreeSnapshot(scene.path("target"), withState: true).touched(since: before)
-        let isReader = arguments[0] != "apply" && arguments[0] != "recover"
+        let isReader =
+            !["apply", "recover", "commit", "abandon"].contains(arguments[0]) || arguments.last == "--dry-run"
         if let change = try scene.changeOutside() {
             finding.complaint = "OUTSIDE: \(change)"
         } else if !CommandFuzz.documented.contains(run.code) {
@@ -116,7 +126,9 @@ struct CommandFuzz {
             finding.complaint = "a command that only reads: \(change)"
         } else if run.code == 65, kind.name != "settings", let change = touched.first {
             finding.complaint = "65, and something was touched: \(change)"
-        } else if [1, 4].contains(run.code),
+        } else if run.code == 6, kind.name == "prepared" {
+            finding.complaint = "a commit that was begun, and cannot end"
+        } else if [1, 4, 5].contains(run.code),
             let change = try TreeSnapshot(scene.path("target")).differences(from: tree).first
         {
             finding.complaint = "\(run.code), and the tree is another: \(change)"
@@ -152,6 +164,8 @@ private final class CommandScene {
 
     /// What a hostile document would like to reach.
     private(set) var words: [String] = []
+    /// The transaction whose documents lie in the stage.
+    private(set) var transaction = Desk.transaction
 
     // MARK: Building
 
@@ -193,6 +207,13 @@ private final class CommandScene {
             // Something for apply to stage, so that it looks at what was staged before.
             try Files.write(Array("staged".utf8), to: path("source/staged"))
         }
+        if kind.name == "prepared" {
+            try Files.write(Array("one more b".utf8), to: path("source/b"))
+            try FileManager.default.moveItem(atPath: path("source/dir"), toPath: path("source/moved"))
+            try Files.write(Array("more".utf8), to: path("source/moved/more"))
+            try FileManager.default.removeItem(atPath: path("source/link"))
+            transaction = try apply("--prepare").trimmingCharacters(in: .newlines)
+        }
         if kind.name == "settings" { try Files.write(Array("more".utf8), to: path("source/more")) }
         let identity = try Directory.open(path: Array(path("outside").utf8)).status().identity
         words =
@@ -207,9 +228,11 @@ private final class CommandScene {
         built = try TreeSnapshot(path("target"), withState: true)
     }
 
-    private func apply() throws {
-        let run = try CommandRun(["apply", "source", "target"], in: path)
+    @discardableResult
+    private func apply(_ options: String...) throws -> String {
+        let run = try CommandRun(["apply", "source", "target"] + options, in: path)
         guard run.code == 0 else { throw Violation("the scene cannot be built: \(run.errors)") }
+        return run.output
     }
 
     /// An empty document where it belongs: what is put there later does not make a name.
@@ -218,8 +241,9 @@ private final class CommandScene {
         if !FileManager.default.fileExists(atPath: file) { try Files.write([], to: file) }
     }
 
-    /// Where the document lies: the history's directory has a name of its own.
+    /// Where the document lies: the directories of the history and of what is prepared have names of their own.
     private func location(_ kind: DocumentKind) -> String {
+        if kind.name == "prepared" { return kind.place.replacing(Desk.transaction, with: transaction) }
         let history = ".fsync-lite/history/"
         guard kind.place.hasPrefix(history), let name = historyName else { return kind.place }
         return "\(history)\(name)/\(kind.place.split(separator: "/").last!)"
@@ -240,7 +264,7 @@ private final class CommandScene {
     /// A valid document for this very target.
     func document(_ kind: DocumentKind, _ random: inout SplitMix64) throws -> [UInt8] {
         switch kind.name {
-        case "manifest", "history-header", "history-actions":
+        case "manifest", "history-header", "history-actions", "prepared":
             // The one that the command wrote, from before the first was put.
             if let original { return original }
             let document = try Files.read(path("target/\(location(kind))"))

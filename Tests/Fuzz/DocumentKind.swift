@@ -48,7 +48,7 @@ extension DocumentKind {
     /// Every reader. One more is one more line.
     static let all: [DocumentKind] = [
         .manifest, .journal, .stageLog, .historyHeader, .historyActions, .settings, .userSettings,
-        .savedPlan,
+        .savedPlan, .prepared,
     ]
 }
 

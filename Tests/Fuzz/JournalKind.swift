@@ -11,7 +11,7 @@ extension DocumentKind {
 
 /// All that a journal says, with values that anybody can make.
 struct JournalContent: Equatable {
-    struct Place: Equatable {
+    struct Place: Hashable {
         var parent: Int
         var name: [UInt8]
     }
@@ -62,15 +62,22 @@ struct JournalContent: Equatable {
         guard let (_, journal) = try desk.state.pendingJournal() else {
             throw Violation("the journal is not there")
         }
+        self.init(journal.id, journal.began, journal.root, journal.objects, journal.operations)
+        attributes = journal.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
+    }
+
+    init(
+        _ id: String, _ began: FileTime, _ root: FileIdentity, _ objects: OperationGraph.ObjectList,
+        _ operations: OperationGraph.OperationList
+    ) {
         func place(_ place: OperationGraph.Location?) -> Place? {
             place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
         }
-        (id, began, root) = (journal.id, journal.began, journal.root)
-        objects = journal.objects.map {
+        (self.id, self.began, self.root) = (id, began, root)
+        self.objects = objects.map {
             Object(old: place($0.old), slot: place($0.slot), new: place($0.new), identity: $0.identity)
         }
-        operations = journal.operations.map(Operation.init)
-        attributes = journal.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
+        self.operations = operations.map(Operation.init)
     }
 
     func text() -> [UInt8] {
@@ -227,6 +234,13 @@ struct JournalContent: Equatable {
         for index in objects.indices.dropFirst(2) { objects[index].identity = random.identity() }
         var directories = [0]
         var slots = 0
+        var taken: Set<Place> = []
+        func free(_ random: inout SplitMix64) -> Place {
+            while true {
+                let place = Place(parent: random.pick(directories), name: random.name())
+                if taken.insert(place).inserted { return place }
+            }
+        }
         func slot() -> Place {
             slots += 1
             return Place(parent: 5, name: Array("\(slots - 1)".utf8))
@@ -234,8 +248,9 @@ struct JournalContent: Equatable {
         var detached: [Operation] = []
         var exchanged: [Operation] = []
         var attached: [Operation] = []
+        var links: [Operation] = []
         for _ in 0..<random.pick([0, 1, 2, 4, 8, 12]) {
-            let place = Place(parent: random.pick(directories), name: random.name())
+            let place = free(&random)
             let next = objects.count
             switch random.number(0...4) {
             case 0:
@@ -245,7 +260,7 @@ struct JournalContent: Equatable {
                 objects.append(Object(slot: slot(), new: place, identity: random.identity()))
                 attached.append(.attach(next))
             case 2:
-                let goal = Place(parent: random.pick(directories), name: random.name())
+                let goal = free(&random)
                 objects.append(Object(old: place, slot: slot(), new: goal, identity: random.identity()))
                 detached.append(.detach(next))
                 attached.append(.attach(next))
@@ -266,14 +281,14 @@ struct JournalContent: Equatable {
                 attributes.append(step)
             }
             if random.oneIn(5) {
-                attached.append(.link(next, Place(parent: random.pick(directories), name: random.name())))
+                links.append(.link(next, free(&random)))
             }
         }
         let slot = Place(parent: 4, name: Array("manifest.json".utf8))
         let place = Place(parent: 1, name: Array("manifest.json".utf8))
         objects.append(Object(slot: slot, new: place, identity: random.identity()))
         let manifest = objects.count - 1
-        operations = detached + exchanged + attached
+        operations = detached + exchanged + attached + links
         if random.oneIn(2) {
             objects.append(Object(old: place, slot: slot, identity: random.identity()))
             operations.append(.exchange(manifest, with: manifest + 1))

@@ -90,7 +90,7 @@ extension SavedPlan.Step {
 }
 
 extension SplitMix64 {
-    fileprivate mutating func path() -> RelativePath {
+    mutating func path() -> RelativePath {
         let bytes = oneIn(2) ? name() : name() + [UInt8(ascii: "/")] + name()
         return RelativePath(bytes[...]) ?? .root
     }

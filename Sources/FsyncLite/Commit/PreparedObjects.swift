@@ -178,10 +178,3 @@ extension PreparedTransaction {
         return names.reversed().reduce(.root) { $0.appending($1) }
     }
 }
-
-extension OperationGraph.ObjectList {
-    /// A directory that goes for good, with all that is in it.
-    fileprivate func leaves(_ object: Int) -> Bool {
-        old(object) != nil && new(object) == nil && isDirectory(object)
-    }
-}

@@ -13,7 +13,7 @@ extension OperationGraph {
         private var items: [Item] = []
         private var others: [(path: RelativePath, change: AttributeChange)] = []
 
-        init(_ matches: MatchList = []) {
+        package init(_ matches: MatchList = []) {
             self.matches = matches
         }
 
@@ -32,7 +32,7 @@ extension OperationGraph {
         }
 
         /// - Parameter path: of the object, for the order.
-        mutating func append(_ change: AttributeChange, at path: RelativePath = .root) {
+        package mutating func append(_ change: AttributeChange, at path: RelativePath = .root) {
             items.append(
                 Item(object: UInt32(change.object), index: UInt32(others.count), isOfMatch: false))
             others.append((path, change))

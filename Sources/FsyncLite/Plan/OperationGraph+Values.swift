@@ -6,6 +6,10 @@ extension OperationGraph {
     package struct Location: Hashable, Sendable {
         package var parent: Int
         package var name: FileName
+
+        package init(parent: Int, name: FileName) {
+            (self.parent, self.name) = (parent, name)
+        }
     }
 
     package struct Object: Hashable, Sendable {
@@ -16,6 +20,13 @@ extension OperationGraph {
         package var identity: FileIdentity?
         /// What the scan saw, checked again before the first operation.
         package var seen: FileStatus?
+
+        package init(
+            old: Location? = nil, slot: Location? = nil, new: Location? = nil, identity: FileIdentity? = nil,
+            seen: FileStatus? = nil
+        ) {
+            (self.old, self.slot, self.new, self.identity, self.seen) = (old, slot, new, identity, seen)
+        }
     }
 
     package enum Operation: Hashable, Sendable {
@@ -48,6 +59,10 @@ extension OperationGraph {
         /// nil: what the object has when the journal is made, which the operations on its entries disturb.
         package var old: Attributes?
         package var new: Attributes?
+
+        package init(object: Int, old: Attributes? = nil, new: Attributes? = nil) {
+            (self.object, self.old, self.new) = (object, old, new)
+        }
     }
 }
 

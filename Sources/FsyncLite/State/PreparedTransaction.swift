@@ -27,50 +27,70 @@ import FileSystem
 ///     {"path":…,"code":…,"message":…}
 ///     ],
 ///     "unchanged":7,"not_mirrored":1,"checksum":"…"}
-struct PreparedTransaction: Sendable {
+package struct PreparedTransaction: Sendable {
     /// The name of its stage, which only those know who prepared it.
-    var id: String
+    package var id: String
     /// When everything was staged.
-    var prepared: Timestamp
+    package var prepared: Timestamp
     /// The target's root.
-    var root: FileIdentity
+    package var root: FileIdentity
     /// The target's manifest; nil if it had none.
-    var basis: Basis?
+    package var basis: Basis?
     /// Which snapshots are kept after the commit.
-    var retention: RetentionPolicy
-    var notes: [String]
-    var objects = OperationGraph.ObjectList()
-    var operations = OperationGraph.OperationList()
-    var attributes = OperationGraph.AttributeList()
-    var descendants: [Descendant] = []
-    var actions: [Action] = []
-    var problems: [Problem] = []
-    var summary = ActionSummary()
+    package var retention: RetentionPolicy
+    package var notes: [String]
+    package var objects = OperationGraph.ObjectList()
+    package var operations = OperationGraph.OperationList()
+    package var attributes = OperationGraph.AttributeList()
+    package var descendants: [Descendant] = []
+    package var actions: [Action] = []
+    package var problems: [Problem] = []
+    package var summary = ActionSummary()
 
-    struct Basis: Hashable, Sendable {
-        var manifest: String
-        var revision: Int
+    package struct Basis: Hashable, Sendable {
+        package var manifest: String
+        package var revision: Int
 
-        init(_ header: ManifestHeader) { (manifest, revision) = (header.id, header.revision) }
+        package init(manifest: String, revision: Int) {
+            (self.manifest, self.revision) = (manifest, revision)
+        }
+
+        init(_ header: ManifestHeader) { self.init(manifest: header.id, revision: header.revision) }
     }
 
     /// An entry in a directory that leaves the target.
-    struct Descendant: Sendable {
+    package struct Descendant: Hashable, Sendable {
         /// The directory.
-        var object: Int
+        package var object: Int
         /// Below the directory.
-        var path: RelativePath
-        var identity = FileIdentity.unknown
+        package var path: RelativePath
+        package var identity: FileIdentity
         /// With the modification time, what tells of an edit where the change time does not.
-        var size: Int64 = 0
-        var modified = Timestamp.unknown.fileTime
-        var changed = Timestamp.unknown.fileTime
+        package var size: Int64
+        package var modified: FileTime
+        package var changed: FileTime
+
+        package init(
+            object: Int, path: RelativePath, identity: FileIdentity, size: Int64, modified: FileTime,
+            changed: FileTime
+        ) {
+            (self.object, self.path, self.identity) = (object, path, identity)
+            (self.size, self.modified, self.changed) = (size, modified, changed)
+        }
 
         /// - Parameter comparesTimes: the file system keeps change times.
         func isAsSeen(_ status: FileStatus, _ comparesTimes: Bool) -> Bool {
             identity == status.identity && size == status.size && modified == status.modified
                 && (changed == status.changed || !comparesTimes)
         }
+    }
+
+    package init(
+        id: String, prepared: Timestamp, root: FileIdentity, basis: Basis? = nil, retention: RetentionPolicy,
+        notes: [String], problems: [Problem] = []
+    ) {
+        (self.id, self.prepared, self.root, self.basis) = (id, prepared, root, basis)
+        (self.retention, self.notes, self.problems) = (retention, notes, problems)
     }
 }
 
@@ -80,10 +100,11 @@ extension PreparedTransaction {
     /// - Parameters:
     ///   - objects: how many there are, and one by its number, with what was seen of it.
     ///   - descendants: calls its parameter for each.
-    func write(
-        to file: inout PendingFile, _ objects: (count: Int, object: (Int) throws -> OperationGraph.Object),
+    package func write(
+        to file: inout some ByteSink & ~Copyable,
+        _ objects: (count: Int, object: (Int) throws -> OperationGraph.Object),
         _ operations: OperationGraph.OperationList, _ attributes: OperationGraph.AttributeList,
-        _ actions: ActionList, _ descendants: ((Descendant) throws -> Void) throws -> Void
+        _ actions: some Sequence<Action>, _ descendants: ((Descendant) throws -> Void) throws -> Void
     ) throws {
         var document = DocumentWriter(format: PreparedTransaction.format.description)
         document.text.fields(PreparedTransaction.header, of: self)
@@ -113,42 +134,56 @@ extension PreparedTransaction {
         try document.end(withChecksum: true, to: &file)
     }
 
-    init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
+    /// - Parameter expected: the id of its stage.
+    /// - Throws: `SyncError` with code `invalidDocument` for a document that `write` cannot have written.
+    package init(reading descriptor: consuming FileDescriptor, path: [UInt8], of expected: String) throws {
         var document = try DocumentReader(descriptor, path: path, format: PreparedTransaction.format)
         self.init(id: "", prepared: .unknown, root: .unknown, retention: RetentionPolicy(), notes: [])
         try document.leadingFields(PreparedTransaction.header, into: &self)
         guard let name = FileName(id.utf8), TransactionID.isName(name) else {
             throw document.error("this is no name of a transaction")
         }
+        guard id == expected else { throw document.error("the id is another transaction's") }
         try document.elements("objects") { reader in
             var object = OperationGraph.Object()
             try reader.object(PreparedTransaction.object, into: &object)
             object.seen?.inode = object.identity?.inode ?? 0
             object.seen?.created = object.identity?.created?.fileTime
+            guard object.seen?.size ?? 0 >= 0 else { throw reader.error("a size below zero") }
             objects.append(object)
         }
-        if let (number, reason) = Journal.impossibleObject(objects, name) {
-            throw document.error(reason, line: document.line - (objects.count - number))
+        var moves = try PreparedMoves(objects, name) {
+            // One object per line.
+            document.error($1, line: document.line - (objects.count - $0))
         }
-        try document.elements("operations") { operations.append(try $0.operation(objects)) }
+        try document.elements("operations") { reader in
+            let operation = try reader.operation(objects)
+            guard moves.follow(operation, objects) else {
+                throw reader.error("this operation does not fit those before it, or is not the last one")
+            }
+            operations.append(operation)
+        }
         guard operations.last == .rename(OperationGraph.transaction) else {
             throw document.error("the last operation would not keep what the commit displaces")
-        }
-        func check(_ object: Int, _ reader: borrowing DocumentReader) throws {
-            guard objects.indices.contains(object) else {
-                throw reader.error("no object has the number \(object)")
-            }
         }
         try document.elements("attributes") { reader in
             var change = OperationGraph.AttributeChange(object: 0)
             try reader.object(PreparedTransaction.attribute, into: &change)
-            try check(change.object, reader)
+            guard objects.indices.contains(change.object), change.object != OperationGraph.state else {
+                throw reader.error("no object with attributes has the number \(change.object)")
+            }
+            // The journal keeps those of both sides, or none.
+            guard (change.old?.extended == nil) == (change.new?.extended == nil) else {
+                throw reader.error("extended attributes on one side only")
+            }
             attributes.append(change)
         }
         try document.elements("descendants") { reader in
-            var descendant = Descendant(object: 0, path: .root)
+            var descendant = Descendant.blank
             try reader.object(Descendant.fields, into: &descendant)
-            try check(descendant.object, reader)
+            guard objects.indices.contains(descendant.object), objects.leaves(descendant.object) else {
+                throw reader.error("no directory that leaves has the number \(descendant.object)")
+            }
             if let last = descendants.last {
                 guard (last.object, last.path) < (descendant.object, descendant.path) else {
                     throw reader.error("descendants out of order, or one twice")
@@ -241,12 +276,24 @@ extension PreparedTransaction {
 }
 
 extension PreparedTransaction.Descendant {
+    /// For reading.
+    fileprivate static let blank = Self(
+        object: 0, path: .root, identity: .unknown, size: 0, modified: Timestamp.unknown.fileTime,
+        changed: Timestamp.unknown.fileTime)
+
     fileprivate static let fields: [Field<Self>] = [
         Field("object", .integer, \.object), Field("path", base64: "path_base64", .pathBelowRoot, \.path),
         Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
-        Field("size", .integer, \.size), Field("modified", .fileTime, \.modified),
-        Field("changed", .fileTime, \.changed),
+        Field("size", .integer, \.size).requiring("a size below zero") { $0.size >= 0 },
+        Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
     ]
+}
+
+extension OperationGraph.ObjectList {
+    /// A directory that goes for good, with all that is in it.
+    func leaves(_ object: Int) -> Bool {
+        old(object) != nil && new(object) == nil && isDirectory(object)
+    }
 }
 
 private struct ProblemFields {
@@ -276,15 +323,12 @@ extension StateDirectory {
     /// The prepared transaction of this id; nil if it is not known.
     ///
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged one.
-    func prepared(_ id: String) throws -> (transaction: PreparedTransaction, stage: Directory)? {
+    package func prepared(_ id: String) throws -> (transaction: PreparedTransaction, stage: Directory)? {
         guard let name = try preparedStage()?.name, name.bytes.elementsEqual(id.utf8) else { return nil }
         let stage = try makeStage().directory(name)
-        let path = stage.path(of: TransactionEntry.prepared)
         let found = try PreparedTransaction(
-            reading: stage.open(TransactionEntry.prepared, [.read, .noFollow, .nonBlocking]), path: path)
-        guard found.id == id else {
-            throw SyncError(.invalidDocument, path: path, "the id is another transaction's")
-        }
+            reading: stage.open(TransactionEntry.prepared, [.read, .noFollow, .nonBlocking]),
+            path: stage.path(of: TransactionEntry.prepared), of: id)
         return (found, stage)
     }
 

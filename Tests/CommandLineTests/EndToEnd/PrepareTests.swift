@@ -318,6 +318,22 @@ struct PrepareTests {
         try scene.mirror()
     }
 
+    /// Its checksum is right, but it would move an entry of the source into the history.
+    @Test func aPlantedDocumentIs65() throws {
+        let scene = try scene()
+        let id = try prepare(scene)
+        let document = "target/.fsync-lite/stage/\(id)/prepared.json"
+        let text = try scene.text(document)
+            .replacing(#""new_parent":0,"new_name":"new""#, with: #""new_parent":3,"new_name":"new""#)
+        let start = try #require(text.range(of: #""checksum":"#)).upperBound
+        try Data(ManifestText.sealed(Array(text[..<start].utf8)))
+            .write(to: URL(fileURLWithPath: scene.path(document)))
+        let before = try scene.wholeTarget()
+        let run = try scene.run("commit", "target", id)
+        #expect(run.code == 65 && run.errors.contains("outside of the tree"), "\(run.errors)")
+        #expect(try scene.wholeTarget().touched(since: before) == [])
+    }
+
     // MARK: Kills
 
     /// At each rename and sync of a prepare, which makes no others.
