@@ -6,35 +6,35 @@ struct DirectorySource: PlanSource {
     let tree: any SourceTree
     let options: SyncOptions
     let root: TargetRoot
-    private let log: ComparisonLog
+    let log: ComparisonLog
     private let monitor: any Monitor
     private let scanned: ManifestHeader.Scan
     /// The filters' decisions, once the scan has begun.
     private var decide: Filters.Decisions = { _, _, _ in .includedByDefault }
     private let targetFileSystem: String?
     /// The target's manifest was requested in place of a scan.
-    private let trustsManifest: Bool
+    let trustsManifest: Bool
 
-    private var manifest: ManifestReader?
-    private var isTargetRecorded = false
+    private(set) var manifest: ManifestReader?
+    private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
-    private var findings = TreeScan.Findings()
+    private(set) var findings = TreeScan.Findings()
     /// Entries that the target cannot hold.
-    private let leftOut = LeftOutEntries()
-    private var problems: [Problem] = []
+    let leftOut = LeftOutEntries()
+    private(set) var problems: [Problem] = []
     private var passedOver: [RelativePath] = []
     private var isRecordOutdated = false
     private var isStep = false
     /// Number of files that were read only for a moved change time, and were equal.
-    private var movedTimes = 0
+    private(set) var movedTimes = 0
 
     var contents: any ContentSource { tree }
     var identities: [ManifestHeader.Source] { tree.facts.identities }
     var header: ManifestHeader? { manifest?.header }
-    private var attributes: MirroredAttributes { options.settableAttributes }
+    var attributes: MirroredAttributes { options.settableAttributes }
     /// Comparisons are requested; results of earlier runs do not count.
-    private var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
+    var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
         _ source: any SourceTree, _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
@@ -52,7 +52,7 @@ struct DirectorySource: PlanSource {
     }
 
     /// Change times and inodes of the sources tell something.
-    private var keepsIdentity: Bool { tree.facts.keepsIdentity.allSatisfy(\.self) }
+    var keepsIdentity: Bool { tree.facts.keepsIdentity.allSatisfy(\.self) }
 
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
         manifest.map { ($0.header, $0.summary) }
@@ -118,7 +118,7 @@ struct DirectorySource: PlanSource {
     }
 
     /// There are several sources, with names.
-    private var isJoined: Bool { identities.contains { $0.name != nil } }
+    var isJoined: Bool { identities.contains { $0.name != nil } }
 
     private func racyCheck() -> RacyCheck {
         let facts = tree.facts
@@ -372,7 +372,7 @@ struct DirectorySource: PlanSource {
         } ?? false
     }
 
-    private var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
+    var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
 
     func planned(_ plan: Plan) -> PlannedSync {
         var planned = PlannedSync(plan, from: tree, identities, attributes: attributes, scanned: scanned)
@@ -383,95 +383,5 @@ struct DirectorySource: PlanSource {
         planned.passedOver = passedOver
         planned.trustsTarget = isTargetRecorded
         return planned
-    }
-
-    func describe(_ plan: inout Plan) {
-        plan.take(problems)
-        if !isJoined, let source = identities.first {
-            plan.basis = Plan.Basis(
-                manifest: header?.id, source: source.identity, target: root.original?.identity)
-        }
-        plan.notes = sourceNotes + comparisonNotes + targetNotes
-        if let before = header?.filters, before != options.filters.summary {
-            plan.notes.append(before.changes(to: options.filters.summary))
-        }
-        let kept = plan.difference.kept
-        if let first = kept.first {
-            plan.notes.append(
-                kept.count == 1
-                    ? "1 directory that would be deleted holds what is excluded and stays: \(first)"
-                    : "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
-            )
-        }
-        if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }
-    }
-
-    private var sourceNotes: [String] {
-        var notes: [String] = []
-        if findings.omittedSockets > 0 {
-            let count = findings.omittedSockets
-            notes.append(
-                count == 1
-                    ? "1 socket holds no data and is left out"
-                    : "\(count) sockets hold no data and are left out")
-        }
-        if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
-        if !keepsIdentity {
-            notes.append(
-                "the source's file system keeps no change times or inodes: size and modification time decide")
-        }
-        if let capabilities = root.capabilities, options.allowsWeakCommit {
-            notes += capabilities.notes(leftOut: leftOut.kinds)
-        }
-        if options.attributes.contains(.owner), !attributes.contains(.owner) {
-            notes.append("owners are left alone: only root can set them")
-        }
-        return notes
-    }
-
-    private var comparisonNotes: [String] {
-        var notes: [String] = []
-        if let manifest, !isComparisonAsked, !options.ignoresChangeTime,
-            movedTimes > max(manifest.summary.files / 2, 100)
-        {
-            notes.append(
-                "\(movedTimes) files were read because their change times had moved, and all were equal; where something "
-                    + "moves them each night, such as cp -al or chown -R, --ignore-change-time compares only attributes"
-            )
-        }
-        if let failure = log.failure {
-            notes.append("what was compared is not recorded, and may be compared again: \(failure)")
-        }
-        return notes
-    }
-
-    private var targetNotes: [String] {
-        guard options.trustsManifest else { return [] }
-        guard trustsManifest else {
-            return ["the target was scanned: it is not as its manifest has it"]
-        }
-        guard header != nil, !isTargetRecorded else { return [] }
-        return [
-            "the target was scanned: its manifest is of other filters or attributes, or has no mark, "
-                + "or what is excluded is to go"
-        ]
-    }
-
-    func conclude(_ plan: inout Plan) {
-        guard plan.refusals.isEmpty, keptRules != header?.retention else { return }
-        plan.notes.append(
-            keptRules.map { "kept with the target until others are given: \($0)" }
-                ?? "the rules of retention that were kept with the target are forgotten")
-    }
-}
-
-extension FilterSummary {
-    /// The changed lines, for people.
-    fileprivate func changes(to later: FilterSummary) -> String {
-        let changes =
-            later.lines.filter { !lines.contains($0) }.map { "+ \($0)" }
-            + lines.filter { !later.lines.contains($0) }.map { "- \($0)" }
-        return "the filters are not those of last time: "
-            + (changes.isEmpty ? "their order is another" : changes.joined(separator: ", "))
     }
 }

@@ -1,0 +1,95 @@
+import FileSystem
+
+// What a plan says beside its actions.
+
+extension DirectorySource {
+    func describe(_ plan: inout Plan) {
+        plan.take(problems)
+        if !isJoined, let source = identities.first {
+            plan.basis = Plan.Basis(
+                manifest: header?.id, source: source.identity, target: root.original?.identity)
+        }
+        plan.notes = sourceNotes + comparisonNotes + targetNotes
+        if let before = header?.filters, before != options.filters.summary {
+            plan.notes.append(before.changes(to: options.filters.summary))
+        }
+        let kept = plan.difference.kept
+        if let first = kept.first {
+            plan.notes.append(
+                kept.count == 1
+                    ? "1 directory that would be deleted holds what is excluded and stays: \(first)"
+                    : "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
+            )
+        }
+        if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }
+    }
+
+    private var sourceNotes: [String] {
+        var notes: [String] = []
+        if findings.omittedSockets > 0 {
+            let count = findings.omittedSockets
+            notes.append(
+                count == 1
+                    ? "1 socket holds no data and is left out"
+                    : "\(count) sockets hold no data and are left out")
+        }
+        if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if !keepsIdentity {
+            notes.append(
+                "the source's file system keeps no change times or inodes: size and modification time decide")
+        }
+        if let capabilities = root.capabilities, options.allowsWeakCommit {
+            notes += capabilities.notes(leftOut: leftOut.kinds)
+        }
+        if options.attributes.contains(.owner), !attributes.contains(.owner) {
+            notes.append("owners are left alone: only root can set them")
+        }
+        return notes
+    }
+
+    private var comparisonNotes: [String] {
+        var notes: [String] = []
+        if let manifest, !isComparisonAsked, !options.ignoresChangeTime,
+            movedTimes > max(manifest.summary.files / 2, 100)
+        {
+            notes.append(
+                "\(movedTimes) files were read because their change times had moved, and all were equal; where something "
+                    + "moves them each night, such as cp -al or chown -R, --ignore-change-time compares only attributes"
+            )
+        }
+        if let failure = log.failure {
+            notes.append("what was compared is not recorded, and may be compared again: \(failure)")
+        }
+        return notes
+    }
+
+    private var targetNotes: [String] {
+        guard options.trustsManifest else { return [] }
+        guard trustsManifest else {
+            return ["the target was scanned: it is not as its manifest has it"]
+        }
+        guard header != nil, !isTargetRecorded else { return [] }
+        return [
+            "the target was scanned: its manifest is of other filters or attributes, or has no mark, "
+                + "or what is excluded is to go"
+        ]
+    }
+
+    func conclude(_ plan: inout Plan) {
+        guard plan.refusals.isEmpty, keptRules != header?.retention else { return }
+        plan.notes.append(
+            keptRules.map { "kept with the target until others are given: \($0)" }
+                ?? "the rules of retention that were kept with the target are forgotten")
+    }
+}
+
+extension FilterSummary {
+    /// The changed lines, for people.
+    fileprivate func changes(to later: FilterSummary) -> String {
+        let changes =
+            later.lines.filter { !lines.contains($0) }.map { "+ \($0)" }
+            + lines.filter { !later.lines.contains($0) }.map { "- \($0)" }
+        return "the filters are not those of last time: "
+            + (changes.isEmpty ? "their order is another" : changes.joined(separator: ", "))
+    }
+}
