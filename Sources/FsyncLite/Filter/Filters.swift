@@ -66,8 +66,8 @@ public struct Filters: Hashable, Sendable {
         return true
     }
 
-    /// Whether other filters leave out whatever these leave out: they have these patterns in this order, and between them
-    /// only patterns that exclude more.
+    /// Whether other filters leave out everything that these leave out: they have these patterns in this order, and between
+    /// them only patterns that exclude more.
     func admit(_ other: Filters) -> Bool {
         let (own, all) = (rules.map(\.text), other.rules.map(\.text))
         let more = all.count - own.count

@@ -5,7 +5,7 @@ final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
     private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
-    /// Parts of files, whatever has become of their sources: what is taken from them is compared.
+    /// Parts of files, also of those whose sources have changed: what is taken from them is compared.
     private(set) var parts: [RelativePath: OlderContent.Place] = [:]
 
     /// Finds files that serve these entries, and removes all others, since they may take the space that the new stage

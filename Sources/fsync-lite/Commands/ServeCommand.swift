@@ -7,7 +7,7 @@ enum ServeCommand: Command {
     private static let appendOnly = OptionDescription.flag(
         "--append-only", "let nothing of a target's history go, and loosen no guard")
     private static let restrict = OptionDescription.value(
-        "--restrict", "DIR", "only what lies beneath this directory, whatever is asked for")
+        "--restrict", "DIR", "for any request, only what lies beneath this directory")
 
     static let description = CommandDescription(
         "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
