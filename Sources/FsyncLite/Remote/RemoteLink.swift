@@ -273,17 +273,18 @@ final class RemoteLink: Sendable {
                     throw WireError("a frame that only the other end sends")
                 case .answer, .entries, .file, .data, .blocks, .failure:
                     let cost = frame.payload.count
-                    let (answer, part) = try state.withLock { state in
+                    let taken = try state.withLock { state -> (Answer, AnswerOrder.Part)? in
                         state.granted -= cost
                         guard state.granted >= -WireFormat.longestFrame else {
                             throw WireError("more than was granted")
                         }
                         let part = try state.order.take(frame)
-                        let answer = state.answers[0]
+                        // RACE: the thread that writes has found the line lost. It has told all who wait.
+                        guard let answer = state.answers.first else { return nil }
                         if part.isLast { state.answers.removeFirst() }
                         return (answer, part)
                     }
-                    answer.add(part, cost)
+                    if let (answer, part) = taken { answer.add(part, cost) }
                 }
             }
         }
