@@ -34,6 +34,7 @@ struct PathCopy {
                 try monitor.checkCancellation()
                 return try PathCopy.haveSameContent($0, source, target)
             })
+        refusals += try targetRefusals(difference)
         for index in difference.matches.indices where difference.matches[index].target.isDirectory {
             if !overwrites || !difference.matches[index].target.path.isWithin(paths) {
                 difference.matches[index].keepTarget()

@@ -9,6 +9,7 @@ enum Preconditions {
     ) throws -> [Refusal] {
         var found = try overlaps(root.anchor(), root.directory != nil).map { Refusal($0) }
         if let refusal = try root.danglingRefusal() { return found + [refusal] }
+        if let refusal = try root.enclosingStateRefusal() { found.append(refusal) }
         if options.exchanges { found += try root.exchangeRefusals() }
         if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         if options.expectsTarget, let refusal = try unexpected(root, options) { found.append(refusal) }

@@ -126,6 +126,9 @@ struct SnapshotSource: PlanSource {
                         : "\(path) has what another restore left that was cut short; run that again to end it"
                 ))
         }
+        if !restoration.isToSource, refusals.isEmpty, let refusal = try root.enclosingTargetRefusal() {
+            refusals.append(refusal)
+        }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
         if refusals.isEmpty, let refusal = try occupiedRefusal() { refusals.append(refusal) }
         return refusals.isEmpty ? nil : Plan(refusing: refusals.map(\.withoutOption))

@@ -27,6 +27,29 @@ struct RestorePathsTests {
         try scene.run(["snapshot", "restore", "target"] + arguments)
     }
 
+    /// A copy into another target, or an apply into its state, would go round its history.
+    @Test func nothingIsWrittenIntoAnotherTarget() throws {
+        let scene = try scene()
+        try scene.build(["docs": ["a": "theirs"]], at: "other")
+        #expect(try scene.run("apply", "other", "box/docs", "--create-parents").code == 0)
+        try scene.append(", edited", to: "other/docs/a")
+        #expect(try scene.run("apply", "other", "box/docs").code == 0)
+        let before = try TreeSnapshot(scene.path("box"))
+        for directory in [
+            "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs", "box/docs/new",
+        ] {
+            let run = try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite")
+            #expect(run.code == 4 && run.errors.contains("lies in the "), "\(directory): \(run.errors)")
+        }
+        let run = try restore(scene, "latest~1", "docs", "--to", "box", "--overwrite")
+        #expect(run.code == 4 && run.errors.contains("docs there is a target"), "\(run.errors)")
+        for target in ["box/docs/.fsync-lite/x", "box/docs/.fsync-lite"] {
+            let run = try scene.run("apply", "source", target)
+            #expect(run.code == 4 && run.errors.contains("lies in the state"), "\(target): \(run.errors)")
+        }
+        #expect(try TreeSnapshot(scene.path("box")) == before)
+    }
+
     @Test func pathsGoBesideOthers() throws {
         let scene = try scene()
         let mode = try TreeSnapshot(scene.path("there")).entries[Array("docs".utf8)]?.mode
