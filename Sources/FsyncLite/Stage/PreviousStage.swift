@@ -4,7 +4,8 @@ import FileSystem
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
-    private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
+    /// With the time at which the last line of its log was written.
+    private var files: [RelativePath: (file: StagedFile, stage: PathResolver, logged: FileTime?)] = [:]
     /// Parts of files, also of those whose sources have changed: what is taken from them is compared.
     private(set) var parts: [RelativePath: OlderContent.Place] = [:]
 
@@ -28,12 +29,13 @@ final class PreviousStage {
                 let stage = try stages.directory(name)
                 let resolver = PathResolver(stage)
                 do throws(SystemError) {
+                    let logged = try stage.status(of: TransactionEntry.log)?.modified
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
                         guard let source = wanted[file.path] else { return }
                         if file.isPart {
                             parts[file.path] = OlderContent.Place(root: stage, path: file.location)
                         } else if file.isFrom(source.status) {
-                            files[file.path] = (file, resolver)
+                            files[file.path] = (file, resolver, logged)
                         } else {
                             return
                         }
@@ -73,11 +75,13 @@ final class PreviousStage {
     ///
     /// - Returns: its status; nil if there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
-        guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
+        guard let (staged, stage, logged) = files[file.path], staged.isFrom(file.status),
             let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
             status.inode == staged.stagedInode,
-            status.size == file.size, status.modified == file.status.modified, status.links == 1
+            status.size == file.size, status.modified == file.status.modified, status.links == 1,
+            // Nothing has touched it since, also if size and time were put back.
+            let logged, status.changed <= logged
         else { return nil }
         do throws(SystemError) {
             try directory.rename(oldName, to: parent, name, .noReplace)

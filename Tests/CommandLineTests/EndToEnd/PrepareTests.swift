@@ -178,6 +178,16 @@ struct PrepareTests {
         #expect(try TreeSnapshot(scene.target).inode("large") == staged)
     }
 
+    /// What was staged is edited with its time put back: only the change time tells.
+    @Test(arguments: [[], ["--digest"]]) func whatWasTouchedInTheStageIsCopiedAnew(options: [String]) throws {
+        let scene = try MirrorScene(["a": "right"])
+        let prepared = try scene.run(["apply", "--prepare", "source", "target"] + options)
+        let id = prepared.output.trimmingCharacters(in: .newlines)
+        try scene.editInSecret("target/.fsync-lite/stage/\(id)/0/0", "wrong")
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
+        try scene.expectMirrored()
+    }
+
     @Test func onlyTheCommitPrunes() throws {
         let scene = try scene()
         try scene.mirror("--keep-last", "1")
