@@ -23,6 +23,11 @@ from harness.trees import difference, same
 
 WORKLOADS = ["mixed sizes", "mixed changes"]
 HOWS = ("forward", "back", "apply")
+# The exit codes of a run whose line was lost. The client asks again what became of a commit; UNKNOWN
+# is for one that still runs, or cannot be asked.
+DONE, PENDING, UNKNOWN = 0, 6, 7
+UNCHANGED = (1, 69)
+OUTCOMES = (DONE, PENDING, UNKNOWN, *UNCHANGED)
 POINTS, FEW_POINTS = 100, 2
 # What may be sent again: of a line that was cut what was under way, and heads of frames.
 WINDOW, HEADS = 4 << 20, 64 << 10
@@ -175,7 +180,7 @@ class Apply:
         for call, number in sorted(trial.rng.sample(every, min(count, len(every)))):
             self.begin()
             run = trial.run(self.command, killing(call, number))
-            self.results.count("line", run.code == 69)
+            self.results.count("line", b"the connection was lost" in run.errors)
             self.judge("a kill", f"{self.title} kill {call} {number}", run, may_send_again)
 
     def cut_slowly(self) -> None:
@@ -209,10 +214,11 @@ class Apply:
         def fail(message: str) -> None:
             self.results.fail("untruthful", case, f"{message}: exit {run.code}: {run.message}")
 
-        if run.code not in (0, 69):
-            fail("neither done nor unreachable")
-        is_unsure = b"may have begun" in run.errors
-        if run.code == 69 and not is_unsure and (trial.is_pending() or not same(found, self.old)):
+        if run.code not in OUTCOMES:
+            fail("no outcome of a lost line")
+        if run.code == PENDING and not trial.is_pending():
+            fail("no commit is pending")
+        if run.code in UNCHANGED and (trial.is_pending() or not same(found, self.old)):
             fail(f"the target changed, {difference(found, self.old)}")
         manifest = trial.manifest()
         if (manifest is None) != trial.is_pending():
