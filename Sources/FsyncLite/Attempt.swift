@@ -119,6 +119,8 @@ struct Attempt {
             basis: planned.header.map(PreparedTransaction.Basis.init), retention: retention,
             notes: plan.notes, problems: plan.problems)
         transaction.summary = plan.summary
+        // A later run may use what is staged, since it may wait for long.
+        stage.keep()
         try transaction.write(graph, plan.actions, in: stage.directory, root: target, state, monitor)
     }
 

@@ -271,21 +271,29 @@ public struct Synchronizer: Sendable {
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
         while true {
+            var stage: Stage?
+            defer { stage?.close() }
             do {
-                if let report = try attempt(planned, &root, &room, isExact: isExact) { return report }
+                return try attempt(planned, &root, isExact: isExact, in: &stage)
             } catch {
-                guard try room.makeMore(in: root, after: error) else { throw error }
+                let hasRoom = try room.makeMore(in: root, after: error)
+                // For the next attempt, or a later run.
+                if hasRoom || [.interrupted, .unreachable].contains(SyncError(wrapping: error).code) {
+                    stage?.keep()
+                }
+                guard hasRoom else { throw error }
             }
         }
     }
 
     /// Errors before the commit leave the old tree; the caller withdraws the stage.
     ///
-    /// - Parameter isExact: a change of the source since the plan is an error.
-    /// - Returns: nil if the disk was full and room was made.
+    /// - Parameters:
+    ///   - isExact: a change of the source since the plan is an error.
+    ///   - stage: becomes that of this attempt.
     private func attempt(
-        _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
-    ) throws -> Report? {
+        _ planned: PlannedSync, _ root: inout TargetRoot, isExact: Bool, in stage: inout Stage?
+    ) throws -> Report {
         if !planned.exchanges { try root.moveState(beside: false) }
         let state = try root.makeState()
         try state.setCopy(planned.copy)
@@ -293,14 +301,8 @@ public struct Synchronizer: Sendable {
         defer { monitor.end() }
         var attempt = try Attempt(
             planned, at: target, root, state, options, monitor, isPrepared: prepares)
-        do {
-            try attempt.stage.fill(isLogged: prepares)
-        } catch {
-            defer { attempt.stage.close() }
-            guard try room.makeMore(in: root, after: error) else { throw error }
-            attempt.stage.keep()
-            return nil
-        }
+        stage = attempt.stage
+        try attempt.stage.fill()
         if let problems = try attempt.settle(isExact: isExact) {
             var report = Report(.failed, planned.plan)
             report.problems = problems

@@ -42,6 +42,7 @@ struct StagedCommit {
         progress.commit = SyncProgress.Commit(transaction: id, problems: plan.problems.count)
         monitor.report(progress)
         try monitor.checkCancellation()
+        stage.close()
         return try strategy.commit(in: &root)
     }
 

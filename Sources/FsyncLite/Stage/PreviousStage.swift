@@ -4,8 +4,7 @@ import FileSystem
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
-    /// With the time at which the last line of its log was written.
-    private var files: [RelativePath: (file: StagedFile, stage: PathResolver, logged: FileTime?)] = [:]
+    private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
     /// Parts of files, also of those whose sources have changed: what is taken from them is compared.
     private(set) var parts: [RelativePath: OlderContent.Place] = [:]
 
@@ -21,7 +20,7 @@ final class PreviousStage {
             ? [:]
             : Dictionary(uniqueKeysWithValues: entries.filter(\.isFile).map { ($0.path, $0) })
         for name in found {
-            var kept: Set<RelativePath> = []
+            var kept: [RelativePath: RelativePath] = [:]
             // The content of a stage that others may write to cannot be trusted.
             if let status = try stages.status(of: name), status.type == .directory,
                 status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
@@ -29,22 +28,25 @@ final class PreviousStage {
                 let stage = try stages.directory(name)
                 let resolver = PathResolver(stage)
                 do throws(SystemError) {
-                    let logged = try stage.status(of: TransactionEntry.log)?.modified
                     try StageLog.read(in: stage, if: { $0.attributes == attributes }) { file in
                         guard let source = wanted[file.path] else { return }
                         if file.isPart {
                             parts[file.path] = OlderContent.Place(root: stage, path: file.location)
                         } else if file.isFrom(source.status) {
-                            files[file.path] = (file, resolver, logged)
+                            files[file.path] = (file, resolver)
                         } else {
                             return
                         }
-                        kept.insert(file.location)
+                        kept[file.location] = file.path
                     }
                 } catch {
                     // Files missing from the log are copied again.
                 }
-                if !kept.isEmpty { try PreviousStage.prune(stage, keeping: kept) }
+                if !kept.isEmpty {
+                    for location in try PreviousStage.prune(stage, keeping: kept) {
+                        kept[location].map { files[$0] = nil }
+                    }
+                }
             }
             if kept.isEmpty {
                 try state.discard(name, in: stages)
@@ -56,32 +58,44 @@ final class PreviousStage {
     }
 
     /// Removes all other files, and makes the directories accessible: some have their final mode already.
-    private static func prune(_ stage: Directory, keeping kept: Set<RelativePath>) throws {
+    ///
+    /// - Returns: the kept files that were touched after the last line of the log, also if size and time were put back.
+    private static func prune(
+        _ stage: Directory, keeping kept: [RelativePath: RelativePath]
+    ) throws -> [RelativePath] {
         let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
         let resolver = PathResolver(stage)
         let log = RelativePath.root.appending(TransactionEntry.log)
+        let logged = try stage.status(of: TransactionEntry.log)?.modified
+        var (others, touched): ([RelativePath], [RelativePath]) = ([], [])
         while try scan.advance() {
-            guard let (directory, name) = try resolver.location(of: scan.path) else { continue }
             if scan.status.type == .directory {
-                guard scan.status.permissions & 0o700 != 0o700 else { continue }
+                guard scan.status.permissions & 0o700 != 0o700,
+                    let (directory, name) = try resolver.location(of: scan.path)
+                else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
-            } else if !kept.contains(scan.path), scan.path != log {
-                try directory.unlink(name)
+            } else if kept[scan.path] == nil {
+                if scan.path != log { others.append(scan.path) }
+            } else if logged.map({ scan.status.changed > $0 }) ?? true {
+                touched.append(scan.path)
             }
         }
+        // Not before: a further name of a file touches it when it goes.
+        for path in others {
+            if let (directory, name) = try resolver.location(of: path) { try directory.unlink(name) }
+        }
+        return touched
     }
 
     /// Moves a staged file to its new location, if its source is unchanged.
     ///
     /// - Returns: its status; nil if there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
-        guard let (staged, stage, logged) = files[file.path], staged.isFrom(file.status),
+        guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
             let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
             status.inode == staged.stagedInode,
-            status.size == file.size, status.modified == file.status.modified, status.links == 1,
-            // Nothing has touched it since, also if size and time were put back.
-            let logged, status.changed <= logged
+            status.size == file.size, status.modified == file.status.modified, status.links == 1
         else { return nil }
         do throws(SystemError) {
             try directory.rename(oldName, to: parent, name, .noReplace)

@@ -117,48 +117,38 @@ final class Stage {
         }
     }
 
-    /// Stages every entry; when interrupted, or cut off from another machine, logs what is complete. What cannot be read is an outcome; what cannot be
-    /// written is an error, after which `keep` or `close` must be called.
+    /// Stages every entry. What cannot be read is an outcome; what cannot be written is an error.
     ///
     /// Directories are created first and get their metadata last; further names of a file come after the file. The rest
     /// has no order, and several threads do it.
-    ///
-    /// - Parameter isLogged: what is staged may wait for long, and a later run may use it.
-    func fill(isLogged: Bool = false) throws {
-        do {
-            let (source, directory, log, monitor) = (source, directory, log, monitor)
-            let staged = graph.stagedEntries
-            let copyOptions = CopyOptions(
-                options,
-                older: OlderContent(in: target, parts: previous?.parts ?? [:]) { staged.replaced(by: $0) })
-            let makeWorker: @Sendable () -> StageWorker = {
-                StageWorker(source: source, stage: directory, copyOptions, log: log, monitor: monitor)
-            }
-            let worker = makeWorker()
-            try makeDirectories()
-            let work = StageWork(graph.stagedEntries, locations, monitor)
-            try takeOver(work, worker)
-            try work.run(
-                threads: source.threads(options), filesPerItem: source.directory == nil ? 0 : 1, makeWorker)
-            try link(work, worker)
-            let directories = Array(staged.directories.reversed())
-            for (number, index) in directories.enumerated() {
-                if number.isMultiple(of: Stage.announced) {
-                    worker.announce(directories[number...].prefix(Stage.announced).map(staged.file))
-                }
-                let file = staged.file(at: index)
-                let staysOpen = graph.deferredDirectories.contains(file.path)
-                work.end(
-                    index, file, try worker.stage(index, file, at: locations[index], staysOpen: staysOpen))
-            }
-            outcomes = work.outcomes
-            try openSlots()
-            if isLogged { log.save() }
-            log.close()
-        } catch let error as SyncError where [.interrupted, .unreachable].contains(error.code) {
-            keep()
-            throw error
+    func fill() throws {
+        let (source, directory, log, monitor) = (source, directory, log, monitor)
+        let staged = graph.stagedEntries
+        let copyOptions = CopyOptions(
+            options,
+            older: OlderContent(in: target, parts: previous?.parts ?? [:]) { staged.replaced(by: $0) })
+        let makeWorker: @Sendable () -> StageWorker = {
+            StageWorker(source: source, stage: directory, copyOptions, log: log, monitor: monitor)
         }
+        let worker = makeWorker()
+        try makeDirectories()
+        let work = StageWork(graph.stagedEntries, locations, monitor)
+        try takeOver(work, worker)
+        try work.run(
+            threads: source.threads(options), filesPerItem: source.directory == nil ? 0 : 1, makeWorker)
+        try link(work, worker)
+        let directories = Array(staged.directories.reversed())
+        for (number, index) in directories.enumerated() {
+            if number.isMultiple(of: Stage.announced) {
+                worker.announce(directories[number...].prefix(Stage.announced).map(staged.file))
+            }
+            let file = staged.file(at: index)
+            let staysOpen = graph.deferredDirectories.contains(file.path)
+            work.end(
+                index, file, try worker.stage(index, file, at: locations[index], staysOpen: staysOpen))
+        }
+        outcomes = work.outcomes
+        try openSlots()
     }
 
     /// Makes the names in the stage durable where the sync of the file system does nothing; files are synced already.
@@ -172,13 +162,10 @@ final class Stage {
         try directory.sync()
     }
 
-    /// After an error, logs what is staged completely, for the next attempt.
-    func keep() {
-        log.save()
-        log.close()
-    }
+    /// Logs what is staged completely, for a later run.
+    func keep() { log.save() }
 
-    /// Ends all writes to the stage.
+    /// Ends all writes to the log.
     func close() { log.close() }
 
     /// The number of directories that are announced to the source at a time.
@@ -198,6 +185,7 @@ final class Stage {
     private func takeOver(_ work: StageWork, _ worker: StageWorker) throws {
         guard let previous else { return }
         let stage = PathResolver(directory)
+        var tookOver = false
         for (index, entry) in graph.stagedEntries.enumerated()
         where entry.file.isFile && entry.primary == nil {
             guard let (parent, name) = try stage.location(of: locations[index]),
@@ -205,7 +193,10 @@ final class Stage {
             else { continue }
             work.end(
                 index, entry.file, try worker.adopt(status, for: index, entry.file, at: locations[index]))
+            tookOver = true
         }
+        // The log that lists them is about to be removed.
+        if tookOver { keep() }
     }
 
     /// Creates the further names of files. If the primary is not staged, or cannot have more names, the file is copied

@@ -90,6 +90,57 @@ struct ResumeTests {
         #expect(inodes(in: "\(scene.target)/d").intersection(staged).count == count)
     }
 
+    private static let linked: TreeLiteral = ["a": "1", "b": .file("2"), "c": "3"]
+
+    /// Also a file whose other name goes with the rest of the old stage, which touches it.
+    private func expectStagedIsUsed(_ scene: MirrorScene, before staged: Set<UInt64>) throws {
+        #expect(staged.count >= 3)
+        try scene.mirror()
+        for name in ["a", "b", "c"] {
+            #expect(try staged.contains(UInt64(scene.status("target/\(name)").st_ino)), "\(name)")
+        }
+    }
+
+    @Test(.needs(.strace)) func aWholeStageIsUsedAgain() throws {
+        let scene = try MirrorScene(Self.linked, inMemory: true)
+        try scene.link("source/d", to: "source/a")
+        let command = try PausedCommand(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
+        #expect(try command.waitForPause())
+        command.send(SIGTERM)
+        #expect(try command.finish().code == 143)
+        try expectStagedIsUsed(scene, before: stagedInodes(scene))
+    }
+
+    @Test(.needs(.tool("python3"))) func aWholeStageIsUsedAgainAfterALostLine() throws {
+        let ready = 12
+        let lost = FarMachine.relay(
+            back: """
+                if frame[4] == \(ready):
+                    os.close(far.stdin.fileno())
+                    far.wait()
+                    os._exit(1)
+                """)
+        let scene = try FarMachine(FarMachine.firstly(lost), has: .target).scene(Self.linked)
+        try scene.link("source/d", to: "source/a")
+        #expect(try scene.apply().code == 69)
+        try expectStagedIsUsed(scene, before: stagedInodes(scene))
+    }
+
+    /// Moved to the next stage, it is in the log of that one before that of the old one goes.
+    @Test(.needs(.strace)) func aStageThatWasTakenOverSurvivesAKill() throws {
+        let scene = try MirrorScene(Self.linked, inMemory: true)
+        for call in ["syncfs", "unlinkat"] {
+            let command = try PausedCommand(
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after(call, of: call == "unlinkat" ? "log" : nil))
+            #expect(try command.waitForPause())
+            if call == "syncfs" { command.send(SIGTERM) } else { command.kill() }
+            _ = try command.finish()
+        }
+        try expectStagedIsUsed(scene, before: stagedInodes(scene))
+    }
+
     /// A commit is never left half way for a signal.
     @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
         throws
