@@ -38,6 +38,7 @@ public enum HostProcess {
     public static func returnLargeBuffers() {
         // A chunk of a packed list, and what malloc uses by default until it frees the first.
         _ = map_large_buffers(127 << 10)
+        _ = keep_small_buffers(1 << 20)
     }
 
     /// The machine's memory in bytes.

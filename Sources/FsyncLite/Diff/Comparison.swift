@@ -83,15 +83,22 @@ extension ComparisonPolicy {
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
         var found = Comparison()
-        if let base, base.hasDigest {
-            found.sourceStands =
-                base.status.size == source.size && base.status.modified == source.modified
-                && isAsRecorded(source, base)
-            found.targetStands = vouches(for: base, in: target)
+        var isVouched = false
+        var doubts = (content: true, attributes: true)
+        // Bound once: the base is a large value.
+        if let base {
+            isVouched = vouches(for: base, in: target)
+            if base.hasDigest {
+                found.sourceStands =
+                    base.status.size == source.size && base.status.modified == source.modified
+                    && isAsRecorded(source, base)
+                found.targetStands = isVouched
+            }
+            found.omitted = omitted(source, target, base)
+            if isVouched { doubts = self.doubts(source, target, base) }
         }
-        if let base { found.omitted = omitted(source, target, base) }
-        found.isUnexamined = identityTellsContent && !(base.map { vouches(for: $0, in: target) } ?? false)
-        let doubts = doubts(source, target, base)
+        if commitSpans == nil { doubts = (!knowsExtended, !knowsExtended) }
+        found.isUnexamined = identityTellsContent && !isVouched
         let isModified = source.modified != target.modified && !found.omitted.contains(.modified)
         if isModified { found.causes.insert(.modified) }
         switch source.type {
@@ -188,12 +195,10 @@ extension ComparisonPolicy {
         return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
-    /// What has to be compared.
+    /// What has to be compared where the base vouches for the target's object.
     private func doubts(
-        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?
+        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus
     ) -> (content: Bool, attributes: Bool) {
-        guard commitSpans != nil else { return (!knowsExtended, !knowsExtended) }
-        guard let base, vouches(for: base, in: target) else { return (true, true) }
         if isAsRecorded(source, base) { return (false, false) }
         return (!ignoresChangeTime || !hasOnlyTimeMoved(source, target, base), true)
     }
@@ -212,7 +217,7 @@ extension ComparisonPolicy {
             || base.status.changed == CommitSpans.unexamined
             || (!trustsTarget && usesTargetChangeTime
                 && base.targetChanged.map { $0 != target.changed } ?? false)
-            || marks(of: source, base: base) != base.marks
+            || marks(of: source, recorded: base.status.changed, base.marks) != base.marks
     }
 
     /// The status to record for an object that is not compared: unexamined unless the base vouches for it, until an
@@ -227,7 +232,11 @@ extension ComparisonPolicy {
 
     /// The marks of the entry in the new manifest.
     package func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
-        racyCheck.map { $0.marks(of: source, base: base) } ?? base?.marks.subtracting(.uncovered) ?? []
+        marks(of: source, recorded: base?.status.changed, base?.marks ?? [])
+    }
+
+    private func marks(of source: FileStatus, recorded: FileTime?, _ marks: EntryMarks) -> EntryMarks {
+        racyCheck?.marks(of: source, recorded: recorded, marks) ?? marks.subtracting(.uncovered)
     }
 }
 

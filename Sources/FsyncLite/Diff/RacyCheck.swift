@@ -26,10 +26,11 @@ package struct RacyCheck: Sendable {
 
     /// The marks of an entry in the new manifest.
     ///
-    /// - Parameter base: the entry of the previous manifest.
-    func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
-        let isKnown = base?.status.changed == source.changed
-        if isKnown, let base { return base.marks.contains(.racy) && !hasAged(source) ? .racy : [] }
+    /// - Parameters:
+    ///   - recorded: the change time in the previous manifest; nil for a new entry.
+    ///   - marks: those in it.
+    func marks(of source: FileStatus, recorded: FileTime?, _ marks: EntryMarks) -> EntryMarks {
+        if recorded == source.changed { return marks.contains(.racy) && !hasAged(source) ? .racy : [] }
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 

@@ -35,7 +35,7 @@ struct ReaderCount: Sendable {
     }
 
     /// Of how many reads one is measured: a measurement takes some microseconds.
-    var sampling: Int { isBlocked ? 3 : 16 }
+    var sampling: Int { isBlocked ? 3 : 32 }
 
     /// Learns from one read.
     mutating func learn(_ times: ThreadTimes) {
