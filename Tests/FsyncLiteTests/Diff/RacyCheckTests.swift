@@ -14,9 +14,7 @@ struct RacyCheckTests {
     }
 
     private func marks(_ entry: FileStatus, _ check: RacyCheck, racy: Bool? = nil) -> EntryMarks {
-        check.marks(
-            of: entry,
-            base: racy.map { BaseEntry(status: entry, targetInode: 1, marks: $0 ? .racy : []).known })
+        check.marks(of: entry, recorded: racy.map { _ in entry.changed }, racy == true ? .racy : [])
     }
 
     @Test func youngIsWhatChangedLessThanAWindowAgo() {
