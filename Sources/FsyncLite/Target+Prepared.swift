@@ -22,40 +22,13 @@ extension Target {
         _ id: String, isDryRun: Bool = false, keepsHistory: Bool = false, trustingState: Bool = false,
         monitor: any Monitor = SilentMonitor()
     ) throws -> Report {
-        var (root, state) = try open()
-        if isDryRun {
-            if try state.hasJournal() { throw SyncError.pendingCommit(path) }
-        } else {
-            try root.lock()
-            if try root.recover() != nil {
-                (root, state) = try open()
-                try root.lock()
-            }
+        let (root, state) = try openForCommit(isDryRun: isDryRun)
+        if let header = try state.manifest()?.header, [header.id, Target.unchanged + header.id].contains(id) {
+            return try committed(header, state, hadChanges: header.id == id)
         }
-        let header = try state.manifest()?.header
-        if let header, header.id == id || Target.unchanged + header.id == id {
-            var report = Report(.unchanged, Plan(Difference(), root: nil))
-            report.sources = header.shownSources
-            report.summary.unchanged = try state.manifest(of: path).total()
-            if header.id == id { report.notes.append("this is committed already") }
-            return report
-        }
-        guard let (prepared, stage) = try state.prepared(id) else {
-            throw SyncError(
-                .stale, path: path,
-                id.hasPrefix(Target.unchanged)
-                    ? "another apply has changed the target since; prepare it anew"
-                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over; prepare it anew"
-            )
-        }
-        guard !state.isOpenToOthers || !Account.isRoot || trustingState else {
-            throw SyncError(
-                .refused, path: stage.path(of: TransactionEntry.prepared),
-                "any user may have written this: its file system does not keep owners, and root commits it only with "
-                    + "--trust-state")
-        }
+        let (prepared, stage) = try prepared(id, state, trustingState)
         try root.probe()
-        guard let directory = root.directory, let name = FileName(id.utf8) else {
+        guard let directory = root.directory else {
             throw SyncError(.failed, path: path, "it does not exist")
         }
         let next = try ManifestReader(
@@ -73,14 +46,7 @@ extension Target {
         }
         guard !isDryRun else { return report }
         do {
-            var progress = SyncProgress(.committing)
-            progress.commit = SyncProgress.Commit(transaction: id, problems: report.problems.count)
-            monitor.report(progress)
-            try monitor.checkCancellation()
-            try HistoryRecord.Header.renewLabel(of: name, in: stage, History(state))
-            let graph = OperationGraph(prepared.objects, prepared.operations, prepared.attributes)
-            let journal = try Commit.prepare(graph, id: id, root: directory, state: state)
-            try Recovery(root: directory, state: state).commit(journal)
+            try carryOut(prepared, in: stage, root: directory, state, monitor)
         } catch {
             let error = SyncError(wrapping: error)
             report.outcome = error.code == .pending ? .pending : .failed
@@ -92,6 +58,67 @@ extension Target {
         (retention.given, retention.keepsAll) = (prepared.retention, keepsHistory)
         try Tidying(scanned: next.created, retention).run(root, state, &report, id: id)
         return report
+    }
+
+    /// Ends a pending commit before; for a dry run, which takes no lock, that is an error.
+    private func openForCommit(isDryRun: Bool) throws -> (TargetRoot, StateDirectory) {
+        let (root, state) = try open()
+        if isDryRun {
+            if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+            return (root, state)
+        }
+        try root.lock()
+        guard try root.recover() != nil else { return (root, state) }
+        let recovered = try open()
+        try recovered.0.lock()
+        return recovered
+    }
+
+    /// The report where the target is as the transaction left it.
+    private func committed(_ header: ManifestHeader, _ state: StateDirectory, hadChanges: Bool) throws
+        -> Report
+    {
+        var report = Report(.unchanged, Plan(Difference(), root: nil))
+        report.sources = header.shownSources
+        report.summary.unchanged = try state.manifest(of: path).total()
+        if hadChanges { report.notes.append("this is committed already") }
+        return report
+    }
+
+    private func prepared(
+        _ id: String, _ state: StateDirectory, _ trustingState: Bool
+    ) throws -> (PreparedTransaction, Directory) {
+        guard let (prepared, stage) = try state.prepared(id) else {
+            throw SyncError(
+                .stale, path: path,
+                id.hasPrefix(Target.unchanged)
+                    ? "another apply has changed the target since; prepare it anew"
+                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over; prepare it anew"
+            )
+        }
+        guard !state.isOpenToOthers || !Account.isRoot || trustingState else {
+            throw SyncError(
+                .refused, path: stage.path(of: TransactionEntry.prepared),
+                "any user may have written this: its file system does not keep owners, and root commits it only with "
+                    + "--trust-state")
+        }
+        return (prepared, stage)
+    }
+
+    private func carryOut(
+        _ prepared: PreparedTransaction, in stage: Directory, root: Directory, _ state: StateDirectory,
+        _ monitor: any Monitor
+    ) throws {
+        var progress = SyncProgress(.committing)
+        progress.commit = SyncProgress.Commit(transaction: prepared.id, problems: prepared.problems.count)
+        monitor.report(progress)
+        try monitor.checkCancellation()
+        if let name = FileName(prepared.id.utf8) {
+            try HistoryRecord.Header.renewLabel(of: name, in: stage, History(state))
+        }
+        let graph = OperationGraph(prepared.objects, prepared.operations, prepared.attributes)
+        let journal = try Commit.prepare(graph, id: prepared.id, root: root, state: state)
+        try Recovery(root: root, state: state).commit(journal)
     }
 
     /// Removes what is prepared. The target keeps its tree.
