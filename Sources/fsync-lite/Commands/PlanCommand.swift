@@ -82,7 +82,8 @@ enum PlanCommand: Command {
             let words = SavedPlan.words(for: run.given, run.options.filters)
             if let client = run.client {
                 let saved = try SavedPlan(
-                    plan, source: client.command.source, target: run.trees[1], options: words)
+                    plan, source: client.command.source?.directories[0].path ?? [], target: run.trees[1],
+                    options: words)
                 var document: [UInt8] = []
                 try saved.write(to: &document)
                 client.write(document, to: .document)
