@@ -21,8 +21,4 @@ extension Command {
     static var remoteTarget: ArgumentDescription? { nil }
     static var remotePlaces: RemotePlaces { RemotePlaces() }
     static var isReading: Bool { false }
-
-    static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
-        invocation.values(SyncRun.source).first.map { .directory($0) }
-    }
 }

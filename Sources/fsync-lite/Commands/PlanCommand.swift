@@ -57,9 +57,10 @@ enum PlanCommand: Command {
             throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
         }
         let run = try SyncRun(invocation, settings, planned)
-        guard !given.has(out) || run.source.directories.count == 1 else {
+        guard !given.has(out) || run.source.directories.allSatisfy({ $0.name == nil }) else {
             throw UsageError(
-                "a plan of several sources is not saved", hint: "leave \(out.name) out; run JOB plans anew")
+                "a plan of sources with names is not saved", hint: "leave \(out.name) out; run JOB plans anew"
+            )
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {

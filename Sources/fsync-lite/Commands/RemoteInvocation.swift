@@ -167,7 +167,9 @@ struct RemoteInvocation {
         console.wantsDocument = options.has(.json)
         if let source {
             if job == nil, saved == nil, case .directory(let path) = source {
-                try SyncOptions().complain(ofPatternsFrom: path)
+                var patterns = SyncOptions()
+                patterns.filters = try SyncOptions.filters(options)
+                try patterns.complain(ofPatternsFrom: path)
             }
             // Its error is told before a connection is made.
             try source.check()
@@ -231,6 +233,12 @@ struct RemoteInvocation {
         }
         if command == PlanCommand.self { sent.remove(.dryRun) }
         return sent.sent
+    }
+}
+
+extension Command {
+    static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
+        invocation.values(SyncRun.source).first.map { .directory($0) }
     }
 }
 

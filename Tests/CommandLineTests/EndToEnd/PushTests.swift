@@ -84,6 +84,8 @@ struct PushTests {
             "--exclude-from", "lists/patterns", "--settings", "etc/settings.json", "--log-file", "log")
         #expect(run.code == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run.output)\(run.errors)")
         #expect(!scene.exists("target/a.o") && scene.exists("target/b.o") && !scene.exists("target/x.tmp"))
+        let whole = try scene.plan("--exclude", "\(scene.source)/keep")
+        #expect(whole.errors.contains("begins with the path of the source"), "\(whole.errors)")
         #expect(try scene.text("log").contains("apply committed: 2 created"))
     }
 

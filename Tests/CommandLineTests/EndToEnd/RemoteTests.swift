@@ -237,7 +237,7 @@ struct RemoteTests {
             "printf 'Welcome \\033[31m to far\\n'; exec sh -c \"$far\"",
             "the shell there prints \"Welcome \" before"
         ),
-        ("printf '\\n\\033[31m'; exec sh -c \"$far\"", "the shell there prints \"\\u{1B}[31m"),
+        ("printf '\\n\\033[31m'; exec sh -c \"$far\"", "the shell there prints \"\\x1B[31m"),
         ("printf '\\015'", "the connection was lost at once, before fsync-lite had said who it is"),
         (#"printf '\015\000\000\000\001fsync-li'"#, " --version"),
         (

@@ -338,6 +338,10 @@ struct SourcesTests {
             run.code == 4
                 && run.errors.contains("the mirror of a source with a name, etc (\(scene.source)/etc), and"),
             "\(run.errors)")
+        let saved = try self.run(scene, "plan", "--job", "all", "--out", "saved")
+        #expect(
+            saved.code == 64 && saved.errors.contains("a plan of sources with names is not saved"),
+            "\(saved.errors)")
     }
 
     @Test func rotIsFoundInATargetOnAnotherMachine() throws {
@@ -420,29 +424,5 @@ struct SourcesTests {
             #expect(made[0].differences(from: made[1]).filter { !$0.hasPrefix(".") } == [], "seed \(seed)")
             for index in trees.indices { try trees[index].change(5) }
         }
-    }
-
-    // MARK: Settings
-
-    @Test(arguments: [
-        (#""source": "/a", "sources": {"b": "/b"}"#, "has \"source\" or \"sources\", not both"),
-        (#""sources": {}"#, "An object is needed"), (#""sources": ["/a"]"#, "An object is needed"),
-        (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
-        (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
-        (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
-        (
-            #""sources": {"\#(String(repeating: "n", count: 256))": "/b"}"#,
-            "A name of a source has at most 255 bytes"
-        ),
-        (#""sources": {"a": "/a", "a": "/b"}"#, "twice"),
-        (#""sources": {"a": "nas:/a", "b": "/b"}"#, "make a job of each that is on another one"),
-        (#""sources": {"a": "b"}"#, "A path from / or ~/"),
-    ])
-    func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
-        let scene = try scene()
-        try scene.build(.file(#"{"jobs": {"all": {"target": "/t", \#(keys)}}}"#), at: "settings.json")
-        let run = try run(scene, "run", "all")
-        #expect(run.code == 65 && run.errors.contains(text), "\(run.errors)")
-        #expect(run.errors.contains("settings.json: line 1, column "), "\(run.errors)")
     }
 }
