@@ -156,6 +156,8 @@ extension FrameReader {
     ) throws(WireError) -> [Source] {
         let count = try number(UInt32.self, upTo: UInt32(WireFormat.sources))
         var (sources, last): ([Source], [UInt8]) = ([], [])
+        // Different bytes may be the same text: é in two forms of Unicode.
+        var names: Set<String> = []
         for _ in 0..<count {
             let bytes = try bytes(upTo: 255)
             var name: String?
@@ -163,7 +165,7 @@ extension FrameReader {
                 guard let text = String(validating: bytes, as: UTF8.self),
                     MirrorSource.fault(ofName: text) == nil
                 else { throw WireError("a source with a name that none can have") }
-                guard last.lexicographicallyPrecedes(bytes) else {
+                guard last.lexicographicallyPrecedes(bytes), names.insert(text).inserted else {
                     throw WireError("sources out of order, or twice")
                 }
                 (name, last) = (text, bytes)

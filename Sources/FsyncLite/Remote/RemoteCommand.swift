@@ -103,6 +103,9 @@ extension RemoteCommand {
         return .named(paths)
     }
 
+    /// The most directories that a source consists of.
+    package static let mostSources = WireFormat.sources
+
     /// The most arguments, and options of each kind.
     private static let limit: UInt32 = 1 << 20
 

@@ -55,6 +55,11 @@ struct RemoteInvocation {
     ) throws {
         guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target, SyncRun.target)
         else { return nil }
+        guard job.source.directories.count <= RemoteCommand.mostSources else {
+            throw UsageError(
+                "job \(escapedText(job.name.utf8)): more than \(RemoteCommand.mostSources) sources go to a target of this "
+                    + "machine only", hint: "make several jobs of it")
+        }
         // In place of several sources, which the command has with their names.
         let source = job.source.directories[0].path
         try self.init(

@@ -389,6 +389,14 @@ struct SourcesTests {
 
     // MARK: Another machine
 
+    @Test func thereAreBoundsToWhatGoesOver() throws {
+        let scene = try scene(.there)
+        let list = (0...4096).map { "\"n\($0)\": \"/nowhere\"" }.joined(separator: ", ")
+        try configure(scene, text: "\"sources\": {\(list)}")
+        let run = try run(scene, "run", "all")
+        #expect(run.code == 64 && run.errors.contains("more than 4096 sources"), "\(run.errors)")
+    }
+
     /// After each change, a push makes the same tree as a run here, and says the same.
     @Test(arguments: 1...4) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
         let scene = try MirrorScene([:], inMemory: true)

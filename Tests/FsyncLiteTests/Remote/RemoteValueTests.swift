@@ -95,7 +95,7 @@ struct WireValueTests {
         #expect(try read(["a"]) == ["a"] && read(["A", "a", "a-b"]) == ["A", "a", "a-b"])
         for wrong in [
             ["a", "a"], ["b", "a"], ["", "a"], ["", ""], [".."], ["a", "b/c"], [".fsync-lite"],
-            ["lost+found"], ["a\0"], [String(repeating: "n", count: 256)],
+            ["lost+found"], ["a\0"], ["e\u{301}", "\u{E9}"], [String(repeating: "n", count: 256)],
             (0...WireFormat.sources).map { String(1_000_000 + $0) },
         ] {
             #expect(throws: WireError.self, "\(wrong.prefix(3))") { try read(wrong) }
