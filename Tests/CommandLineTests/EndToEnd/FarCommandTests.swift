@@ -101,15 +101,20 @@ struct FarCommandTests {
         #expect(try recording.last().requests == ["open", "scan", "digest"])
     }
 
-    @Test(.needs(.tool("python3"))) func aVerificationGivesNoContent() throws {
+    @Test(
+        .needs(.tool("python3")),
+        arguments: [
+            // A digest becomes content, whole; the scan becomes the rules, which are the text of ignore files.
+            "frame[6] == 5: frame = frame[:6] + bytes([7]) + frame[7:] + bytes([0])",
+            "frame[6] == 3: frame = frame[:6] + bytes([2])",
+        ])
+    func aVerificationGivesNoContent(change: String) throws {
         let scene = try rotten()
-        // A digest becomes content, whole.
         scene.far = try FarMachine(
             FarMachine.relay(
                 back: """
-                    if frame[4] == 2 and frame[6] == 5:
-                        frame = frame[:6] + bytes([7]) + frame[7:] + bytes([0])
-                        return struct.pack("<I", len(frame) - 5) + frame[4:]
+                    if frame[4] == 2 and \(change)
+                    return struct.pack("<I", len(frame) - 5) + frame[4:]
                     """), has: .target)
         let run = try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"])
         #expect(run.code == 4 && run.errors.contains("only digests are given"), "\(run.code) \(run.errors)")
