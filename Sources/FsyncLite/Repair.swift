@@ -3,20 +3,24 @@ import FileSystem
 
 extension Verification {
     /// Replaces each copy that is not as recorded with the good one: in the tree, which must be a target, by an apply
-    /// that does nothing else, and in the source by a new file that takes over the name.
+    /// that does nothing else, and in a source of this machine by a new file that takes over the name.
     ///
     /// - Returns: the same discrepancies, with their results.
     public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
         guard let source, found.contains(where: \.isRepairable) else { return found }
         let (mirror, original) = (
             PathResolver(try LocalFile(bytes: tree).directory().asTarget()),
-            PathResolver(try source.open())
+            source.isRemote ? nil : PathResolver(try source.open())
         )
         var found = found
         var inodes: [UInt64: [Int]] = [:]
         for index in found.indices where found[index].isRepairable {
             do {
                 if found[index].side == .source {
+                    guard let original else {
+                        found[index].message = "a copy on another machine is not repaired from here"
+                        continue
+                    }
                     try Verification.restore(found[index].path, in: original, from: mirror)
                     found[index].isRepaired = true
                 } else if let (directory, name) = try mirror.location(of: found[index].path),

@@ -99,6 +99,11 @@ public struct Target: Sendable {
     ///
     /// - Throws: `SyncError` with code `inputMissing` if nothing was applied, and `refused` for several sources.
     public func source() throws -> ManifestHeader.Source {
+        try source(orElse: "--to DIR copies to a directory here")
+    }
+
+    /// - Parameter advice: what to do where there is none to restore into.
+    package func source(orElse advice: String) throws -> ManifestHeader.Source {
         let (_, state) = try open()
         guard let sources = try state.manifest()?.header.sources, !sources.isEmpty else {
             throw SyncError(.inputMissing, path: path, "nothing was applied here")
@@ -109,13 +114,12 @@ public struct Target: Sendable {
             throw SyncError(
                 .refused, path: path,
                 "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
-                    + "is restored into; --to DIR copies to a directory")
+                    + "is restored into; \(advice)")
         }
         guard !source.isRemote else {
             throw SyncError(
                 .refused, path: path,
-                "its source, \(escapedText(source.path)), is on another machine; --to DIR copies to a directory here"
-            )
+                "its source, \(escapedText(source.path)), is on another machine; \(advice)")
         }
         return source
     }

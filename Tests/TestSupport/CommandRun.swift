@@ -34,6 +34,11 @@ package struct CommandRun: Sendable {
         self.errors = errors
     }
 
+    /// The same with what it said in other words.
+    package func saying(_ other: (String) throws -> String) rethrows -> CommandRun {
+        CommandRun(code: code, output: try other(output), errors: try other(errors))
+    }
+
     /// Standard output as the JSON object that it has to be.
     package func json() throws -> JSONObject { try JSONObject(text: output) }
 }

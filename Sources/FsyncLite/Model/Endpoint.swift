@@ -93,7 +93,7 @@ public struct Endpoint: Hashable, Sendable {
     public var destination: String { user.map { "\($0)@\(host)" } ?? host }
 
     /// A path on that machine, as it is shown and recorded.
-    func location(of path: [UInt8]) -> [UInt8] {
+    package func location(of path: [UInt8]) -> [UInt8] {
         let shown = host.contains(":") ? "[\(host)]" : host
         return Array((user.map { "\($0)@" } ?? "").utf8) + shown.utf8 + ":".utf8 + path
     }

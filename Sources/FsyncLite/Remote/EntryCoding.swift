@@ -82,6 +82,10 @@ struct EntryDecoder {
     /// Directories so far, the root among them. A directory's number is the count before it.
     private(set) var directoryCount: UInt32 = 1
     private(set) var count = 0
+    /// The names of the directories that the root is joined from; empty where it is a directory itself.
+    private let parts: Set<[UInt8]>
+
+    init(parts: [String] = []) { self.parts = Set(parts.map { Array($0.utf8) }) }
 
     /// The next entry; `path` is its path then.
     mutating func next(_ reader: inout FrameReader) throws(WireError) -> Entry {
@@ -90,7 +94,12 @@ struct EntryDecoder {
         open.removeLast(Int(levels))
         let level = open.count - 1
         let (name, entry) = try EntryDecoder.entry(
-            &reader, after: open[level].last, isAtTop: level == 0)
+            &reader, after: open[level].last, isAtTop: level == (parts.isEmpty ? 0 : 1))
+        if !parts.isEmpty, level == 0 {
+            guard entry.status.type == .directory, parts.contains(Array(name.bytes)) else {
+                throw WireError("an entry beside the sources")
+            }
+        }
         open[level].last = Array(name.bytes)
         path.removeLast(path.count - open[level].length)
         if !path.isEmpty { path.append(UInt8(ascii: "/")) }

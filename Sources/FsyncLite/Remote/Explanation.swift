@@ -29,8 +29,9 @@ extension Service.Session {
             throw SyncError(.refused, path: path.bytes, "it was not asked about here")
         }
         let status = try PathResolver(tree.root).status(of: path)
-        let decision = try filters.decisions(by: tree.rules())(
-            path, status?.type ?? missing, status?.size ?? 0)
+        let decision =
+            try FilterDecision.reserved(path, isJoined: tree.root.isJoined)
+            ?? filters.decisions(by: tree.rules())(path, status?.type ?? missing, status?.size ?? 0)
         var frame = FrameWriter(.answer)
         frame.text("\(decision)".shortened)
         try end(id, frame)

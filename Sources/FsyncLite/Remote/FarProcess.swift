@@ -114,8 +114,16 @@ final class FarProcess: Connection {
         let complaint = code == nil ? complaintSoFar : self.complaint
         let reason = complaint.map { ": \($0)" } ?? ""
         if isGreeted { return "the connection was lost\(activity)\(reason)" }
+        if !unread.isEmpty, Greeting.frame().starts(with: unread) {
+            return
+                "the connection was lost at once, before fsync-lite had said who it is\(reason). To look at it: "
+                + trial("\(access.command) --version")
+        }
         if !unread.isEmpty {
-            let text = unread.prefix(200).prefix { $0 >= UInt8(ascii: " ") }
+            // The first line that is not empty.
+            let printed = unread.drop { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.prefix(200)
+            let line = printed.prefix { $0 >= UInt8(ascii: " ") }
+            let text = line.isEmpty ? printed.prefix(40) : line
             return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
                 + "files must print nothing where there is no terminal. To see it: \(trial("true"))"
         }

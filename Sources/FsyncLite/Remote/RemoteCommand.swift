@@ -73,8 +73,8 @@ package struct RemoteCommand: Hashable, Sendable {
     }
     private var jobName: String?
     private var jobOptions: [Option] = []
-    /// The source's absolute path; empty for none.
-    package var source: [UInt8] = []
+    /// The source, by absolute paths; nil for none.
+    package var source: MirrorSource?
     /// The saved plan to carry out; nil for none.
     package var document: [UInt8]?
     /// The report is wanted as a document.
@@ -96,6 +96,15 @@ package struct RemoteCommand: Hashable, Sendable {
 extension RemoteCommand {
     /// As it was typed, for those commands that have a source before it.
     package var target: [UInt8]? { arguments.count > 1 ? arguments[1] : nil }
+
+    /// The source as the client names it: one by its argument, several by their names.
+    package func source(named argument: [UInt8]) -> MirrorSource {
+        guard case .named(let paths)? = source else { return .directory(argument) }
+        return .named(paths)
+    }
+
+    /// The most directories that a source consists of.
+    package static let mostSources = WireFormat.sources
 
     /// The most arguments, and options of each kind.
     private static let limit: UInt32 = 1 << 20
@@ -119,7 +128,11 @@ extension RemoteCommand {
         }
         content.flag(jobName != nil)
         if let jobName { content.text(jobName) }
-        content.bytes(source)
+        content.number(UInt(source?.directories.count ?? 0))
+        for (name, path) in source?.directories ?? [] {
+            content.text(name ?? "")
+            content.bytes(path)
+        }
         content.flag(document != nil)
         if let document { content.bytes(document) }
         content.flag(wantsReport)
@@ -164,7 +177,13 @@ extension RemoteCommand {
         jobOptions = try RemoteCommand.options(&reader)
         if try reader.flag() { jobName = try reader.text() }
         guard jobName != nil || jobOptions.isEmpty else { throw WireError("options of no job") }
-        source = try reader.word()
+        let sources = try reader.sources { (name, path, _) throws(WireError) in (name, path) }
+        if let first = sources.first {
+            source =
+                first.0 == nil
+                ? .directory(first.1)
+                : .named(Dictionary(uniqueKeysWithValues: sources.map { ($0.0 ?? "", $0.1) }))
+        }
         if try reader.flag() { document = try reader.bytes(upTo: WireFormat.longestAnswer) }
         wantsReport = try reader.flag()
         host = try reader.text()

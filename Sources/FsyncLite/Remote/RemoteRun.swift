@@ -84,20 +84,22 @@ package final class RemoteRun {
     ///
     /// - Parameters:
     ///   - source: the directory to give; nil for a command without one.
-    ///   - filters: what they leave out is not given, even if it is asked for.
+    ///   - filters: what they leave out is not given, even if it is asked for; nil to give digests of all and nothing else.
     ///   - explained: the only path that may be asked for, whether the filters leave it out or not.
     ///   - written: the path there that it writes to.
     /// - Throws: `SyncError` with code `unreachable`; `interrupted` after a signal.
     package func run(
-        _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters, _ certainty: Certainty,
+        _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters?, _ certainty: Certainty,
         explaining explained: RelativePath?, writingTo written: [UInt8]
     ) throws -> Ending {
         var commit: SyncProgress.Commit?
         do {
             for frame in command.frames() { try link.tell(frame) }
             try passOnSignal()
-            _ = try Service(link, source.map { .only($0, filters, explaining: explained) } ?? .nothing).run {
-                [link] in
+            let access = source.map { source -> Service.Access in
+                filters.map { .only(source, $0, explaining: explained) } ?? .digests(source)
+            }
+            _ = try Service(link, access ?? .nothing).run { [link] in
                 guard let ready = link.takeReady() else { return }
                 commit = ready
                 try link.tell(FrameWriter(.go))

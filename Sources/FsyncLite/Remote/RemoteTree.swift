@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import Synchronization
 
-/// A directory of another machine, over a connection.
+/// A directory of another machine, or several, over a connection.
 ///
 /// Its answers are checked like an untrusted manifest. A request names an entry that was sent before, by the number of its
 /// directory and its name.
@@ -10,9 +10,7 @@ final class RemoteTree: SourceTree {
     let facts: SourceFacts
     let link: RemoteLink
     let monitor: any Monitor
-    private let root: File
-    private let ancestors: [FileStatus]
-    private let boot: String
+    private let opened: OpenedTree
     /// Asked for before the scan, whose entries would have to be taken first otherwise.
     private let rulesAhead = Mutex<RemoteLink.Answer?>(nil)
     private let rulesFound = Mutex(DirectoryRules(said: [:]))
@@ -39,86 +37,20 @@ final class RemoteTree: SourceTree {
             frame.flag(options.strict)
             frame.filters(options.filters)
         }
-        let found = try link.reading { try Opened(answer.end(monitor), attributes.extended) }
-        (root, roots, ancestors, boot) = (found.root, [found.status], found.ancestors, found.boot)
+        let found = try link.reading { try OpenedTree(answer.end(monitor), attributes.extended) }
         let machine = found.machine.isEmpty ? link.endpoint.host : found.machine
         facts = SourceFacts(
-            identities: [
+            identities: found.roots.map { root in
                 ManifestHeader.Source(
-                    path: link.endpoint.location(of: found.path), identity: found.root.identity,
+                    name: root.name, path: link.endpoint.location(of: root.path),
+                    identity: root.status.identity,
                     // Numbers of file systems may be the same on two machines.
-                    fileSystem: "\(machine):\(found.fileSystem)")
-            ],
-            devices: [found.root.status.device], keepsIdentity: [found.keepsIdentity],
-            sharesClock: found.sharesClock, tellsDigests: found.tellsDigests,
-            scanned: ManifestHeader.Scan(
-                time: Timestamp(found.time), clock: KernelClock(boot: found.boot, uptime: found.uptime)),
-            writebackDelay: found.writebackDelay, isReadByRoot: found.isRoot, isRemote: true)
-    }
-
-    /// The answer to `open`.
-    struct Opened {
-        let path: [UInt8]
-        let root: File
-        let status: FileStatus
-        let machine: String
-        let boot: String
-        let fileSystem: String
-        let keepsIdentity: Bool
-        let sharesClock: Bool
-        let tellsDigests: Bool
-        let time: FileTime
-        let uptime: Int64
-        let writebackDelay: Int64
-        let isRoot: Bool
-        let ancestors: [FileStatus]
-
-        init(_ answer: FrameReader, _ selection: ExtendedAttributes.Selection) throws(WireError) {
-            var reader = answer
-            path = try reader.bytes(upTo: WireFormat.longestPath)
-            guard path.first == UInt8(ascii: "/"), !path.contains(0) else {
-                throw WireError("a path is none")
-            }
-            var status = try reader.status()
-            guard status.type == .directory else { throw WireError("the source is no directory") }
-            status.isMountRoot = try reader.flag()
-            self.status = status
-            root = File(
-                path: .root, status: status, destination: [], extended: try reader.extended(selection))
-            machine = try Opened.word(&reader)
-            boot = try Opened.word(&reader)
-            fileSystem = try Opened.word(&reader)
-            keepsIdentity = try reader.flag()
-            sharesClock = try reader.flag()
-            tellsDigests = try reader.flag()
-            time = try reader.time()
-            uptime = try reader.size()
-            writebackDelay = try reader.size()
-            isRoot = try reader.flag()
-            var ancestors: [FileStatus] = []
-            for _ in 0..<(try reader.number(UInt32.self, upTo: 4096)) {
-                var status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
-                status.inode = try reader.number()
-                status.device = DeviceNumber(
-                    major: try reader.number(UInt32.self), minor: try reader.number(UInt32.self))
-                ancestors.append(status)
-            }
-            self.ancestors = ancestors
-            try reader.end()
-        }
-
-        /// Letters, digits and dashes.
-        private static func word(_ reader: inout FrameReader) throws(WireError) -> String {
-            let bytes = try reader.bytes(upTo: 64)
-            let isPlain = bytes.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-            }
-            guard isPlain else {
-                throw WireError("an identity with other characters than letters and digits")
-            }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+                    fileSystem: "\(machine):\(root.fileSystem)")
+            },
+            devices: found.roots.map(\.status.device), keepsIdentity: found.roots.map(\.keepsIdentity),
+            sharesClock: found.sharesClock, tellsDigests: found.tellsDigests, scanned: found.scanned,
+            writebackDelay: found.writebackDelay, isReadByRoot: found.isReadByRoot, isRemote: true)
+        opened = found
     }
 
     // MARK: Content
@@ -130,12 +62,13 @@ final class RemoteTree: SourceTree {
     func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 32) }
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
-        var root = root
-        root.extended = root.extended.filter { selection.contains($0.name) }
-        return root
+        guard !opened.isJoined else { return nil }
+        return File(
+            path: .root, status: opened.roots[0].status, destination: [],
+            extended: opened.extended.filter { selection.contains($0.name) })
     }
 
-    let roots: [FileStatus]
+    var roots: [FileStatus] { opened.roots.map(\.status) }
 
     func resolver() -> PathResolver? { nil }
     func reader(_ monitor: any Monitor) -> any SourceReader { RemoteReader(self, monitor) }
@@ -157,16 +90,10 @@ final class RemoteTree: SourceTree {
 
     func overlaps(with target: Directory, isThere: Bool) throws -> [String] {
         // Two machines may have the same numbers.
-        guard try KernelClock.boot() == boot, let source = ancestors.first else { return [] }
-        let chain = try Overlap.chain(from: target)
-        guard let first = chain.first else { return [] }
-        if isThere, first.isSameObject(as: source) {
-            return ["the source and the target are the same directory"]
-        }
-        if isThere, ancestors.contains(where: { $0.isSameObject(as: first) }) {
-            return ["the source lies inside the target"]
-        }
-        return chain.contains { $0.isSameObject(as: source) } ? ["the target lies inside the source"] : []
+        let isOfThisMachine = try KernelClock.boot() == opened.scanned.clock.boot
+        return Overlap.found(
+            between: opened.roots.map { Overlap.Place(name: $0.name, chain: $0.chain) },
+            and: isOfThisMachine ? try Overlap.chain(from: target) : [], isThere: isThere)
     }
 
     func rules() throws -> DirectoryRules {
@@ -243,7 +170,7 @@ final class RemoteTree: SourceTree {
         _ answer: RemoteLink.Answer, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
-        var decoder = EntryDecoder()
+        var decoder = EntryDecoder(parts: opened.roots.compactMap(\.name))
         var progress = SyncProgress(.scanning)
         var end: [UInt8] = []
         while true {

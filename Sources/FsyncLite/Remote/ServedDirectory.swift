@@ -58,7 +58,24 @@ package struct ServedDirectory: Sendable {
                 "a client could put programs there that run with another user's rights: chmod 700 it, or mount it with "
                     + "nosuid,nodev")
         }
+        let inner = Array(names.joined(separator: [UInt8(ascii: "/")]))
+        try checkHasNoSymlink(inner, path)
         try directory.confine()
-        return Array(names.joined(separator: [UInt8(ascii: "/")]))
+        return inner
+    }
+
+    /// What uses the path later finds out by itself, too, but not why.
+    private func checkHasNoSymlink(_ inner: [UInt8], _ path: [UInt8]) throws {
+        for follows in [true, false] {
+            do throws(SystemError) {
+                _ = try directory.directory(beneath: inner, followingSymlinks: follows)
+            } catch {
+                if error.errno == .crossDevice { throw outside(path) }
+                guard error.errno == .tooManyLinks else { continue }
+                throw SyncError(
+                    .refused, path: path,
+                    "a symlink is on its way, and a target that is served has a path without one")
+            }
+        }
     }
 }

@@ -9,6 +9,8 @@ public final class Service {
         case any(beneath: ServedDirectory?)
         /// A source, as far as the filters leave it in, and what they say of one path.
         case only(MirrorSource, Filters, explaining: RelativePath?)
+        /// Names, statuses and digests of a source.
+        case digests(MirrorSource)
         case nothing
     }
 
@@ -73,7 +75,6 @@ public final class Service {
     final class Session {
         let link: ServiceLink
         let tree: LocalTree
-        private let path: [UInt8]
         let filters: Filters
         let access: Access
         let options: CopyOptions
@@ -106,18 +107,22 @@ public final class Service {
             (self.link, self.access) = (link, access)
             monitor = LinkMonitor(link: link)
             let scanned = try ManifestHeader.Scan.now()
-            let directory: Directory
+            let source: MirrorSource
+            let root: Directory
             switch access {
-            case .any(let served): directory = try served?.open(path) ?? Session.open(path)
-            case .only(let source, let own, _):
-                guard own.admit(filters) else {
+            case .any(let served):
+                root =
+                    try served?.open(path) ?? MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
+                source = .directory(root.path)
+            case .only(let own, let filters, _):
+                guard filters.admit(self.filters) else {
                     throw SyncError(.refused, "the target's settings take in what is left out here")
                 }
-                directory = try Session.open(source.directories[0].path)
+                (source, root) = (own, try own.open())
+            case .digests(let own): (source, root) = (own, try own.open())
             case .nothing: throw SyncError(.refused, "there is no source")
             }
-            self.path = directory.path
-            tree = try LocalTree(.directory(directory.path), scanned: scanned, directory)
+            tree = try LocalTree(source, scanned: scanned, root)
             self.options = options
             self.reader = tree.reader(monitor)
             digests = tree.digests(monitor)
@@ -133,10 +138,6 @@ public final class Service {
                 privileged: try reader.flag() && Account.isRoot)
         }
 
-        private static func open(_ path: [UInt8]) throws -> Directory {
-            try MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
-        }
-
         /// Cancels long work once the client is gone.
         struct LinkMonitor: Monitor {
             let link: ServiceLink
@@ -147,35 +148,9 @@ public final class Service {
         // MARK: Answers
 
         func describe(_ id: UInt32) throws {
-            let facts = tree.facts
+            let opened = try OpenedTree(of: tree, selection) { encoder.number(of: $0) }
             var frame = FrameWriter(.answer)
-            frame.bytes(path)
-            let status = try tree.root.status()
-            frame.status(status, device: encoder.number(of: status.device))
-            frame.flag(status.isMountRoot)
-            frame.extended(try File(rootOf: tree.root, selection).extended)
-            let machine = HostProcess.machineID().map { id in
-                var hash = SHA256()
-                hash.update(Array("fsync-lite machine ".utf8) + id)
-                return String(Digest(hash.finish()).description.dropFirst("sha256:".count).prefix(16))
-            }
-            frame.text(machine ?? "")
-            frame.text(facts.scanned.clock.boot)
-            frame.text(facts.identities.first?.fileSystem ?? "")
-            frame.flag(facts.keepsIdentity.allSatisfy(\.self))
-            frame.flag(facts.sharesClock)
-            frame.flag(facts.tellsDigests)
-            frame.time(facts.scanned.time.fileTime)
-            frame.size(facts.scanned.clock.uptime)
-            frame.size(facts.writebackDelay)
-            frame.flag(facts.isReadByRoot)
-            let above = try Overlap.chain(from: tree.root)
-            frame.number(UInt(above.count))
-            for status in above {
-                frame.number(status.inode)
-                frame.number(status.device.major)
-                frame.number(status.device.minor)
-            }
+            opened.write(to: &frame)
             try end(id, frame)
         }
 
@@ -226,6 +201,10 @@ public final class Service {
 
         func answer(_ request: ServiceLink.Request) throws {
             var reader = request.payload
+            // Ignore files are content, too.
+            if case .digests = access, ![.open, .scan, .digest].contains(request.kind) {
+                throw SyncError(.refused, "only digests are given to a verification")
+            }
             switch request.kind {
             case .open: break
             case .rules:

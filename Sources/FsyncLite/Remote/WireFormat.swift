@@ -35,6 +35,8 @@ enum WireFormat {
     /// Entries in a request.
     static let batch = 256
     static let saltSize = 16
+    /// Directories that a source consists of.
+    static let sources = 4096
     /// Seconds: how often an end says that it is there, and after how long without a sign it is taken for gone.
     static let pause = 15
     static let patience = 60

@@ -42,6 +42,7 @@ extension Filters {
         _ path: RelativePath, source: MirrorSource, target: [UInt8]
     ) throws -> FilterDecision {
         let source = try source.open()
+        if let decision = FilterDecision.reserved(path, isJoined: source.isJoined) { return decision }
         let decide = decisions(by: try DirectoryRules(of: source))
         var status = try PathResolver(source).status(of: path)
         if status == nil, try LocalFile(bytes: target).exists {

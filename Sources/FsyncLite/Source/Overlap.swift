@@ -2,6 +2,19 @@ import FileSystem
 
 /// Whether one of source and target lies inside the other.
 enum Overlap {
+    /// A directory of the source.
+    struct Place: Sendable {
+        /// nil for an only one.
+        let name: String?
+        /// The directory and those above it, up to the top.
+        let chain: [FileStatus]
+
+        /// Whether it is another one or inside it.
+        fileprivate func isInside(_ other: Place) -> Bool {
+            other.chain.first.map { outer in chain.contains { $0.isSameObject(as: outer) } } ?? false
+        }
+    }
+
     /// None of sources and target may be inside another. This compares the directories up to the top, so neither a
     /// symlink nor a second mount hides it.
     ///
@@ -11,56 +24,52 @@ enum Overlap {
     static func found(
         between source: Directory, and target: Directory, isThere: Bool
     ) throws -> [String] {
+        found(between: try places(of: source), and: try chain(from: target), isThere: isThere)
+    }
+
+    /// - Parameters:
+    ///   - sources: in the order of their names.
+    ///   - target: the chain of the target; empty where it is of another machine.
+    static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [String] {
         var found: [String] = []
-        let parts = source.parts.sorted { $0.key < $1.key }
-        let sources: [(name: FileName?, directory: Directory)] =
-            source.isJoined ? parts.map { ($0, $1) } : [(nil, source)]
-        for (name, directory) in sources {
-            let title = ManifestHeader.Source.title(name?.description)
-            if isThere, try directory.isSame(as: target) {
-                found.append("\(title) and the target are the same directory")
-            } else if isThere, try isInside(directory, target) {
-                found.append("\(title) lies inside the target")
-            } else if try isInside(target, directory) {
-                found.append("the target lies inside \(title)")
+        for (index, source) in sources.enumerated() {
+            let title = ManifestHeader.Source.title(source.name)
+            if let root = target.first, let own = source.chain.first {
+                if isThere, own.isSameObject(as: root) {
+                    found.append("\(title) and the target are the same directory")
+                } else if isThere, source.chain.contains(where: { $0.isSameObject(as: root) }) {
+                    found.append("\(title) lies inside the target")
+                } else if target.contains(where: { $0.isSameObject(as: own) }) {
+                    found.append("the target lies inside \(title)")
+                }
             }
-            for (other, outer) in parts where try other != name && isInside(directory, outer) {
+            for (other, outer) in sources.enumerated() where other != index && source.isInside(outer) {
                 // Of two names of one directory, one is enough.
-                guard let name, try !directory.isSame(as: outer) || name < other else { continue }
+                guard index < other || !outer.isInside(source) else { continue }
                 found.append(
-                    "\(title) lies inside \(ManifestHeader.Source.title(other.description)), or is the same")
+                    "\(title) lies inside \(ManifestHeader.Source.title(outer.name)), or is the same")
             }
         }
         return found
     }
 
-    /// Whether a directory is another one or inside it.
-    private static func isInside(_ directory: Directory, _ other: Directory) throws -> Bool {
-        let wanted = try other.trueStatus()
-        return try climb(from: directory) { $0.isSameObject(as: wanted) }
+    /// The directories of a source.
+    static func places(of source: Directory) throws -> [Place] {
+        guard source.isJoined else { return [Place(name: nil, chain: try chain(from: source))] }
+        return try source.parts.sorted { $0.key < $1.key }.map {
+            Place(name: $0.key.description, chain: try chain(from: $0.value))
+        }
     }
 
     /// A directory and those above it, up to the top.
     static func chain(from directory: Directory) throws -> [FileStatus] {
-        var chain: [FileStatus] = []
-        _ = try climb(from: directory) { status in
-            chain.append(status)
-            return false
-        }
-        return chain
-    }
-
-    /// Looks at a directory and those above it, up to the first that is wanted.
-    ///
-    /// - Returns: false if none is, up to the top.
-    private static func climb(from directory: Directory, to isWanted: (FileStatus) -> Bool) throws -> Bool {
-        var (current, status) = (directory, try directory.trueStatus())
-        while !isWanted(status) {
+        var (current, chain) = (directory, [try directory.trueStatus()])
+        while true {
             let parent = try current.parent()
             let above = try parent.trueStatus()
-            if above.isSameObject(as: status) { return false }
-            (current, status) = (parent, above)
+            if above.isSameObject(as: chain[chain.count - 1]) { return chain }
+            chain.append(above)
+            current = parent
         }
-        return true
     }
 }

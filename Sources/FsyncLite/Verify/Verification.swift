@@ -8,8 +8,10 @@ public struct Verification: Sendable {
     public var readsContent = false
     /// The part of the files that is read.
     public var part = Part.all
-    /// What the tree mirrors, to tell which of the two copies has rotted.
+    /// What the tree mirrors, to tell which of the two copies has rotted. Of one on another machine digests are asked for.
     public var source: MirrorSource?
+    /// The client that has the source; nil where this machine reaches it.
+    package var client: Client?
 
     let manifest: Tree
     let tree: [UInt8]
@@ -87,6 +89,27 @@ public struct Verification: Sendable {
         throw SyncError(.usage, path: manifest.path, "it is of other sources; give \(escapedText(list.utf8))")
     }
 
+    /// Opens the other copy.
+    ///
+    /// - Returns: reads its digests, for one thread.
+    private func copy(_ source: MirrorSource) throws -> @Sendable () -> any DigestSource {
+        let monitor = monitor
+        let remote: RemoteSource
+        if let client {
+            remote = RemoteSource(client)
+        } else if case .remote(let endpoint, let access) = source {
+            remote = RemoteSource(endpoint, access)
+        } else {
+            let root = try source.open()
+            return { DigestReader(root, monitor: monitor) }
+        }
+        let tree = try remote.open(SyncOptions(), monitor)
+        // What was sent can be asked for.
+        let scan = try tree.scan(Filters(), .source, monitor, record: nil)
+        while try scan.advance() {}
+        return { tree.digests(monitor) }
+    }
+
     private func compare(
         _ recorded: some EntryStream, _ header: ManifestHeader?, _ report: (Discrepancy) throws -> Void
     ) throws -> Summary {
@@ -97,13 +120,11 @@ public struct Verification: Sendable {
         let root = try LocalFile(bytes: tree).directory()
         let scan = try TreeScan(
             root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
-        let (monitor, other) = (monitor, try source?.open())
+        let (monitor, other) = (monitor, try source.map(copy))
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {
-            Copies(
-                tree: DigestReader(root, monitor: monitor),
-                source: other.map { DigestReader($0, monitor: monitor) })
+            Copies(tree: DigestReader(root, monitor: monitor), source: other?())
         }
         defer { copies.close() }
         let isFiltered = !(header?.filters.lines.isEmpty ?? true)
@@ -166,10 +187,10 @@ public struct Verification: Sendable {
     /// The copies of files, in the tree and in its source.
     private struct Copies: FileWorker {
         let tree: DigestReader
-        let source: DigestReader?
+        let source: (any DigestSource)?
 
         func announce(_ items: [Item]) {
-            let paths = items.lazy.compactMap { item in
+            let paths = items.compactMap { item in
                 if case .file(let file) = item { file.path } else { nil }
             }
             tree.announce(paths)
@@ -214,7 +235,7 @@ public struct Verification: Sendable {
         }
 
         private func look(
-            _ recorded: File, _ digest: Digest, _ reader: DigestReader
+            _ recorded: File, _ digest: Digest, _ reader: any DigestSource
         ) throws -> Finding {
             do {
                 guard let (found, status) = try reader.digest(of: recorded.path),

@@ -1,3 +1,5 @@
+import FsyncLite
+
 /// A verb of the program: its description and its implementation.
 protocol Command: Sendable {
     static var description: CommandDescription { get }
@@ -5,6 +7,8 @@ protocol Command: Sendable {
     static var remoteTarget: ArgumentDescription? { get }
     /// What else has to be on that machine.
     static var remotePlaces: RemotePlaces { get }
+    /// The source that this machine gives to the one that carries the command out; nil for none.
+    static func servedSource(_ invocation: Invocation) throws -> MirrorSource?
     /// It writes nothing to a target.
     static var isReading: Bool { get }
 

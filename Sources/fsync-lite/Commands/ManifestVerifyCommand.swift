@@ -15,9 +15,9 @@ enum ManifestVerifyCommand: Command {
         "--digest", "read the files that have a digest, and compare")
     private static let part = OptionDescription.value(
         "--part", "K/N", "read only the K-th of N parts of the files, such as 3/30")
-    private static let source = OptionDescription.value(
+    static let source = OptionDescription.value(
         "--source", "DIR",
-        "read also the files of the directory that TREE is a mirror of; NAME=DIR for each of several",
+        "read also the files of the directory that TREE is a mirror of, which may be host:DIR; NAME=DIR for each of several",
         repeatable: true)
     private static let repair = OptionDescription.flag(
         "--repair", "put the good copy in the place of a rotten one")
@@ -51,17 +51,25 @@ enum ManifestVerifyCommand: Command {
                     + "\(name) ...")
         }
         let manifest = try Tree(invocation.argument(manifest), for: invocation)
-        let source = try mirrored(given.values(source), manifest)
-        for path in [tree] + (source?.directories.map(\.path) ?? [])
+        let client = invocation.client
+        let source =
+            if let client {
+                client.command.source
+            } else {
+                try mirrored(given) { try manifest.header()?.sources.compactMap(\.name) ?? [] }
+            }
+        let isHere = client == nil && source?.isRemote != true
+        for path in [tree] + (isHere ? source?.directories.map(\.path) ?? [] : [])
         where try !LocalFile(bytes: path).isDirectory {
             throw SyncError(.inputMissing, path: path, "there is no such directory")
         }
         TerminationSignal.watch()
         var verification = Verification(
             of: tree, by: manifest, monitor: RunMonitor(isQuiet: true))
-        verification.source = source
+        (verification.source, verification.client) = (source, client)
         verification.readsContent = given.has(digest) || verification.source != nil
         let repairs = given.has(repair)
+        guard !repairs || client == nil else { throw noRepair }
         guard !repairs || !manifest.isFetched else {
             throw UsageError(
                 "--repair does not go with a manifest of another machine",
@@ -102,14 +110,33 @@ enum ManifestVerifyCommand: Command {
         return output.remaining > 0 ? .different : .done
     }
 
+    private static var noRepair: UsageError {
+        UsageError(
+            "--repair does not go with a target on another machine",
+            hint: "to copy again what has other content there: fsync-lite apply --checksum DIR HOST:TARGET")
+    }
+
+    static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
+        guard !invocation.options.has(repair) else { throw noRepair }
+        return try mirrored(invocation.options) { [] }
+    }
+
     /// A directory, or each of several with the name that the manifest has for it.
-    private static func mirrored(_ values: [[UInt8]], _ manifest: Tree) throws -> MirrorSource? {
+    private static func mirrored(_ given: GivenOptions, _ names: () throws -> [String]) throws
+        -> MirrorSource?
+    {
+        let values = given.values(source)
         guard let first = values.first else { return nil }
-        if values.count == 1, try LocalFile(bytes: first).exists { return .directory(first) }
+        if values.count == 1 {
+            if try LocalFile(bytes: first).exists { return .directory(first) }
+            if let endpoint = try SyncRun.endpoint(first, tree) {
+                return .remote(endpoint, try RemoteAccess(given))
+            }
+        }
         let separator = UInt8(ascii: "=")
         // A name may have a = itself. Of two that fit, the longer one is meant.
         let isAmbiguous = values.contains { $0.count { $0 == separator } > 1 }
-        let names = try isAmbiguous ? manifest.header()?.sources.compactMap(\.name) ?? [] : []
+        let names = try isAmbiguous ? names() : []
         var paths: [String: [UInt8]] = [:]
         for value in values {
             let known = names.filter { value.starts(with: "\($0)=".utf8) }.max {

@@ -57,9 +57,10 @@ enum PlanCommand: Command {
             throw UsageError("\(option.name) is for a job", hint: "leave it out, or give --job JOB")
         }
         let run = try SyncRun(invocation, settings, planned)
-        guard !given.has(out) || run.source.directories.count == 1 else {
+        guard !given.has(out) || run.source.directories.allSatisfy({ $0.name == nil }) else {
             throw UsageError(
-                "a plan of several sources is not saved", hint: "leave \(out.name) out; run JOB plans anew")
+                "a plan of sources with names is not saved", hint: "leave \(out.name) out; run JOB plans anew"
+            )
         }
         console.wantsDocument = run.isJSON
         if let path = given.value(explain) {
@@ -82,7 +83,8 @@ enum PlanCommand: Command {
             let words = SavedPlan.words(for: run.given, run.options.filters)
             if let client = run.client {
                 let saved = try SavedPlan(
-                    plan, source: client.command.source, target: run.trees[1], options: words)
+                    plan, source: client.command.source?.directories[0].path ?? [], target: run.trees[1],
+                    options: words)
                 var document: [UInt8] = []
                 try saved.write(to: &document)
                 client.write(document, to: .document)

@@ -11,7 +11,7 @@ struct RemoteInvocation {
     /// For hints.
     private let typed: Invocation
     let endpoint: Endpoint
-    private let source: [UInt8]?
+    private let source: MirrorSource?
     private let defaults: [SettingsLayer]
     private(set) var job: Job?
     private var saved: SavedPlan?
@@ -45,7 +45,7 @@ struct RemoteInvocation {
         }
         try self.init(
             invocation.command, arguments, invocation, endpoint,
-            source: saved?.source ?? invocation.values(SyncRun.source).first,
+            source: saved.map { .directory($0.source) } ?? invocation.command.servedSource(invocation),
             settings ? SettingsSources(given).defaults : [], nil, saved)
     }
 
@@ -55,25 +55,28 @@ struct RemoteInvocation {
     ) throws {
         guard invocation.client == nil, let endpoint = try SyncRun.endpoint(job.target, SyncRun.target)
         else { return nil }
-        guard job.source.directories.count == 1 else {
+        guard job.source.directories.count <= RemoteCommand.mostSources else {
             throw UsageError(
-                "job \(escapedText(job.name.utf8)): several sources go to a target of this machine only",
-                hint: "make a job of each")
+                "job \(escapedText(job.name.utf8)): more than \(RemoteCommand.mostSources) sources go to a target of this "
+                    + "machine only", hint: "make several jobs of it")
         }
+        // In place of several sources, which the command has with their names.
         let source = job.source.directories[0].path
         try self.init(
-            command, [source, endpoint.bytes], invocation, endpoint, source: source, settings.defaults, job,
-            nil)
+            command, [source, endpoint.bytes], invocation, endpoint, source: job.source, settings.defaults,
+            job, nil)
     }
 
     private init(
         _ command: any Command.Type, _ arguments: [[UInt8]], _ typed: Invocation, _ endpoint: Endpoint,
-        source: [UInt8]?, _ defaults: [SettingsLayer], _ job: Job?, _ saved: SavedPlan?
+        source: MirrorSource?, _ defaults: [SettingsLayer], _ job: Job?, _ saved: SavedPlan?
     ) throws {
         (self.command, self.arguments, self.typed, self.endpoint) = (command, arguments, typed, endpoint)
         (self.source, self.defaults, self.job, self.saved) = (source, defaults, job, saved)
         given = try typed.options.withoutFiles()
-        if let source, try SyncRun.endpoint(source, SyncRun.source) != nil {
+        if let directories = source?.directories,
+            try directories.contains(where: { try SyncRun.endpoint($0.path, SyncRun.source) != nil })
+        {
             throw UsageError(
                 "source and target are both on other machines",
                 hint: "run it on one of these: ssh \(endpoint.destination) fsync-lite \(command.name) ...")
@@ -98,15 +101,16 @@ struct RemoteInvocation {
     private static let handledHere =
         [
             OptionDescription.ssh, .remoteCommand, .install, .settingsFile, .logFile, PlanCommand.job,
-            PlanCommand.out,
-            SyncRun.savedPlan,
+            PlanCommand.out, SyncRun.savedPlan, ManifestVerifyCommand.source,
         ] + SyncOptions.patterns
 
     func run(_ console: inout Console) throws -> ExitCode {
         let (code, document) = try run(&console, wantsReport: false)
         if let file = given.value(PlanCommand.out), !document.isEmpty {
             let plan = try SavedPlan(document, path: endpoint.bytes)
-            guard try plan.source == absoluteSource, (try? Endpoint(plan.target)) == endpoint else {
+            guard try plan.source == absoluteSource?.directories.first?.path,
+                (try? Endpoint(plan.target)) == endpoint
+            else {
                 throw SyncError(.invalidDocument, path: endpoint.bytes, "the plan from there is another one")
             }
             try plan.write(to: LocalFile(bytes: file))
@@ -115,7 +119,7 @@ struct RemoteInvocation {
     }
 
     var document: PlanDocument {
-        PlanDocument(source: source ?? [], target: endpoint.bytes, job: job?.name)
+        PlanDocument(source ?? .directory([]), target: endpoint.bytes, job: job?.name)
     }
 
     /// Appends to the log file, if there is one, what happened on this machine.
@@ -133,8 +137,14 @@ struct RemoteInvocation {
         return committing.contains { $0 == command } ? .asks : .writes
     }
 
-    private var absoluteSource: [UInt8] {
-        get throws { try source.map { try LocalFile(bytes: $0).absolute() } ?? [] }
+    private var absoluteSource: MirrorSource? {
+        get throws {
+            switch source {
+            case .directory(let path)?: .directory(try LocalFile(bytes: path).absolute())
+            case .named(let paths)?: .named(try paths.mapValues { try LocalFile(bytes: $0).absolute() })
+            case .remote?, nil: source
+            }
+        }
     }
 
     /// What the far end is to carry out.
@@ -161,9 +171,13 @@ struct RemoteInvocation {
     func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
         console.wantsDocument = options.has(.json)
         if let source {
-            if job == nil, saved == nil { try SyncOptions().complain(ofPatternsFrom: source) }
+            if job == nil, saved == nil, case .directory(let path) = source {
+                var patterns = SyncOptions()
+                patterns.filters = try SyncOptions.filters(options)
+                try patterns.complain(ofPatternsFrom: path)
+            }
             // Its error is told before a connection is made.
-            try MirrorSource.directory(source).check()
+            try source.check()
         }
         let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
         let result = Result { try run(terminal, wantsReport: wantsReport) }
@@ -189,13 +203,16 @@ struct RemoteInvocation {
         return (exit, terminal.document)
     }
 
+    /// A verification needs only digests of the source.
+    private var givesContent: Bool { command != ManifestVerifyCommand.self }
+
     /// Has the command carried out.
     func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> RemoteRun.Ending {
         let order = try order(wantsReport: wantsReport)
         HostProcess.ignoreBrokenPipes()
         if !command.isReading { TerminationSignal.watch() }
         return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
-            order, source: source.map { .directory($0) }, SyncOptions.filters(options), certainty,
+            order, source: order.source, givesContent ? SyncOptions.filters(options) : nil, certainty,
             explaining: given.value(PlanCommand.explain).map { try RelativePath(argument: $0) },
             writingTo: (copy ?? endpoint).path)
     }
@@ -221,6 +238,12 @@ struct RemoteInvocation {
         }
         if command == PlanCommand.self { sent.remove(.dryRun) }
         return sent.sent
+    }
+}
+
+extension Command {
+    static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
+        invocation.values(SyncRun.source).first.map { .directory($0) }
     }
 }
 

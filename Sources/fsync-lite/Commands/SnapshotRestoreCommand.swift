@@ -57,7 +57,7 @@ enum SnapshotRestoreCommand: Command {
         var restoration = Restoration(
             target: target, snapshot: try invocation.text(.snapshot),
             paths: try invocation.values(path).map { try RelativePath(argument: $0) },
-            destination: given.has(toSource) ? try Target(path: target).source().path : given.value(to))
+            destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
         restoration.isToSource = given.has(toSource)
         restoration.linksFiles = given.has(link)
         restoration.overwrites = given.has(overwrite)
@@ -74,6 +74,17 @@ enum SnapshotRestoreCommand: Command {
                 "--exchange and --no-exchange are for --in-place", hint: "leave them out for a copy")
         }
         return try run(restoration, invocation, &console)
+    }
+
+    /// Where a target was mirrored from.
+    private static func source(of target: [UInt8], _ client: Client?) throws -> [UInt8] {
+        guard let named = client?.command.arguments.first, let endpoint = try SyncRun.endpoint(named, .target)
+        else { return try Target(path: target).source().path }
+        let copy = escapedText(endpoint.location(of: Array("DIR".utf8)))
+        return try Target(path: target).source(
+            orElse:
+                "--to \(copy) copies to a directory beside the target, and fsync-lite apply \(copy) DIR brings that here"
+        ).path
     }
 
     static func run(

@@ -66,8 +66,8 @@ struct SyncRun {
             }
             self.saved = saved
         } else {
-            if client != nil {
-                source = .directory(try invocation.argument(SyncRun.source))
+            if let client {
+                source = try client.command.source(named: invocation.argument(SyncRun.source))
             } else {
                 source =
                     try job.map { try SyncRun.source($0.source, given) }
@@ -98,7 +98,8 @@ struct SyncRun {
     /// The job that a client has carried out.
     static func job(of invocation: Invocation) throws -> Job? {
         guard let client = invocation.client, let sent = client.command.job else { return nil }
-        return try Job(sent.name, client.command.source, target: invocation.argument(target), sent.options)
+        let source = try client.command.source(named: invocation.argument(SyncRun.source))
+        return try Job(sent.name, source, target: invocation.argument(target), sent.options)
     }
 
     private static func source(_ path: [UInt8], _ given: GivenOptions) throws -> MirrorSource {

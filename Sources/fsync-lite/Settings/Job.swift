@@ -47,6 +47,11 @@ struct Job {
                     if let fault = MirrorSource.fault(ofName: source.key) {
                         throw file.error(path + keys, "\(fault.prefix(1).uppercased())\(fault.dropFirst()).")
                     }
+                    if case .text(let text) = source.value, (try? Endpoint(Array(text.utf8))) != nil {
+                        throw file.error(
+                            path + keys,
+                            "Several sources are of this machine; make a job of each that is on another one.")
+                    }
                     paths[source.key] = try directory(source.value, keys)
                 })
         }
@@ -82,8 +87,10 @@ struct Job {
     }
 
     /// The job of a client, of which this machine has the target.
-    init(_ name: String, _ source: [UInt8], target: [UInt8], _ options: [RemoteCommand.Option]) throws {
-        (self.name, self.source, self.target) = (name, .directory(source), target)
+    init(
+        _ name: String, _ source: MirrorSource, target: [UInt8], _ options: [RemoteCommand.Option]
+    ) throws {
+        (self.name, self.source, self.target) = (name, source, target)
         self.options = try SettingsLayer(options, .job)
         (hooks, disabled) = ([], nil)
     }

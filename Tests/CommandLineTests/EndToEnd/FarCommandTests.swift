@@ -60,9 +60,78 @@ struct FarCommandTests {
         let repair = try there(
             scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"])
         #expect(repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")
-        let source = try there(
-            scene, ["manifest", "verify", "--source", "source", "far:target", "far:target"])
-        #expect(source.code == 64 && source.errors.contains("--source does not go with"), "\(source.errors)")
+    }
+
+    /// A mirror with digests, of which `x` has rotted in the target, `y` in the source, and `z` in both.
+    private func rotten() throws -> MirrorScene {
+        let scene = try FarMachine(has: .target).scene([
+            "d": ["x": "one", "y": "two"], "z": "three", "w": "four", "gone": "five",
+        ])
+        try scene.mirror("--digest")
+        try scene.editInSecret("target/d/x", "ONE")
+        try scene.editInSecret("source/d/y", "TWO")
+        for side in ["source", "target"] { try scene.editInSecret("\(side)/z", "THREE") }
+        try scene.remove("source/gone")
+        return scene
+    }
+
+    @Test(arguments: [
+        ["far:target", "far:target", "--source", "source"], ["target", "target", "--source", "far:source"],
+        ["far:target", "target", "--source", "far:source"], ["far:target", "target", "--source", "source"],
+    ])
+    func theGoodCopyIsFoundAcrossMachines(words: [String]) throws {
+        let scene = try rotten()
+        for options in [[], ["--part", "1/2"]] {
+            try expectSame(scene, ["manifest", "verify"] + words + options)
+        }
+        let run = try there(scene, ["manifest", "verify"] + words)
+        #expect(run.code == 2 && run.output.contains("3 differ"), "\(run.output)\(run.errors)")
+        #expect(
+            run.output.contains("rotten d/x  (in the tree, the source has the recorded content)"),
+            "\(run.output)")
+    }
+
+    /// What a verification asks another machine for is digests.
+    @Test func aVerificationCopiesNothing() throws {
+        let scene = try rotten()
+        let recording = try WireRecording(has: .target)
+        scene.far = recording.far
+        let run = try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"])
+        #expect(run.code == 2, "\(run.errors)")
+        #expect(try recording.last().requests == ["open", "scan", "digest"])
+    }
+
+    @Test(
+        .needs(.tool("python3")),
+        arguments: [
+            // A digest becomes content, whole; the scan becomes the rules, which are the text of ignore files.
+            "frame[6] == 5: frame = frame[:6] + bytes([7]) + frame[7:] + bytes([0])",
+            "frame[6] == 3: frame = frame[:6] + bytes([2])",
+        ])
+    func aVerificationGivesNoContent(change: String) throws {
+        let scene = try rotten()
+        scene.far = try FarMachine(
+            FarMachine.relay(
+                back: """
+                    if frame[4] == 2 and \(change)
+                    return struct.pack("<I", len(frame) - 5) + frame[4:]
+                    """), has: .target)
+        let run = try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"])
+        #expect(run.code == 4 && run.errors.contains("only digests are given"), "\(run.code) \(run.errors)")
+    }
+
+    @Test func whatRottedHereIsRepairedFromAnotherMachine() throws {
+        let scene = try rotten()
+        let verify = ["manifest", "verify", "--repair", "--source"]
+        let refused = try there(scene, verify + ["source", "far:target", "far:target"])
+        #expect(
+            refused.code == 64 && refused.errors.contains("fsync-lite apply --checksum DIR"),
+            "\(refused.errors)")
+        #expect(try scene.text("target/d/x") == "ONE")
+        let run = try there(scene, verify + ["far:source", "target", "target"])
+        #expect(run.code == 2 && run.output.contains("1 repaired, 2 differ"), "\(run.output)\(run.errors)")
+        #expect(run.output.contains("a copy on another machine is not repaired from here"), "\(run.output)")
+        #expect(try scene.text("target/d/x") == "one" && scene.text("source/d/y") == "TWO")
     }
 
     @Test func anExportedManifestIsTheTree() throws {
@@ -106,6 +175,14 @@ struct FarCommandTests {
             scene, ["snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"])
         #expect(path.code == 0, "\(path.errors)")
         #expect(try scene.text("copy/a") == "amore")
+    }
+
+    /// The source is here, and a restore writes there.
+    @Test func aTargetThereIsNotRestoredToItsSource() throws {
+        let scene = try scene()
+        let run = try there(scene, ["snapshot", "restore", "far:target", "latest~1", "a", "--to-source"])
+        #expect(run.code == 4 && run.errors.contains("is on another machine; --to far:DIR"), "\(run.errors)")
+        #expect(run.errors.contains("fsync-lite apply far:DIR DIR"), "\(run.errors)")
     }
 
     @Test func aCopyIsOnTheMachineOfItsTarget() throws {
@@ -157,7 +234,7 @@ struct FarCommandTests {
         let far = try FarMachine(has: side)
         for path in [
             "a.o", "keep", "large", "build", "build/x", "sub/y.tmp", "sub/z.tmp", "cache/c", "gone",
-            "nowhere",
+            "nowhere", ".fsync-lite", ".fsync-lite/manifest.json", "sub/.fsync-lite",
         ] {
             func explained(_ machine: FarMachine?) throws -> CommandRun {
                 scene.far = machine
@@ -165,6 +242,9 @@ struct FarCommandTests {
             }
             let (there, here) = (try explained(far), try explained(nil))
             #expect(there.code == 0 && there.output == here.output, "\(path): \(there.errors)")
+            #expect(
+                here.output.contains("excluded: the name .fsync-lite is reserved, and takes no part")
+                    == path.hasPrefix(".fsync-lite"), "\(here.output)")
         }
     }
 

@@ -79,8 +79,11 @@ struct FarMachine {
             \(lines)
 
             """
-        try script.write(toFile: ssh, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: ssh)
+        let draft = "\(directory.path)/draft"
+        try script.write(toFile: draft, atomically: false, encoding: .utf8)
+        // By another process: a child of this one, begun meanwhile, would hold it open for writing, and the kernel runs no
+        // such file.
+        try HostCommand.run("install", "-m", "755", draft, ssh)
         options = ["--ssh", ssh, "--remote-command", try BuiltCommand.path()]
     }
 

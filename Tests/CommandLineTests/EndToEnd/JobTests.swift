@@ -209,4 +209,26 @@ struct JobTests {
         #expect(try scene.run("status", "--prometheus", "target").output.contains(#"{target="target"}"#))
         #expect(try scene.run("status", "--prometheus", "--json", "target").code == 64)
     }
+
+    @Test(arguments: [
+        (#""source": "/a", "sources": {"b": "/b"}"#, "has \"source\" or \"sources\", not both"),
+        (#""sources": {}"#, "An object is needed"), (#""sources": ["/a"]"#, "An object is needed"),
+        (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
+        (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
+        (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
+        (
+            #""sources": {"\#(String(repeating: "n", count: 256))": "/b"}"#,
+            "A name of a source has at most 255 bytes"
+        ),
+        (#""sources": {"a": "/a", "a": "/b"}"#, "twice"),
+        (#""sources": {"a": "nas:/a", "b": "/b"}"#, "make a job of each that is on another one"),
+        (#""sources": {"a": "b"}"#, "A path from / or ~/"),
+    ])
+    func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try scene.build(.file(#"{"jobs": {"all": {"target": "/t", \#(keys)}}}"#), at: "settings.json")
+        let run = try scene.run("run", "all", "--settings", "settings.json")
+        #expect(run.code == 65 && run.errors.contains(text), "\(run.errors)")
+        #expect(run.errors.contains("settings.json: line 1, column "), "\(run.errors)")
+    }
 }

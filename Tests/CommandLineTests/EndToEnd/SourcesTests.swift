@@ -5,12 +5,16 @@ import Testing
 
 @Suite("Jobs of several sources")
 struct SourcesTests {
+    /// Where the target is. The job does the same to one on another machine.
+    enum Place: CaseIterable { case here, there }
+
     /// A job `all` of the sources `etc` and `home`, with more keys; their trees are `source/etc` and `source/home`, of
     /// which the target is a mirror as a whole.
-    private func scene(_ more: String = "") throws -> MirrorScene {
+    private func scene(_ place: Place = .here, _ more: String = "") throws -> MirrorScene {
         let scene = try MirrorScene(
             ["etc": ["hosts": "h", "sub": ["x": "x"]], "home": ["joe": ["a": "one", "b": "two"]]],
             inMemory: true)
+        scene.far = place == .there ? try FarMachine(has: .target) : nil
         try configure(scene, ["etc": "source/etc", "home": "source/home"], more)
         return scene
     }
@@ -19,20 +23,42 @@ struct SourcesTests {
         _ scene: MirrorScene, _ sources: KeyValuePairs<String, String>, _ more: String = ""
     ) throws {
         let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
+        try configure(scene, text: #""sources": {\#(list)}"#, more)
+    }
+
+    private func configure(_ scene: MirrorScene, text: String, _ more: String = "") throws {
+        let target = (scene.far == nil ? "" : "far:") + scene.target
         try scene.build(
-            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(scene.target)"\#(more)}}}"#),
-            at: "settings.json")
+            .file(#"{"jobs": {"all": {\#(text), "target": "\#(target)"\#(more)}}}"#), at: "settings.json")
     }
 
     private func run(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
-        try scene.run(words + ["--settings", "settings.json"])
+        try run(scene, words)
+    }
+
+    /// - Returns: what it said, with paths as they are for a target here.
+    private func run(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
+        let isOfTarget = ["run", "plan", "status"].contains(words[0])
+        let run = try CommandRun(
+            words + ["--settings", "settings.json"] + (isOfTarget ? scene.far?.options ?? [] : []),
+            in: scene.directory.path)
+        return try run.saying { try plain($0, scene) }
+    }
+
+    private func plain(_ text: String, _ scene: MirrorScene) throws -> String {
+        let directory = scene.directory.path
+        let host = try HostCommand.output("uname", "-n").trimmingCharacters(in: .whitespacesAndNewlines)
+        let options = scene.far?.options.map { " \($0)" }.joined() ?? " --ssh"
+        return text.replacingOccurrences(of: "\(host):\(directory)", with: directory)
+            .replacingOccurrences(of: "far:\(directory)", with: directory)
+            .replacingOccurrences(of: options, with: "")
     }
 
     @discardableResult
     private func mirror(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
-        let run = try scene.run(["run", "all", "--settings", "settings.json"] + options)
+        let run = try run(scene, ["run", "all"] + options)
         #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
         // The target's root is its own.
         let differences = try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source))
@@ -47,7 +73,7 @@ struct SourcesTests {
         let before = try TreeSnapshot(scene.target, withState: true)
         for words in [["run", "all"], ["plan", "--job", "all"]] {
             let command = words.joined(separator: " ")
-            let run = try scene.run(words + ["--settings", "settings.json"])
+            let run = try run(scene, words)
             #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains("all: refused: \(text)"), "\(run.errors)", sourceLocation: sourceLocation)
@@ -63,8 +89,10 @@ struct SourcesTests {
 
     // MARK: Mirroring
 
-    @Test func eachSourceIsADirectoryOfTheTargetInOneTransaction() throws {
-        let scene = try scene(#", "keep_last": 5"#)
+    @Test(arguments: Place.allCases) func eachSourceIsADirectoryOfTheTargetInOneTransaction(place: Place)
+        throws
+    {
+        let scene = try scene(place, #", "keep_last": 5"#)
         let plan = try run(scene, "plan", "--job", "all", "--create-target")
         #expect(plan.code == 0 && plan.output.contains("+ etc/hosts"), "\(plan.output)\(plan.errors)")
         try mirror(scene, "--create-target")
@@ -85,13 +113,13 @@ struct SourcesTests {
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
     }
 
-    @Test func theManifestAndTheCommandsNameTheSources() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func theManifestAndTheCommandsNameTheSources(place: Place) throws {
+        let scene = try scene(place)
         try mirror(scene, "--create-target")
-        let manifest = try scene.text("target/.fsync-lite/manifest.json")
+        let manifest = try plain(scene.text("target/.fsync-lite/manifest.json"), scene)
         #expect(manifest.contains(#""sources":[{"name":"etc","path":"\#(scene.source)/etc","inode":"#))
         for words in [["status", "all"], ["status", "target"]] {
-            let status = try scene.run(words + ["--settings", "settings.json"]).output
+            let status = try run(scene, words).output
             #expect(
                 status.contains(
                     "source     etc: \(scene.source)/etc\nsource     home: \(scene.source)/home\n"))
@@ -100,7 +128,7 @@ struct SourcesTests {
         for words in [
             ["status", "--json", "target"], ["run", "all", "--json"], ["plan", "--json", "--job", "all"],
         ] {
-            let document = try scene.run(words + ["--settings", "settings.json"]).json()
+            let document = try run(scene, words).json()
             #expect(document.objects("sources").map { $0.text("name") } == ["etc", "home"], "\(words)")
             #expect(document.text("source") == nil)
         }
@@ -109,13 +137,15 @@ struct SourcesTests {
         #expect(
             try run(scene, "settings", "show").output.contains(
                 "all: \(scene.source)/etc, \(scene.source)/home to \(scene.target)"))
-        #expect(try scene.run("manifest", "show", "target").output.contains("home: \(scene.source)/home"))
+        let summary = try plain(scene.run("manifest", "show", "target").output, scene)
+        #expect(summary.contains("home: \(scene.source)/home"))
         #expect(try run(scene, "plan", "--job", "all", "--out", "saved").code == 64)
     }
 
     /// Patterns are of the target's tree, so that they can name a source; an ignore file is of its directory.
-    @Test func patternsBeginAtTheTarget() throws {
-        let scene = try scene(#", "exclude": ["/home/joe/a", "/hosts", "*.tmp"], "ignore_file": ".skip""#)
+    @Test(arguments: Place.allCases) func patternsBeginAtTheTarget(place: Place) throws {
+        let scene = try scene(
+            place, #", "exclude": ["/home/joe/a", "/hosts", "*.tmp"], "ignore_file": ".skip""#)
         try scene.build(["c.tmp": "c", "b": "b", ".skip": "/b\n"], at: "source/home")
         let run = try run(scene, "run", "all", "--create-target")
         #expect(run.code == 0, "\(run.errors)")
@@ -123,10 +153,14 @@ struct SourcesTests {
         for name in ["joe/a", "c.tmp", "b"] { #expect(!scene.exists("target/home/\(name)")) }
         let explained = try self.run(scene, "plan", "--job", "all", "--explain", "home/b")
         #expect(explained.output.contains(".skip"), "\(explained.output)")
+        for path in [".fsync-lite/x", "home/.fsync-lite"] {
+            let reserved = try self.run(scene, "plan", "--job", "all", "--explain", path)
+            #expect(reserved.output.contains("is reserved, and takes no part"), "\(reserved.output)")
+        }
     }
 
-    @Test func reservedNamesInASourcesRootAreLeftOut() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func reservedNamesInASourcesRootAreLeftOut(place: Place) throws {
+        let scene = try scene(place)
         try scene.build(["manifest.json": "x"], at: "source/etc/.fsync-lite")
         try scene.build(["deep": "x"], at: "source/etc/sub/.fsync-lite")
         let run = try run(scene, "run", "all", "--create-target")
@@ -136,8 +170,10 @@ struct SourcesTests {
 
     // MARK: Identities
 
-    @Test func whatMovesBetweenSourcesOfOneFileSystemIsNotCopied() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func whatMovesBetweenSourcesOfOneFileSystemIsNotCopied(place: Place)
+        throws
+    {
+        let scene = try scene(place)
         try scene.build(["stays": "here"], at: "source/home")
         try mirror(scene, "--create-target")
         try scene.move("source/home/joe", to: "source/etc/joe")
@@ -147,9 +183,9 @@ struct SourcesTests {
     }
 
     /// A copied file system has the same inodes, birth times and number.
-    @Test(.needs(.mounts))
-    func equalInodesOfTwoFileSystemsAreTwoObjects() throws {
-        let scene = try scene()
+    @Test(.needs(.mounts), arguments: Place.allCases)
+    func equalInodesOfTwoFileSystemsAreTwoObjects(place: Place) throws {
+        let scene = try scene(place)
         try HostCommand.run("truncate", "-s", "16M", scene.path("one.img"))
         try HostCommand.run("mkfs.ext4", "-q", scene.path("one.img"))
         for name in ["etc", "home"] {
@@ -181,8 +217,8 @@ struct SourcesTests {
 
     // MARK: Guards
 
-    @Test func aMissingSourceEndsAllOfIt() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func aMissingSourceEndsAllOfIt(place: Place) throws {
+        let scene = try scene(place)
         try mirror(scene, "--create-target")
         try scene.append("!", to: "source/etc/hosts")
         try scene.move("source/home", to: "gone")
@@ -201,8 +237,8 @@ struct SourcesTests {
         #expect(!scene.exists("target/home/joe"))
     }
 
-    @Test func deletionsCountForEachSource() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func deletionsCountForEachSource(place: Place) throws {
+        let scene = try scene(place)
         for number in 1...20 { try scene.build(.file("\(number)"), at: "source/etc/f\(number)") }
         for number in 1...200 { try scene.build(.file("\(number)"), at: "source/home/g\(number)") }
         try mirror(scene, "--create-target")
@@ -213,9 +249,9 @@ struct SourcesTests {
         try mirror(scene, "--max-delete", "15")
     }
 
-    @Test(.needs(.mounts))
-    func aSourceOfAnotherFileSystemIsRefused() throws {
-        let scene = try scene()
+    @Test(.needs(.mounts), arguments: Place.allCases)
+    func aSourceOfAnotherFileSystemIsRefused(place: Place) throws {
+        let scene = try scene(place)
         try mirror(scene, "--create-target")
         try HostCommand.run("cp", "-a", scene.path("source/home"), scene.path("copy"))
         try TestDisk.tmpfs(options: "size=8m").mounted(at: scene.path("source/home")) {
@@ -228,8 +264,8 @@ struct SourcesTests {
         }
     }
 
-    @Test func theListOfSourcesMayChange() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func theListOfSourcesMayChange(place: Place) throws {
+        let scene = try scene(place)
         try mirror(scene, "--create-target")
         try scene.build(["v": "v"], at: "source/var")
         try configure(scene, ["etc": "source/etc", "home": "source/home", "var": "source/var"])
@@ -260,14 +296,12 @@ struct SourcesTests {
             #expect(try scene.run("undo", "target").code == 0)
         }
         // One source of all.
-        try scene.build(
-            .file(#"{"jobs": {"all": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
-            at: "settings.json")
+        try configure(scene, text: #""source": "\#(scene.source)""#)
         try expectRefused(scene, nil, saying: "the source \"etc\"")
     }
 
-    @Test func nestedSourcesAndTargetsAreRefused() throws {
-        let scene = try scene()
+    @Test(arguments: Place.allCases) func nestedSourcesAndTargetsAreRefused(place: Place) throws {
+        let scene = try scene(place)
         for (sources, text) in [
             (
                 ["etc": "source/etc", "sub": "source/etc/sub"],
@@ -304,10 +338,26 @@ struct SourcesTests {
             run.code == 4
                 && run.errors.contains("the mirror of a source with a name, etc (\(scene.source)/etc), and"),
             "\(run.errors)")
+        let saved = try self.run(scene, "plan", "--job", "all", "--out", "saved")
+        #expect(
+            saved.code == 64 && saved.errors.contains("a plan of sources with names is not saved"),
+            "\(saved.errors)")
+    }
+
+    @Test func rotIsFoundInATargetOnAnotherMachine() throws {
+        let scene = try scene(.there, #", "digest": true"#)
+        try mirror(scene, "--create-target")
+        try scene.editInSecret("target/home/joe/a", "ONE")
+        let run = try CommandRun(
+            [
+                "manifest", "verify", "far:\(scene.target)", "far:\(scene.target)", "--source",
+                "etc=source/etc", "--source", "home=source/home",
+            ] + #require(scene.far).options, in: scene.directory.path)
+        #expect(run.code == 2 && run.output.contains("rotten home/joe/a  (in the tree, the source"), "\(run)")
     }
 
     @Test func rotIsFoundAndMendedInEachSource() throws {
-        let scene = try scene(#", "digest": true"#)
+        let scene = try scene(.here, #", "digest": true"#)
         try mirror(scene, "--create-target")
         let sources = ["etc=\(scene.source)/etc", "home=\(scene.source)/home"].flatMap { ["--source", $0] }
         let verify = ["manifest", "verify", "target", "target", "--digest", "--repair"]
@@ -337,25 +387,50 @@ struct SourcesTests {
         #expect(run.code == 0 && run.output.contains("1 repaired"), "\(run.output)\(run.errors)")
     }
 
-    // MARK: Settings
+    // MARK: Another machine
 
-    @Test(arguments: [
-        (#""source": "/a", "sources": {"b": "/b"}"#, "has \"source\" or \"sources\", not both"),
-        (#""sources": {}"#, "An object is needed"), (#""sources": ["/a"]"#, "An object is needed"),
-        (#""sources": {"a/b": "/b"}"#, "A name of a source is one component of a path"),
-        (#""sources": {"..": "/b"}"#, "A name of a source is one component of a path"),
-        (#""sources": {".fsync-lite": "/b"}"#, "This name is reserved"),
-        (
-            #""sources": {"\#(String(repeating: "n", count: 256))": "/b"}"#,
-            "A name of a source has at most 255 bytes"
-        ),
-        (#""sources": {"a": "/a", "a": "/b"}"#, "twice"), (#""sources": {"a": "b"}"#, "A path from / or ~/"),
-    ])
-    func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
-        let scene = try scene()
-        try scene.build(.file(#"{"jobs": {"all": {"target": "/t", \#(keys)}}}"#), at: "settings.json")
+    @Test func thereAreBoundsToWhatGoesOver() throws {
+        let scene = try scene(.there)
+        let list = (0...4096).map { "\"n\($0)\": \"/nowhere\"" }.joined(separator: ", ")
+        try configure(scene, text: "\"sources\": {\(list)}")
         let run = try run(scene, "run", "all")
-        #expect(run.code == 65 && run.errors.contains(text), "\(run.errors)")
-        #expect(run.errors.contains("settings.json: line 1, column "), "\(run.errors)")
+        #expect(run.code == 64 && run.errors.contains("more than 4096 sources"), "\(run.errors)")
+    }
+
+    /// After each change, a push makes the same tree as a run here, and says the same.
+    @Test(arguments: 1...4) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        let far = try FarMachine(has: .target)
+        var trees: [DiskTree] = []
+        for (number, name) in ["a", "b", "c"].enumerated() {
+            var tree = try DiskTree("\(scene.source)/\(name)", seed: seed * 10 + UInt64(number))
+            try tree.grow(12)
+            trees.append(tree)
+        }
+        let sources = ["a", "b", "c"].map { "\"\($0)\": \"\(scene.source)/\($0)\"" }.joined(separator: ", ")
+        let jobs = ["there": "far:\(scene.path("there"))", "here": scene.path("here")].map {
+            #""\#($0)": {"sources": {\#(sources)}, "target": "\#($1)"}"#
+        }
+        try scene.build(.file("{\"jobs\": {\(jobs.joined(separator: ", "))}}"), at: "settings.json")
+        for round in 0..<3 {
+            for words in [["plan", "--job"], ["plan", "--json", "--job"], ["run", "-v"], ["run"]] {
+                let runs = try ["there", "here"].map { place in
+                    scene.far = place == "there" ? far : nil
+                    let words = words.first == "run" ? ["run", place] + words.dropFirst() : words + [place]
+                    let limits = ["--create-target", "--max-delete", "unlimited", "--allow-empty-source"]
+                    return try run(scene, words + limits).saying {
+                        $0.replacingOccurrences(of: scene.path(place), with: "TARGET")
+                            .replacingOccurrences(of: "\(place): ", with: "")
+                            .replacingOccurrences(of: "\"job\":\"\(place)\"", with: "")
+                    }
+                }
+                #expect(runs[0].code == runs[1].code, "seed \(seed), round \(round), \(words)")
+                #expect(runs[0].output == runs[1].output, "seed \(seed), round \(round), \(words)")
+                #expect(runs[0].errors == runs[1].errors, "seed \(seed), round \(round), \(words)")
+            }
+            let made = try ["there", "here"].map { try TreeSnapshot(scene.path($0)) }
+            #expect(made[0].differences(from: made[1]).filter { !$0.hasPrefix(".") } == [], "seed \(seed)")
+            for index in trees.indices { try trees[index].change(5) }
+        }
     }
 }

@@ -77,6 +77,59 @@ struct WireValueTests {
         }
     }
 
+    /// Sources of another machine become directories of the target.
+    @Test func sourcesHaveSoundNamesInOrderOrAreRefused() throws {
+        func read(_ names: [String], path: String = "/s") throws -> [String?] {
+            var writer = FrameWriter(.data)
+            writer.number(UInt(names.count))
+            for name in names {
+                writer.bytes(name.utf8)
+                writer.bytes(path.utf8)
+            }
+            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            let found = try reader.sources { (name, _, _) throws(WireError) in name }
+            try reader.end()
+            return found
+        }
+        #expect(try read([]) == [] && read([""]) == [nil])
+        #expect(try read(["a"]) == ["a"] && read(["A", "a", "a-b"]) == ["A", "a", "a-b"])
+        for wrong in [
+            ["a", "a"], ["b", "a"], ["", "a"], ["", ""], [".."], ["a", "b/c"], [".fsync-lite"],
+            ["lost+found"], ["a\0"], ["e\u{301}", "\u{E9}"], [String(repeating: "n", count: 256)],
+            (0...WireFormat.sources).map { String(1_000_000 + $0) },
+        ] {
+            #expect(throws: WireError.self, "\(wrong.prefix(3))") { try read(wrong) }
+        }
+        #expect(throws: WireError.self) { try read(["a"], path: "s") }
+        #expect(throws: WireError.self) { try read(["a"], path: "/s\0") }
+    }
+
+    @Test func nothingIsBesideTheSources() throws {
+        func read(_ entries: [(levels: UInt32, name: String, type: FileType)], of parts: [String]) throws {
+            var writer = FrameWriter(.entries)
+            for entry in entries {
+                writer.number(entry.levels)
+                writer.byte(EntryEncoder.Flags.isListed)
+                writer.bytes(entry.name.utf8)
+                writer.status(status(entry.type), device: 0)
+            }
+            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            var decoder = EntryDecoder(parts: parts)
+            while !reader.isAtEnd { _ = try decoder.next(&reader) }
+        }
+        let sound: [(UInt32, String, FileType)] = [
+            (0, "etc", .directory), (0, "sub", .directory), (0, ".fsync-lite", .directory),
+            (3, "home", .directory),
+        ]
+        try read(sound, of: ["etc", "home"])
+        for wrong in [(0, "var", .directory), (0, "etc", .file)] as [(UInt32, String, FileType)] {
+            #expect(throws: WireError.self) { try read([wrong], of: ["etc", "home"]) }
+        }
+        #expect(throws: WireError.self) {
+            try read([(0, "etc", .directory), (0, ".fsync-lite", .directory)], of: ["etc"])
+        }
+    }
+
     @Test func entriesThatWereSentAfterTheDirectoriesBesideThemAreFound() throws {
         var issued = IssuedEntries()
         try issued.append(Array("m".utf8), in: 0, isDirectory: true)
