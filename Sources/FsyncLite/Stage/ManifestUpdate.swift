@@ -149,11 +149,13 @@ package struct ManifestUpdate: Sendable {
         // Taken out, as the order needs the rest of this value.
         var ordered: [Change] = []
         swap(&ordered, &changes)
+        // A constant: each access to a value that can change would copy all of it.
+        let rest = self
         // The sort is stable, and fast for changes that are in order.
-        ordered.sort { path($0) < path($1) }
+        ordered.sort { rest.path($0) < rest.path($1) }
         var count = 0
         for index in ordered.indices {
-            if count > 0, path(ordered[count - 1]) == path(ordered[index]) { count -= 1 }
+            if count > 0, rest.path(ordered[count - 1]) == rest.path(ordered[index]) { count -= 1 }
             ordered[count] = ordered[index]
             count += 1
         }
