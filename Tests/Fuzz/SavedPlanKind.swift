@@ -63,7 +63,7 @@ extension SavedPlan {
             basis: Plan.Basis(
                 manifest: random.oneIn(3) ? nil : Desk.transaction, source: random.identity(),
                 target: random.oneIn(4) ? nil : random.identity()),
-            steps: steps, unchanged: random.number(0...99),
+            steps: StepList(steps), unchanged: random.number(0...99),
             givingWay: random.oneIn(3) ? ["trees/\(Desk.transaction)", "initial"] : [])
     }
 }

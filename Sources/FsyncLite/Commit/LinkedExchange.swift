@@ -75,7 +75,7 @@ struct LinkedExchange: CommitStrategy {
     func recorded(_ plan: Plan) -> Plan {
         guard staged.options.clonesUnchanged else { return plan }
         func asCopied(_ file: File) -> File {
-            copy.copied[file.path].map { file.with($0.identity) } ?? file
+            copy.copied[file.path].map { file.with($0.status.identity) } ?? file
         }
         var difference = plan.difference
         for index in difference.deleted.indices {

@@ -89,7 +89,9 @@ extension PackedStore {
             return put(whole: status)
         }
         if self.times == nil { self.times = times }
+        if alikeTimes == nil, other != nil { alikeTimes = times }
         let (known, same) = reference(other)
+        let near = other == nil ? same : alikeTimes ?? same
         let kind = PackedKind(status)
         var parts: StatusParts = []
         if kind != PackedKind(known) { parts.insert(.kind) }
@@ -103,7 +105,7 @@ extension PackedStore {
             func distance(to other: UInt64) -> UInt64 {
                 Int64(bitPattern: times.changed &- other).magnitude
             }
-            if distance(to: times.modified) < distance(to: same.changed) { parts.insert(.near) }
+            if distance(to: times.modified) < distance(to: near.changed) { parts.insert(.near) }
         }
         let created = other == nil ? times.latest : same.created
         if times.created != created { parts.insert(.created) }
@@ -112,11 +114,11 @@ extension PackedStore {
         if parts.contains(.size) { put(UInt64(bitPattern: status.size)) }
         if parts.contains(.allocated) { put(UInt64(bitPattern: status.allocated)) }
         if parts.contains(.inode) { put(status.inode) }
-        if parts.contains(.modified) { put(times.modified, after: same.modified) }
+        if parts.contains(.modified) { put(times.modified, after: near.modified) }
         if parts.contains(.changed) {
-            put(times.changed, after: parts.contains(.near) ? times.modified : same.changed)
+            put(times.changed, after: parts.contains(.near) ? times.modified : near.changed)
         }
-        if parts.contains(.created) { put(times.created, after: created) }
+        if parts.contains(.created) { put(times.created, after: other == nil ? created : near.created) }
     }
 
     private mutating func put(_ time: UInt64, after other: UInt64) {
@@ -127,18 +129,21 @@ extension PackedStore {
         let parts = StatusParts(rawValue: cursor.byte())
         guard parts != .whole else { return wholeStatus(&cursor) }
         let (known, same) = reference(other)
+        let near = other == nil ? same : alikeTimes ?? same
         var (status, times) = (known, same)
         if parts.contains(.kind) { kind(&cursor).give(&status) }
         if parts.contains(.size) { status.size = Int64(bitPattern: cursor.number()) }
         if parts.contains(.allocated) { status.allocated = Int64(bitPattern: cursor.number()) }
         if parts.contains(.inode) { status.inode = cursor.number() }
         func time(after other: UInt64) -> UInt64 { other &+ UInt64(bitPattern: cursor.signed()) }
-        if parts.contains(.modified) { times.modified = time(after: same.modified) }
+        if parts.contains(.modified) { times.modified = time(after: near.modified) }
         if parts.contains(.changed) {
-            times.changed = time(after: parts.contains(.near) ? times.modified : same.changed)
+            times.changed = time(after: parts.contains(.near) ? times.modified : near.changed)
         }
         times.created = other == nil ? times.latest : same.created
-        if parts.contains(.created) { times.created = time(after: times.created) }
+        if parts.contains(.created) {
+            times.created = time(after: other == nil ? times.created : near.created)
+        }
         status.modified = PackedStatus.unpack(times.modified)
         status.changed = PackedStatus.unpack(times.changed)
         status.created = times.created == 0 ? nil : PackedStatus.unpack(times.created)

@@ -19,8 +19,9 @@ package struct PackedStore: Sendable {
     private var start = 0
     private var anchors = [Anchor](repeating: Anchor(), count: 2)
 
-    /// Those of the first status, near which the others' mostly are.
+    /// Those of the first status, and of the first one like another, near which the others' mostly are.
     var times: PackedTimes?
+    var alikeTimes: PackedTimes?
     private var kinds: [PackedKind] = []
     private var kindNumbers: [PackedKind: Int] = [:]
     private var attributes: [ExtendedAttributes] = []

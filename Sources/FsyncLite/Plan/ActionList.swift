@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The actions of a plan or a report in the order of their paths. Each is made when it is read: eight bytes stand for
+/// The actions of a plan or a report in the order of their paths. Each is made when it is read: four bytes stand for
 /// it.
 public struct ActionList: RandomAccessCollection, Sendable {
     private enum Origin: UInt32 {
@@ -32,25 +32,16 @@ public struct ActionList: RandomAccessCollection, Sendable {
         case none, matches, created, deleted
     }
 
-    private struct Item {
-        /// The index is that of the match, or of the created or deleted entry.
-        private let source: OriginAndIndex<Origin>
-        /// Of a move, the number of entries in the directory; of an object that is brought back, the deleted entry that
-        /// it replaces.
-        var other: UInt32
-
-        init(_ origin: Origin, _ index: Int = 0, other: UInt32 = .max) {
-            (source, self.other) = (OriginAndIndex(origin, index), other)
-        }
-
-        var origin: Origin { source.origin }
-        var index: Int { source.index }
-    }
+    /// The index is that of the match, or of the created or deleted entry.
+    private typealias Item = OriginAndIndex<Origin>
 
     private let difference: Difference
     private let root: Match?
     private let links: [RelativePath: RelativePath]
     private var items: [Item] = []
+    /// By match: of a move, the number of entries in the directory; of an object that is brought back, the deleted
+    /// entry that it replaces. Empty if no match has one.
+    private var others: [UInt32] = []
     /// Those of a prepared transaction, as they are.
     private let listed: [Action]?
     /// The number of entries without an action that move with their directory.
@@ -74,36 +65,42 @@ public struct ActionList: RandomAccessCollection, Sendable {
             return UInt32(index)
         }
         items.reserveCapacity(matches.count + created.count + deleted.count + 1)
-        if let root, root.changesAttributes { items.append(Item(.root)) }
+        if let root, root.changesAttributes { items.append(Item(.root, 0)) }
 
-        // Moved directories above the present path, as indices of their actions.
+        var others: [UInt32] = []
+        func set(_ other: UInt32, of match: Int) {
+            if others.isEmpty { others = Array(repeating: .max, count: matches.count) }
+            others[match] = other
+        }
+        // Moved directories above the present path, as matches.
         var moved: [Int] = []
         var carried = 0
         // The most recent of these, and its path.
-        var innermost: (action: Int, path: RelativePath)?
+        var innermost: (match: Int, path: RelativePath)?
         for number in matches.indices {
             let head = matches.head(at: number)
             if head.targetIsInState {
-                let other = replace(matches.path(at: number))
-                items.append(Item(.broughtBack, number, other: other ?? .max))
+                if let other = replace(matches.path(at: number)) { set(other, of: number) }
+                items.append(Item(.broughtBack, number))
                 continue
             }
             if !moved.isEmpty {
                 let path = matches.path(at: number)
                 while let last = moved.last {
-                    if innermost?.action != last {
-                        innermost = (last, matches.path(at: items[last].index))
-                    }
+                    if innermost?.match != last { innermost = (last, matches.path(at: last)) }
                     if let innermost, path.isBelow(innermost.path) { break }
                     moved.removeLast()
                 }
-                for index in moved { items[index].other += 1 }
+                for match in moved { others[match] += 1 }
             }
             if head.isRenamed,
                 !moves.isCarried(from: matches.targetPath(at: number), to: matches.path(at: number))
             {
-                if head.isDirectory { moved.append(items.count) }
-                items.append(Item(.move, number, other: head.isDirectory ? 0 : .max))
+                if head.isDirectory {
+                    moved.append(number)
+                    set(0, of: number)
+                }
+                items.append(Item(.move, number))
             } else if head.isRenamed, !head.replacesContent, !head.changesAttributes {
                 carried += 1
             }
@@ -120,6 +117,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         for index in deleted.indices where !isReplaced[index] && !deleted.path(at: index).isInState {
             items.append(Item(.delete, index))
         }
+        self.others = others
         self.carried = carried
         // Taken out, as the order needs the rest of this value.
         var sorted: [Item] = []
@@ -168,13 +166,13 @@ public struct ActionList: RandomAccessCollection, Sendable {
             guard let root else { preconditionFailure("an action on a root that is not known") }
             return Action(.attributes, root.source, causes: root.causes)
         case .broughtBack:
-            let over = item.other == .max ? nil : difference.deleted[Int(item.other)].file
+            let over = other(ofMatch: index).map { difference.deleted[$0].file }
             return Action(broughtBack: difference.matches[index], over: over)
         case .move:
             let match = difference.matches[index]
             return Action(
-                .move, match.source, from: match.target.path,
-                entries: item.other == .max ? nil : Int(item.other), causes: [.renamed])
+                .move, match.source, from: match.target.path, entries: other(ofMatch: index),
+                causes: [.renamed])
         case .update:
             let match = difference.matches[index]
             return Action(
@@ -193,6 +191,10 @@ public struct ActionList: RandomAccessCollection, Sendable {
             let (file, isDrift) = difference.deleted[index]
             return Action(.delete, file, causes: isDrift ? [.drift] : [.removed])
         }
+    }
+
+    private func other(ofMatch index: Int) -> Int? {
+        others.isEmpty || others[index] == .max ? nil : Int(others[index])
     }
 
     private func link(_ file: File) -> RelativePath? { links.isEmpty ? nil : links[file.path] }

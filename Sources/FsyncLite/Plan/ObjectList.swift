@@ -1,7 +1,7 @@
 import FileSystem
 
 extension OperationGraph {
-    /// The objects of a graph or a journal. One that the difference has is a reference to it, of sixteen bytes: names,
+    /// The objects of a graph or a journal. One that the difference has is a reference to it, of twelve bytes: names,
     /// status and identity are looked up there.
     package struct ObjectList: RandomAccessCollection, MutableCollection, Sendable {
         enum Origin: UInt32 {
@@ -21,9 +21,8 @@ extension OperationGraph {
 
         struct Item {
             var source: OriginAndIndex<Origin>
-            /// The parents of the old and the new location.
-            var old = none
-            var new = none
+            /// The parent of the old location; of the new one for what is staged.
+            var parent = none
             var slot = none
 
             static let none = UInt32.max
@@ -59,6 +58,8 @@ extension OperationGraph {
         }
 
         private(set) var items: [Item] = []
+        /// The parents of the new locations of objects that move, by match; empty if none does.
+        private var newParents: [UInt32] = []
         private var others: [Object] = []
         private var names: [FileName] = []
         var stagedEntries = StagedList()
@@ -111,7 +112,8 @@ extension OperationGraph {
 
         func hasOld(_ object: Int) -> Bool {
             let item = items[object]
-            return item.origin == .other ? others[item.index].old != nil : item.old != Item.none
+            if item.origin == .other { return others[item.index].old != nil }
+            return item.origin != .staged && item.parent != Item.none
         }
 
         func hasSlot(_ object: Int) -> Bool {
@@ -123,8 +125,8 @@ extension OperationGraph {
             let item = items[object]
             switch item.origin {
             case .other: return others[item.index].old
-            case .fixed: return Location(parent: Int(item.old), name: names[item.index])
-            case .standing, .moving, .replaced, .deleted: return location(oldPath(object), in: item.old)
+            case .fixed: return Location(parent: Int(item.parent), name: names[item.index])
+            case .standing, .moving, .replaced, .deleted: return location(oldPath(object), in: item.parent)
             case .staged: return nil
             }
         }
@@ -134,7 +136,8 @@ extension OperationGraph {
             switch item.origin {
             case .other: return others[item.index].new
             case .fixed, .standing: return old(object)
-            case .moving, .staged: return location(newPath(object), in: item.new)
+            case .moving: return location(newPath(object), in: newParents[item.index])
+            case .staged: return location(newPath(object), in: item.parent)
             case .replaced, .deleted: return nil
             }
         }
@@ -201,9 +204,14 @@ extension OperationGraph {
                 return (other.old?.parent, other.slot?.parent, other.new?.parent)
             }
             func known(_ parent: UInt32) -> Int? { parent == Item.none ? nil : Int(parent) }
-            let (old, new) = (known(item.old), known(item.new))
+            let parent = known(item.parent)
             let slot = known(item.slot).map { slotDirectories[$0 / OperationGraph.slotsPerDirectory] }
-            return (old, slot, item.origin == .fixed || item.origin == .standing ? old : new)
+            return switch item.origin {
+            case .fixed, .standing: (parent, slot, parent)
+            case .moving: (parent, slot, known(newParents[item.index]))
+            case .staged: (nil, slot, parent)
+            case .replaced, .deleted, .other: (parent, slot, nil)
+            }
         }
 
         private func target(_ object: Int) -> File? {
@@ -276,7 +284,7 @@ extension OperationGraph {
         mutating func append(fixed name: FileName, in parent: Int) -> Int {
             names.append(name)
             let object = append(.fixed, names.count - 1)
-            items[object].old = UInt32(parent)
+            items[object].parent = UInt32(parent)
             return object
         }
 
@@ -287,9 +295,16 @@ extension OperationGraph {
 
         var slotDirectoryCount: Int { slotDirectories.count }
 
-        mutating func setParents(of object: Int, old: Int? = nil, new: Int? = nil) {
-            if let old { items[object].old = UInt32(old) }
-            if let new { items[object].new = UInt32(new) }
+        mutating func setParent(of object: Int, old parent: Int) { items[object].parent = UInt32(parent) }
+
+        /// Sets the new parent of an object that moves or is staged.
+        mutating func setParent(of object: Int, new parent: Int) {
+            guard items[object].origin == .moving else {
+                items[object].parent = UInt32(parent)
+                return
+            }
+            if newParents.isEmpty { newParents = Array(repeating: Item.none, count: matches.count) }
+            newParents[items[object].index] = UInt32(parent)
         }
 
         /// Makes a directory with a location the target of a match that keeps its location.

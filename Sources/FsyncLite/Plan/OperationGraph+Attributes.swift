@@ -22,13 +22,14 @@ extension OperationGraph {
         // Names that come or go change a directory's modification time, which is set last.
         var touched: Set<Int> = []
         for operation in operations {
-            switch operation {
-            case .detach(let object): touched.insert(Int(objects.items[object].old))
-            case .attach(let object): touched.insert(Int(objects.items[object].new))
-            case .exchange(let object, _): touched.insert(Int(objects.items[object].new))
-            case .link(let link): touched.insert(link.location.parent)
-            case .rename: break
-            }
+            let parent: Int? =
+                switch operation {
+                case .detach(let object): objects.parents(object).old
+                case .attach(let object), .exchange(let object, _): objects.parents(object).new
+                case .link(let link): link.location.parent
+                case .rename: nil
+                }
+            if let parent { touched.insert(parent) }
         }
         let staged = stagedEntries
         let paths = directoryPaths()
@@ -74,7 +75,7 @@ extension OperationGraph {
             return object
         }
         let object = objects.append(.standing, index)
-        objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
+        objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
         if matches.head(at: index).targetIsDirectory { fixedByOld[path] = object }
         return object
     }

@@ -154,12 +154,12 @@ package struct OperationGraph: Sendable {
         // Then the places.
         for object in objects.indices where objects.items[object].origin.hasTarget {
             let path = objects.oldPath(object)
-            objects.setParents(of: object, old: oldDirectory(path.parent ?? .root))
+            objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
         }
         for object in objects.indices
         where objects.items[object].origin == .moving || objects.items[object].origin == .staged {
             let path = objects.newPath(object)
-            objects.setParents(of: object, new: newDirectory(path.parent ?? .root, moves))
+            objects.setParent(of: object, new: newDirectory(path.parent ?? .root, moves))
         }
         for (path, kept) in linked {
             let object = explicitByOld[kept.path] ?? objectFor(kept)
@@ -313,7 +313,7 @@ package struct OperationGraph: Sendable {
             sorted = objects.indices.lazy.filter { objects.items[$0].origin.leaves }.map { UInt32($0) }
             sorted.sort {
                 let (left, right) = (Int($0), Int($1))
-                let (parent, other) = (objects.items[left].old, objects.items[right].old)
+                let (parent, other) = (objects.items[left].parent, objects.items[right].parent)
                 return parent != other
                     ? parent < other
                     : objects.oldPath(left).lastComponent.lexicographicallyPrecedes(
@@ -324,16 +324,16 @@ package struct OperationGraph: Sendable {
         /// The one whose location a staged object gets.
         func object(at staged: Int, _ objects: ObjectList) -> Int? {
             guard !sorted.isEmpty else { return nil }
-            let (parent, path) = (objects.items[staged].new, objects.newPath(staged))
+            let (parent, path) = (objects.items[staged].parent, objects.newPath(staged))
             let name = path.lastComponent
             let position = sorted.partitionPoint(where: {
-                let other = objects.items[Int($0)].old
+                let other = objects.items[Int($0)].parent
                 return other != parent
                     ? other < parent : objects.oldPath(Int($0)).lastComponent.lexicographicallyPrecedes(name)
             })
             guard position < sorted.count else { return nil }
             let object = Int(sorted[position])
-            guard objects.items[object].old == parent, objects.oldPath(object).lastComponent == name else {
+            guard objects.items[object].parent == parent, objects.oldPath(object).lastComponent == name else {
                 return nil
             }
             return object

@@ -17,7 +17,7 @@ public struct SavedPlan: Hashable, Sendable {
     /// What of the history is removed first, to make room.
     public internal(set) var givingWay: [String]
     package internal(set) var basis: Plan.Basis
-    package internal(set) var steps: [Step]
+    package internal(set) var steps: StepList
 
     public var actions: [Action] { steps.map(\.action) }
     /// The id of the target's manifest; nil if it had none.
@@ -55,7 +55,7 @@ public struct SavedPlan: Hashable, Sendable {
 
     package init(
         source: [UInt8], target: [UInt8], saved: Timestamp, options: [[UInt8]], basis: Plan.Basis,
-        steps: [Step], unchanged: Int, givingWay: [String] = []
+        steps: StepList, unchanged: Int, givingWay: [String] = []
     ) {
         (self.source, self.target, self.saved, self.options) = (source, target, saved, options)
         (self.basis, self.steps, self.givingWay) = (basis, steps, givingWay)
@@ -76,29 +76,8 @@ public struct SavedPlan: Hashable, Sendable {
         }
         self.init(
             source: try absolute(source), target: try absolute(target),
-            saved: .now, options: options, basis: basis, steps: SavedPlan.steps(of: plan),
+            saved: .now, options: options, basis: basis, steps: StepList(of: plan),
             unchanged: plan.summary.unchanged, givingWay: plan.givingWay)
-    }
-
-    private static func steps(of plan: Plan) -> [Step] {
-        var matches: [RelativePath: Match] = [:]
-        for match in plan.difference.matches where !match.isUnchanged { matches[match.source.path] = match }
-        if let root = plan.root { matches[.root] = root }
-        let (created, deleted) = (plan.difference.created, plan.difference.deleted)
-        func file(_ path: RelativePath, in list: EntryList) -> File? {
-            list.index(of: path).map { list[$0].file }
-        }
-        return plan.actions.map { action in
-            let (source, target): (File?, File?) =
-                if action.verb == .delete {
-                    (nil, file(action.path, in: deleted))
-                } else if let match = matches[action.path] {
-                    (match.source, match.target)
-                } else {
-                    (file(action.path, in: created), file(action.path, in: deleted))
-                }
-            return Step(action: action, source: source.map(State.init), target: target.map(State.init))
-        }
     }
 
     // MARK: Drift
@@ -123,11 +102,12 @@ public struct SavedPlan: Hashable, Sendable {
                     "something else than planned would have to go for the room: \(plan.givingWay.isEmpty ? "nothing" : plan.givingWay.joined(separator: ", "))"
                 ))
         }
-        let planned = Dictionary(grouping: steps, by: \.action.path)
-        let present = Dictionary(grouping: SavedPlan.steps(of: plan), by: \.action.path)
-        for path in Set(planned.keys).union(present.keys).sorted() where planned[path] != present[path] {
-            drift.append(
-                Refusal("\(path): \(SavedPlan.change(from: planned[path] ?? [], to: present[path] ?? []))"))
+        var (planned, present) = (steps[...], StepList(of: plan)[...])
+        while let path = [planned, present].compactMap(\.first?.action.path).min() {
+            let (before, after) = (planned.popSteps(at: path), present.popSteps(at: path))
+            if before != after {
+                drift.append(Refusal("\(path): \(SavedPlan.change(from: before, to: after))"))
+            }
         }
         return drift
     }
@@ -144,5 +124,17 @@ public struct SavedPlan: Hashable, Sendable {
         let changed = sides.filter { $0.0 != $0.1 }.map { "in the \($0.2)" }
         return changed.isEmpty
             ? "there is something else to do" : "changed \(changed.joined(separator: " and "))"
+    }
+}
+
+extension Slice<StepList> {
+    /// Takes off the first steps, if they are of this path.
+    fileprivate mutating func popSteps(at path: RelativePath) -> [SavedPlan.Step] {
+        var steps: [SavedPlan.Step] = []
+        while let step = first, step.action.path == path {
+            steps.append(step)
+            removeFirst()
+        }
+        return steps
     }
 }

@@ -47,7 +47,7 @@ extension SavedPlan {
         var reader = try DocumentReader(input, path: path, format: SavedPlan.format)
         self.init(
             source: [], target: [], saved: .unknown, options: [],
-            basis: Plan.Basis(manifest: nil, source: .unknown, target: nil), steps: [], unchanged: 0)
+            basis: Plan.Basis(manifest: nil, source: .unknown, target: nil), steps: StepList(), unchanged: 0)
         try reader.leadingFields(SavedPlan.header, into: &self)
         try reader.elements("options") { reader in
             var option: [UInt8] = []

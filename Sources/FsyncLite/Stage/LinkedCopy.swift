@@ -9,12 +9,10 @@ final class LinkedCopy {
     private let old: PathResolver
     private let new: PathResolver
     private let scan: TreeScan
-    /// Objects that will get other attributes, which the first tree must not get.
-    private let changing: Set<RelativePath>
-    /// Paths in the plan, for which it matters that a copy is another object.
-    private let named: Set<RelativePath>
+    /// The objects in the plan: for these it matters that a copy is another object.
+    private let named: NamedObjects
     /// The copies among these.
-    private(set) var copied: [RelativePath: FileStatus] = [:]
+    private(set) var copied = PackedMap<FileCoding>()
     /// The known inodes of uncovered entries.
     private let resting: Set<UInt64>
     /// For these, the inodes of the copies, also if others have moved the originals.
@@ -49,9 +47,7 @@ final class LinkedCopy {
     ) throws {
         (self.known, self.resting) = (known, resting)
         self.root = root
-        changing = Set(difference.matches.lazy.filter(\.changesAttributes).map(\.target.path))
-        named = Set(difference.deleted.map(\.file.path)).union(difference.matches.map(\.target.path))
-            .union(difference.uncovered.map(\.file.path))
+        named = NamedObjects(difference)
         self.clones = clones
         self.scanned = scanned
         old = PathResolver(root)
@@ -92,7 +88,7 @@ final class LinkedCopy {
             if isNamed || isResting, let copy = try parent.status(of: name),
                 copy.identity != scan.status.identity
             {
-                if isNamed { copied[scan.path] = copy }
+                if isNamed { copied[scan.path] = File(path: scan.path, status: copy, destination: []) }
                 if isResting { renumbered[scan.status.inode] = copy.inode }
             }
         }
@@ -134,7 +130,7 @@ final class LinkedCopy {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !changing.contains(scan.path), !clones, !hasManyNames || linked.contains(status.inode)
+        guard !named.changesAttributes(at: scan.path), !clones, !hasManyNames || linked.contains(status.inode)
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
@@ -206,5 +202,37 @@ final class LinkedCopy {
     private func refusal(_ path: RelativePath, _ reason: String) -> SyncError {
         SyncError(
             .refused, path: root.path + [UInt8(ascii: "/")] + path.bytes, "\(reason); nothing was exchanged")
+    }
+}
+
+/// The objects of the target in a difference, by their present path.
+private struct NamedObjects {
+    private let matches: MatchList
+    private let deleted: EntryList
+    private let uncovered: Set<RelativePath>
+    /// Those that are renamed, with their new path.
+    private var renamed = PackedMap<PathCoding>()
+
+    init(_ difference: Difference) {
+        (matches, deleted) = (difference.matches, difference.deleted)
+        uncovered = Set(difference.uncovered.map(\.file.path))
+        for index in matches.indices where matches.head(at: index).isRenamed {
+            let path = matches.targetPath(at: index)
+            renamed[path] = (path, matches.path(at: index))
+        }
+    }
+
+    func contains(_ path: RelativePath) -> Bool {
+        match(at: path) != nil || deleted.index(of: path) != nil || uncovered.contains(path)
+    }
+
+    /// It will get other attributes, which the first tree must not get.
+    func changesAttributes(at path: RelativePath) -> Bool {
+        match(at: path).map { matches.head(at: $0).changesAttributes } ?? false
+    }
+
+    private func match(at path: RelativePath) -> Int? {
+        if let renamed = renamed[path] { return matches.index(of: renamed.other) }
+        return matches.index(of: path).flatMap { matches.head(at: $0).isRenamed ? nil : $0 }
     }
 }

@@ -144,30 +144,41 @@ package struct ManifestUpdate: Sendable {
         }
     }
 
-    /// Sorted by path, and for each path only the last.
-    private var ordered: [Change] {
-        var ordered = changes
+    /// Sorts the changes by path, and keeps for each path only the last.
+    private mutating func order() {
+        // Taken out, as the order needs the rest of this value.
+        var ordered: [Change] = []
+        swap(&ordered, &changes)
+        // A constant: each access to a value that can change would copy all of it.
+        let rest = self
         // The sort is stable, and fast for changes that are in order.
-        ordered.sort { path($0) < path($1) }
+        ordered.sort { rest.path($0) < rest.path($1) }
         var count = 0
         for index in ordered.indices {
-            if count > 0, path(ordered[count - 1]) == path(ordered[index]) { count -= 1 }
+            if count > 0, rest.path(ordered[count - 1]) == rest.path(ordered[index]) { count -= 1 }
             ordered[count] = ordered[index]
             count += 1
         }
         ordered.removeLast(ordered.count - count)
-        return ordered
+        changes = ordered
     }
 
     /// Writes the new manifest.
     ///
     /// - Parameter missing: computes the digests of files that have none; nil leaves them out.
-    func write(
+    mutating func write(
         _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
         digests missing: MissingDigests? = nil
     ) throws -> ManifestSummary {
+        order()
+        return try writeOrdered(header, over: old, to: &sink, digests: missing)
+    }
+
+    private func writeOrdered(
+        _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
+        digests missing: MissingDigests?
+    ) throws -> ManifestSummary {
         var writer = ManifestWriter(header)
-        let changes = ordered
         var next = changes.startIndex
         let uncovered = uncovered
         func write(_ entry: Entry) {

@@ -126,7 +126,11 @@ extension ManifestUpdate {
         }
         for (file, _) in resting { remove(file.path) }
         let matches = difference.matches
-        for index in matches.indices where matches.head(at: index).isRenamed { append(.left, index) }
+        // The manifest has no entries of the history.
+        for index in matches.indices
+        where matches.head(at: index).isRenamed && !matches.head(at: index).targetIsInState {
+            append(.left, index)
+        }
         for index in matches.indices
         where !matches.head(at: index).replacesContent && !matches.head(at: index).isSocket {
             append(.kept, index)

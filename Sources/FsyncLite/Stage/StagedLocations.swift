@@ -1,15 +1,15 @@
 import FileSystem
 
-/// The location of each staged entry below the stage: its slot, or its path inside the slot of a new directory. Four
-/// bytes each.
+/// The location of each staged entry below the stage: its slot, or its path inside the slot of a new directory.
 struct StagedLocations: Sendable {
     private let objects: OperationGraph.ObjectList
-    /// For each entry the nearest one with a slot: itself, or a directory above it.
+    /// For each entry the nearest one with a slot: itself, or a directory above it. Empty if each has a slot.
     private var tops: [UInt32] = []
 
     init(_ graph: OperationGraph) {
         objects = graph.objects
         let entries = objects.stagedEntries
+        guard entries.indices.contains(where: { entries.object(at: $0) == nil }) else { return }
         tops.reserveCapacity(entries.count)
         // The new directories with a slot on the way to the present entry.
         var open: [Int] = []
@@ -35,7 +35,7 @@ struct StagedLocations: Sendable {
 
     subscript(index: Int) -> RelativePath {
         let entries = objects.stagedEntries
-        let top = Int(tops[index])
+        let top = tops.isEmpty ? index : Int(tops[index])
         guard let object = entries.object(at: top) else {
             preconditionFailure("a staged entry without a location")
         }

@@ -1,0 +1,123 @@
+import FileSystem
+
+/// The steps of a saved plan, in order: derived from the plan, or packed as they were read.
+package struct StepList: RandomAccessCollection, Hashable, Sendable {
+    private let plan: Plan?
+    private var packed = PackedList<StepCoding>()
+
+    package init(_ steps: some Sequence<SavedPlan.Step> = []) {
+        plan = nil
+        for step in steps { append(step) }
+    }
+
+    init(of plan: Plan) {
+        self.plan = plan
+    }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { plan?.actions.count ?? packed.count }
+
+    package subscript(index: Int) -> SavedPlan.Step {
+        guard let plan else { return packed[index] }
+        let action = plan.actions[index]
+        let (source, target) = StepList.files(of: action, in: plan)
+        return SavedPlan.Step(
+            action: action, source: source.map(SavedPlan.State.init), target: target.map(SavedPlan.State.init)
+        )
+    }
+
+    private static func files(of action: Action, in plan: Plan) -> (source: File?, target: File?) {
+        let (path, difference) = (action.path, plan.difference)
+        func file(in list: EntryList) -> File? { list.index(of: path).map { list[$0].file } }
+        if action.verb == .delete { return (nil, file(in: difference.deleted)) }
+        if path.isRoot, let root = plan.root { return (root.source, root.target) }
+        if let index = difference.matches.index(of: path) {
+            let match = difference.matches[index]
+            if !match.isUnchanged { return (match.source, match.target) }
+        }
+        return (file(in: difference.created), file(in: difference.deleted))
+    }
+
+    /// Adds a step to those that were read.
+    mutating func append(_ step: SavedPlan.Step) { packed.append(step) }
+
+    package static func == (left: StepList, right: StepList) -> Bool { left.elementsEqual(right) }
+    package func hash(into hasher: inout Hasher) { for step in self { hasher.combine(step) } }
+}
+
+package enum StepCoding: PackedCoding {
+    package typealias Element = SavedPlan.Step
+
+    private struct Parts: OptionSet {
+        let rawValue: UInt8
+
+        static let size = Parts(rawValue: 1)
+        static let link = Parts(rawValue: 2)
+        static let entries = Parts(rawValue: 4)
+        static let source = Parts(rawValue: 8)
+        static let target = Parts(rawValue: 16)
+        static let sourceSize = Parts(rawValue: 32)
+        static let targetSize = Parts(rawValue: 64)
+    }
+
+    package static func path(of step: Element) -> RelativePath { step.action.path }
+    package static func otherPath(of step: Element) -> RelativePath? { step.action.from }
+
+    package static func pack(_ step: Element, into store: inout PackedStore) {
+        let (action, source, target) = (step.action, step.source, step.target)
+        var parts: Parts = []
+        if action.size != nil { parts.insert(.size) }
+        if action.link != nil { parts.insert(.link) }
+        if action.entries != nil { parts.insert(.entries) }
+        if source != nil { parts.insert(.source) }
+        if target != nil { parts.insert(.target) }
+        if source?.size != nil { parts.insert(.sourceSize) }
+        if target?.size != nil { parts.insert(.targetSize) }
+        store.put(byte: parts.rawValue)
+        store.put(Action.Verb.allCases.firstIndex(of: action.verb) ?? 0)
+        store.put(Array(action.type.utf8))
+        store.put(UInt64(action.causes.rawValue))
+        if let size = action.size { store.put(UInt64(bitPattern: size)) }
+        if let link = action.link { store.put(link.bytes) }
+        if let entries = action.entries { store.put(entries) }
+        if let source { store.put(source.status) }
+        if let target { store.put(target.status, like: source?.status) }
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> SavedPlan.Step {
+        let parts = Parts(rawValue: cursor.byte())
+        var action = Action.blank
+        (action.path, action.from) = (path, other)
+        action.verb = Action.Verb.allCases[cursor.integer()]
+        action.type = String(decoding: cursor.bytes(cursor.integer()), as: UTF8.self)
+        action.causes = Causes(rawValue: UInt16(truncatingIfNeeded: cursor.number()))
+        if parts.contains(.size) { action.size = Int64(bitPattern: cursor.number()) }
+        if parts.contains(.link) {
+            action.link = RelativePath(validated: Array(cursor.bytes(cursor.integer())))
+        }
+        if parts.contains(.entries) { action.entries = cursor.integer() }
+        let source = parts.contains(.source) ? store.status(&cursor) : nil
+        let target = parts.contains(.target) ? store.status(&cursor, like: source) : nil
+        return SavedPlan.Step(
+            action: action,
+            source: source.map { SavedPlan.State($0, hasSize: parts.contains(.sourceSize)) },
+            target: target.map { SavedPlan.State($0, hasSize: parts.contains(.targetSize)) })
+    }
+}
+
+extension SavedPlan.State {
+    fileprivate init(_ status: FileStatus, hasSize: Bool) {
+        self.init(
+            size: hasSize ? status.size : nil, modified: Timestamp(status.modified),
+            changed: Timestamp(status.changed), identity: status.identity)
+    }
+
+    fileprivate var status: FileStatus {
+        var status = FileStatus(type: .file, modified: modified.fileTime)
+        (status.size, status.inode) = (size ?? 0, identity.inode)
+        (status.changed, status.created) = (changed.fileTime, identity.created?.fileTime)
+        return status
+    }
+}
