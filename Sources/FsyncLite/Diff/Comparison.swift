@@ -70,42 +70,76 @@ extension ComparisonPolicy {
     func compare(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
+        if let base { return compare(source, target, base, payload) }
         guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
-            return compareAll(source, target, base, payload)
+            return compare(source, target, by: known(), payload)
         }
-        // Attributes that cannot be set are taken from the target, so they never differ.
-        var source = source
-        source.keepUnmirrored(of: target, mirroring: attributes, timeStep: timeStep)
-        return compareAll(source, target, base, payload)
+        return compare(asMirrored(source, of: target), target, by: known(), payload)
     }
 
-    private func compareAll(
-        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
+    /// The same with a base. The merge calls it for every entry, so the base, a large value, is not copied.
+    func compare(
+        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus, _ payload: Comparison.Payload
     ) -> Comparison {
-        var found = Comparison()
-        var isVouched = false
-        var doubts = (content: true, attributes: true)
-        // Bound once: the base is a large value.
-        if let base {
-            isVouched = vouches(for: base, in: target)
-            if base.hasDigest {
-                found.sourceStands =
-                    base.status.size == source.size && base.status.modified == source.modified
-                    && isAsRecorded(source, base)
-                found.targetStands = isVouched
-            }
-            found.omitted = omitted(source, target, base)
-            if isVouched { doubts = self.doubts(source, target, base) }
+        guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
+            return compare(source, target, by: known(source, target, base), payload)
         }
-        if commitSpans == nil { doubts = (!knowsExtended, !knowsExtended) }
-        found.isUnexamined = identityTellsContent && !isVouched
+        let source = asMirrored(source, of: target)
+        return compare(source, target, by: known(source, target, base), payload)
+    }
+
+    /// Attributes that cannot be set are taken from the target, so they never differ.
+    private func asMirrored(_ source: FileStatus, of target: FileStatus) -> FileStatus {
+        var source = source
+        source.keepUnmirrored(of: target, mirroring: attributes, timeStep: timeStep)
+        return source
+    }
+
+    /// What the base tells of two entries.
+    private struct Known {
+        var found = Comparison()
+        var doubts = (content: true, attributes: true)
+        /// The source's object is the recorded one, and the target's has its content. Only for an earlier tree.
+        var isSameContent = false
+    }
+
+    private func known() -> Known {
+        var known = Known()
+        known.found.isUnexamined = identityTellsContent
+        if commitSpans == nil { known.doubts = (!knowsExtended, !knowsExtended) }
+        return known
+    }
+
+    private func known(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Known {
+        var known = known()
+        let isVouched = vouches(for: base, in: target)
+        if base.hasDigest {
+            known.found.sourceStands =
+                base.status.size == source.size && base.status.modified == source.modified
+                && isAsRecorded(source, base)
+            known.found.targetStands = isVouched
+        }
+        known.found.omitted = omitted(source, target, base)
+        known.found.isUnexamined = identityTellsContent && !isVouched
+        if isVouched, commitSpans != nil { known.doubts = doubts(source, target, base) }
+        if identityTellsContent {
+            known.isSameContent = base.status.identity == source.identity && base.isIntact(in: target)
+        }
+        return known
+    }
+
+    private func compare(
+        _ source: FileStatus, _ target: FileStatus, by known: Known, _ payload: Comparison.Payload
+    ) -> Comparison {
+        var found = known.found
+        let doubts = known.doubts
         let isModified = source.modified != target.modified && !found.omitted.contains(.modified)
         if isModified { found.causes.insert(.modified) }
         switch source.type {
         case .file:
             if source.size != target.size { found.causes.insert(.size) }
             if payload.digestsDiffer { found.causes.insert(.content) }
-            compareContent(&found, source, target, base, isDoubtful: doubts.content)
+            compareContent(&found, known)
         case .symlink:
             if payload.destinationsDiffer { found.causes.insert(.destination) }
         case .characterDevice, .blockDevice:
@@ -129,22 +163,16 @@ extension ComparisonPolicy {
         return found
     }
 
-    private func compareContent(
-        _ found: inout Comparison, _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?,
-        isDoubtful: Bool
-    ) {
+    private func compareContent(_ found: inout Comparison, _ known: Known) {
         let looksEqual = found.causes.isDisjoint(with: [.size, .modified, .content])
         if identityTellsContent {
-            // Same content only if the target's object is the recorded one, unwritten, and the source's is that one
-            // too.
-            found.replacesContent =
-                base.map { $0.status.identity != source.identity || !$0.isIntact(in: target) } ?? true
+            found.replacesContent = !known.isSameContent
             if found.replacesContent, found.causes.isDisjoint(with: [.size, .modified]) {
                 found.causes.insert(.content)
             }
         } else {
             found.replacesContent = !looksEqual
-            found.needsContentComparison = looksEqual && (isDoubtful || alwaysComparesContent)
+            found.needsContentComparison = looksEqual && (known.doubts.content || alwaysComparesContent)
         }
     }
 

@@ -339,14 +339,15 @@ package struct TreeMerge {
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
     ) -> Bool {
         guard unsettled.isEmpty, source.isListed, source.exclusion == .none, target.exclusion == .none,
-            !policy.knowsExtended, !policy.identityTellsContent,
-            source.status.type == .directory || (source.status.links == 1 && target.status.links == 1)
+            !policy.knowsExtended, !policy.identityTellsContent
         else { return false }
-        if let recorded = target.recorded {
-            return isAsRecorded(source.status, target.status, recorded.base)
+        let (sourceStatus, targetStatus) = (source.status, target.status)
+        guard sourceStatus.type == .directory || (sourceStatus.links == 1 && targetStatus.links == 1) else {
+            return false
         }
+        if let recorded = target.recorded { return isAsRecorded(sourceStatus, targetStatus, recorded.base) }
         guard let manifest, manifest.order(comparedTo: source) == 0 else { return false }
-        return isAsRecorded(source.status, target.status, manifest.base)
+        return isAsRecorded(sourceStatus, targetStatus, manifest.base)
     }
 
     /// The same for files and directories, where the statuses tell everything but extended attributes.
