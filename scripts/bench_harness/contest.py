@@ -104,6 +104,8 @@ class Bench:
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
         self._trees = {}
+        # Called after each table: a later one may take longer than there is time.
+        self.tell: Callable[[], None] = lambda: None
 
     # What there is to work with ---------------------------------------------------------------
 
@@ -220,6 +222,7 @@ class Bench:
             if not result.wrong and (difference := contender.at_end()):
                 self.fault(f"{title}: {contender.name}", difference, result)
         self.tables.append(table)
+        self.tell()
         return table
 
     def _run(self, contender, result, round, place):

@@ -151,7 +151,8 @@ class Remote:
                     file.seek(number * BLOCK)
                     file.write(noise.randbytes(BLOCK))
 
-        mirrors = self.mirrors(tree, folder, lambda: tree.files, ages=False)
+        # Each old image would stay in the history.
+        mirrors = self.mirrors(tree, folder, lambda: tree.files, "--keep-last", "0", ages=False)
         title = f"1 % of the blocks of a file of {size >> 20:,} MiB changed"
         for table in self.contests(title, tree, mirrors, change):
             for name in (PUSH, PULL):
@@ -170,10 +171,10 @@ class Remote:
 
     # --- Who takes part -----------------------------------------------------------------------
 
-    def tools(self, way: Way, tree: forest.Tree, folder: str) -> list[tuple[Contender, str]]:
+    def tools(self, way: Way, tree: forest.Tree, folder: str, *options: str) -> list[tuple[Contender, str]]:
         """Each with a target of its own."""
         pushed, pulled, synced = (os.path.join(folder, name) for name in ("pushed", "pulled", "rsync"))
-        conveyed = ["--ssh", " ".join(way.words), "--remote-command", self.far_tool]
+        conveyed = [*options, "--ssh", " ".join(way.words), "--remote-command", self.far_tool]
         peak = " ".join(self.line.noting_peak("rsync"))
         rsync = [*RSYNC.split(), "-e", " ".join(way.words), "--rsync-path", peak, tree.root + "/", f"far:{synced}/"]
         return [
@@ -193,6 +194,7 @@ class Remote:
         tree: forest.Tree,
         folder: str,
         changed: Callable[[], Collection[bytes]] = lambda: (),
+        *options: str,
         ages: bool = True,
     ) -> Callable[[Way], list[Contender]]:
         """Targets that are mirrors already, and no entry of which is young."""
@@ -200,11 +202,11 @@ class Remote:
         if not can_age:
             self.bench.note("remote: what is young is looked at once more; without that, it needs root and unshare")
         for prefix in [[], *[LATER] * (ages and can_age)]:
-            for contender, _ in self.tools(Way("here", self.line.words()), tree, folder):
+            for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
                 measure.run([*prefix, *contender.command(0)])
         return lambda way: [
             dataclasses.replace(contender, **mirror_check(tree, target, changed=changed))
-            for contender, target in self.tools(way, tree, folder)
+            for contender, target in self.tools(way, tree, folder, *options)
         ]
 
     # --- Running ------------------------------------------------------------------------------
