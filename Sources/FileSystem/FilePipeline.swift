@@ -33,16 +33,22 @@ public final class FilePipeline<Worker: FileWorker> {
 
     /// Items and bytes of a piece, small enough that all threads end at about the same time.
     private static var pieceLimits: (items: Int, bytes: Int64) { (32, 8 << 20) }
+    /// Items of which another machine sends the content: many are on their way in one turn of the line.
+    private static var sentItems: Int { 256 }
 
     /// - Parameters:
     ///   - threads: the number that work at a time, the caller's among them.
-    ///   - filesPerItem: how many files `announce` opens for an item, on this machine.
+    ///   - filesPerItem: how many files `announce` opens for an item, on this machine; 0 where another one sends them.
     ///   - makeWorker: called on each thread.
     public init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
         self.threads = max(min(threads, DescriptorBudget.threads), 1)
         self.makeWorker = makeWorker
-        let opened = max(self.threads * filesPerItem, 1)
-        pieceLimit = max(min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / opened), 1)
+        pieceLimit =
+            filesPerItem == 0
+            ? FilePipeline.sentItems
+            : max(
+                min(FilePipeline.pieceLimits.items, DescriptorBudget.ahead / (self.threads * filesPerItem)), 1
+            )
         shared = Shared()
     }
 

@@ -11,6 +11,8 @@ import FileSystem
 public struct Synchronizer: Sendable {
     let source: Source
     let target: [UInt8]
+    /// What messages that name a command call the target with the history.
+    private(set) var name: [UInt8]
     let options: SyncOptions
     let monitor: any Monitor
     /// The run stops before its commit.
@@ -45,15 +47,17 @@ public struct Synchronizer: Sendable {
             } else {
                 .mirror(source)
             }
-        self.target = target
-        self.options = options
-        self.monitor = monitor
+        (self.target, name, self.options, self.monitor) = (target, target, options, monitor)
     }
 
     /// Mirrors the source of a client, which is another machine.
-    package init(_ client: Client, target: [UInt8], options: SyncOptions, monitor: any Monitor) {
+    ///
+    /// - Parameter name: of the target, for messages that name a command.
+    package init(
+        _ client: Client, target: [UInt8], name: [UInt8], options: SyncOptions, monitor: any Monitor
+    ) {
         source = .remote(RemoteSource(client))
-        (self.target, self.options, self.monitor) = (target, options, monitor)
+        (self.target, self.name, self.options, self.monitor) = (target, name, options, monitor)
     }
 
     var isMirror: Bool { if case .snapshot = source { false } else { true } }
@@ -62,6 +66,7 @@ public struct Synchronizer: Sendable {
     public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
         source = .snapshot(restoration)
         target = restoration.destination ?? restoration.target
+        name = restoration.name ?? restoration.target
         options = restoration.options
         self.monitor = monitor
     }
@@ -80,7 +85,7 @@ public struct Synchronizer: Sendable {
         var root = try TargetRoot(target)
         try root.lock()
         // A saved plan does not include finishing a commit.
-        if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(target) }
+        if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(name) }
         let wasPending = try root.recover() != nil
         if wasPending {
             root = try TargetRoot(target)
@@ -260,7 +265,7 @@ public struct Synchronizer: Sendable {
         // A copy to the target itself is refused; the target is already locked.
         guard try root.original?.identity != TargetRoot(target).original?.identity else { return nil }
         try root.lock()
-        if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(restoration.target) }
+        if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(name) }
         return root
     }
 

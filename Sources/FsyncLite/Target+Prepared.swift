@@ -62,16 +62,17 @@ extension Target {
 
     /// Ends a pending commit before; for a dry run, which takes no lock, that is an error.
     private func openForCommit(isDryRun: Bool) throws -> (TargetRoot, StateDirectory) {
-        let (root, state) = try open()
+        var (root, state) = try open()
         if isDryRun {
-            if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+            if try state.hasJournal() { throw SyncError.pendingCommit(name) }
             return (root, state)
         }
         try root.lock()
         guard try root.recover() != nil else { return (root, state) }
-        let recovered = try open()
-        try recovered.0.lock()
-        return recovered
+        // Another directory may be there. The lock ends with the one before.
+        (root, state) = try open()
+        try root.lock()
+        return (root, state)
     }
 
     /// The report where the target is as the transaction left it.
@@ -128,15 +129,16 @@ extension Target {
     public func abandon(_ id: String) throws -> Bool {
         let (root, state) = try open()
         try root.lock()
-        if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+        if try state.hasJournal() { throw SyncError.pendingCommit(name) }
         guard try state.preparedStage()?.name.bytes.elementsEqual(id.utf8) == true else {
             if id.hasPrefix(Target.unchanged) { return false }
-            let isCommitted = try FileName(id.utf8).map { try state.transactions().contains($0) } ?? false
+            let isCommitted = try state.manifest()?.header.id == id
             throw SyncError(
                 .stale, path: path,
                 isCommitted
-                    ? "this is committed; to take it back: fsync-lite undo \(escapedText(path))"
-                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over")
+                    ? "this is committed; to take it back: fsync-lite undo \(escapedText(name))"
+                    : "nothing is prepared here by this id: it was abandoned, taken back, or a later run took it over"
+            )
         }
         try state.endPrepared()
         try state.clean()

@@ -147,7 +147,7 @@ extension Target {
 
     func history() throws -> History {
         let (_, state) = try open()
-        if try state.hasJournal() { throw SyncError.pendingCommit(path) }
+        if try state.hasJournal() { throw SyncError.pendingCommit(name) }
         return try History(state)
     }
 

@@ -4,9 +4,12 @@ import FileSystem
 /// A directory that fsync-lite writes to, and its state.
 public struct Target: Sendable {
     public let path: [UInt8]
+    /// What messages that name a command call it: for another machine `host:path`.
+    let name: [UInt8]
 
-    public init(path: [UInt8]) {
-        self.path = path
+    /// - Parameter name: for messages that name a command; nil for the path.
+    public init(path: [UInt8], name: [UInt8]? = nil) {
+        (self.path, self.name) = (path, name ?? path)
     }
 
     /// The information of `status`.

@@ -145,7 +145,9 @@ package enum OrdinaryUser {
     /// `nobody`.
     private static let number: UInt32 = 65534
 
-    static let prefix = ["setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups", "--"]
+    package static let prefix = [
+        "setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups", "--",
+    ]
 
     /// Whether there is one who can reach the temporary directory.
     package static let isAvailable: Bool = {

@@ -5,6 +5,8 @@ import FileSystem
 public struct Restoration: Hashable, Sendable {
     /// The target with the snapshot.
     public var target: [UInt8]
+    /// What messages that name a command call the target; nil for its path.
+    public var name: [UInt8]?
     /// An id or a prefix of one, `latest~1`, or a date.
     public var snapshot: String
     /// The wanted paths, with everything below them; everything when empty.

@@ -5,14 +5,14 @@ import FileSystem
 struct AnswerOrder {
     /// A part of an answer.
     enum Part: Sendable {
-        case entries([UInt8])
+        case entries(FrameReader)
         /// A file begins, or begins anew.
-        case file([UInt8])
-        case data([UInt8])
+        case file(FrameReader)
+        case data(FrameReader)
         /// Hashes, to which the other end waits for an answer.
-        case blocks([UInt8])
+        case blocks(FrameReader)
         /// A piece of the answer's end.
-        case end([UInt8], isLast: Bool)
+        case end(ArraySlice<UInt8>, isLast: Bool)
         case failure(SyncError)
 
         /// No further part follows.
@@ -64,17 +64,17 @@ struct AnswerOrder {
         }
         let kind = requests[first].kind
         switch frame.type {
-        case .entries where kind == .scan || kind == .list: return .entries(Array(reader.rest()))
-        case .file where kind == .content: return .file(Array(reader.rest()))
-        case .data where kind == .content: return .data(Array(reader.rest()))
-        case .blocks where kind == .content: return .blocks(Array(reader.rest()))
+        case .entries where kind == .scan || kind == .list: return .entries(reader)
+        case .file where kind == .content: return .file(reader)
+        case .data where kind == .content: return .data(reader)
+        case .blocks where kind == .content: return .blocks(reader)
         case .failure:
             let failure = try failure(&reader)
             removeFirst()
             return .failure(failure)
         case .answer:
             let isLast = try reader.flag()
-            let piece = Array(reader.rest())
+            let piece = reader.rest()
             requests[first].length += piece.count
             guard requests[first].length <= WireFormat.longestAnswer else {
                 throw WireError("an answer of more than \(WireFormat.longestAnswer) bytes")

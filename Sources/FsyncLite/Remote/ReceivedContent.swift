@@ -26,8 +26,8 @@ struct ReceivedContent {
         self.isDelta = isDelta
     }
 
-    mutating func begin(_ bytes: [UInt8]) throws(WireError) {
-        var reader = FrameReader(bytes)
+    mutating func begin(_ frame: FrameReader) throws(WireError) {
+        var reader = frame
         guard attempt < ReceivedContent.attempts else { throw WireError("a file begins too often") }
         attempt += 1
         size = try reader.size()
@@ -37,11 +37,11 @@ struct ReceivedContent {
     }
 
     /// - Returns: the next blocks; the answer to them is due.
-    mutating func take(blocks bytes: [UInt8]) throws(WireError) -> BlockHashes {
+    mutating func take(blocks frame: FrameReader) throws(WireError) -> BlockHashes {
         guard isDelta, attempt > 0, open.count < BlockHashes.ahead else {
             throw WireError("hashes of blocks that were not asked for")
         }
-        var reader = FrameReader(bytes)
+        var reader = frame
         let blocks = try BlockHashes(&reader, after: position, upTo: size)
         if open.isEmpty { openPosition = position }
         open.append(blocks)
@@ -57,8 +57,8 @@ struct ReceivedContent {
         case end(BlockHashes)
     }
 
-    mutating func take(_ bytes: [UInt8], _ isCancelled: () -> Bool) throws(WireError) -> Piece {
-        var reader = FrameReader(bytes)
+    mutating func take(_ frame: FrameReader, _ isCancelled: () -> Bool) throws(WireError) -> Piece {
+        var reader = frame
         guard attempt > 0 else { throw WireError("data of no file") }
         let offset = try reader.size()
         let data = reader.rest()

@@ -94,9 +94,6 @@ package struct RemoteCommand: Hashable, Sendable {
 }
 
 extension RemoteCommand {
-    /// As it was typed, for those commands that have a source before it.
-    package var target: [UInt8]? { arguments.count > 1 ? arguments[1] : nil }
-
     /// The source as the client names it: one by its argument, several by their names.
     package func source(named argument: [UInt8]) -> MirrorSource {
         guard case .named(let paths)? = source else { return .directory(argument) }

@@ -23,19 +23,22 @@ final class RemoteCopier: FileSource {
     func announce(_ files: [File]) {
         ahead.abandon()
         // Answers come in the order of the requests, so none is left out between two.
-        for file in files where file.isFile {
-            guard !tree.link.isBusy, let answer = try? ask(for: file) else { return }
-            ahead.add(file.path, answer)
-        }
+        let asked = files.filter(\.isFile).prefix(tree.link.room)
+        let locator = tree.locator
+        // A lost line is found when the first answer is taken.
+        guard let answers = try? tree.link.ask(asked.map { question(for: $0, locator) }) else { return }
+        for (file, answer) in zip(asked, answers) { ahead.add(file.path, answer) }
     }
 
     private func places(for file: File) -> [OlderContent.Place] { options.older?.places(for: file) ?? [] }
 
     /// - Parameter isWhole: also where there is older content.
-    private func ask(for file: File, isWhole: Bool = false) throws -> RemoteLink.Answer {
+    private func question(
+        for file: File, _ locator: RemoteTree.Locator, isWhole: Bool = false
+    ) -> RemoteLink.Question {
         let isDelta = !isWhole && !places(for: file).isEmpty
-        return try tree.link.ask(.content, isDelta: isDelta) { frame in
-            tree.locate(file.path, in: &frame)
+        return RemoteLink.Question(.content, isDelta: isDelta) { frame in
+            locator.locate(file.path, in: &frame)
             frame.byte((isDelta ? WireFormat.ContentMode.blocks : .whole).rawValue)
             if isDelta { frame.word(seed) }
         }
@@ -43,12 +46,14 @@ final class RemoteCopier: FileSource {
 
     func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File? {
         do {
-            return try receive(ahead.take(file.path) ?? ask(for: file), file, to: staged)
+            return try receive(
+                ahead.take(file.path) ?? tree.link.ask(question(for: file, tree.locator)), file, to: staged)
         } catch is ReceivedContent.Mismatch {
             // What else was asked for would come first.
             ahead.abandon()
             try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
-            return try receive(ask(for: file, isWhole: true), file, to: staged)
+            return try receive(
+                tree.link.ask(question(for: file, tree.locator, isWhole: true)), file, to: staged)
         }
     }
 
@@ -62,16 +67,16 @@ final class RemoteCopier: FileSource {
             var end: [UInt8] = []
             while true {
                 switch try answer.next(monitor) {
-                case .file(let bytes):
-                    try tree.link.reading { try copy.begin(bytes) }
+                case .file(let frame):
+                    try tree.link.reading { try copy.begin(frame) }
                     if copy.attempt > 1 {
                         try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
                     }
                     try begin(&base, staged)
-                case .blocks(let bytes):
-                    try compare(bytes, base, &copy, staged, answer)
-                case .data(let bytes):
-                    try take(bytes, base, &copy, staged)
+                case .blocks(let frame):
+                    try compare(frame, base, &copy, staged, answer)
+                case .data(let frame):
+                    try take(frame, base, &copy, staged)
                 case .end(let piece, let isLast):
                     end += piece
                     if isLast { return try finish(end, &copy, file, staged) }
@@ -95,11 +100,11 @@ final class RemoteCopier: FileSource {
     }
 
     private func compare(
-        _ bytes: [UInt8], _ base: borrowing DeltaBase, _ copy: inout ReceivedContent,
+        _ frame: FrameReader, _ base: borrowing DeltaBase, _ copy: inout ReceivedContent,
         _ staged: borrowing ObjectHandle, _ answer: RemoteLink.Answer
     ) throws {
         let position = copy.position
-        let blocks = try tree.link.reading { try copy.take(blocks: bytes) }
+        let blocks = try tree.link.reading { try copy.take(blocks: frame) }
         do {
             try answer.respond(isWanted: true) { frame in
                 try base.compare(blocks, after: position, in: staged.descriptor, to: &frame)
@@ -111,11 +116,11 @@ final class RemoteCopier: FileSource {
     }
 
     private func take(
-        _ bytes: [UInt8], _ base: borrowing DeltaBase, _ copy: inout ReceivedContent,
+        _ frame: FrameReader, _ base: borrowing DeltaBase, _ copy: inout ReceivedContent,
         _ staged: borrowing ObjectHandle
     ) throws {
         let position = copy.position
-        switch try tree.link.reading({ try copy.take(bytes) { monitor.isCancelled } }) {
+        switch try tree.link.reading({ try copy.take(frame) { monitor.isCancelled } }) {
         case .data(let offset, let data):
             try write(staged) { (descriptor) throws(Errno) in
                 if position < offset { try base.makeHole(position..<offset, in: descriptor) }

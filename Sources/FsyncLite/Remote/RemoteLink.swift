@@ -46,17 +46,38 @@ final class RemoteLink: Sendable {
         if let failure = shared.state.withLock(\.failure) { throw failure }
     }
 
+    /// What is asked for.
+    struct Question {
+        let kind: WireFormat.RequestKind
+        /// The far end will wait for answers in return.
+        let isDelta: Bool
+        fileprivate let body: [UInt8]
+
+        init(
+            _ kind: WireFormat.RequestKind, isDelta: Bool = false,
+            _ write: (inout FrameWriter) -> Void = { _ in }
+        ) {
+            (self.kind, self.isDelta) = (kind, isDelta)
+            var frame = FrameWriter(.request)
+            write(&frame)
+            body = Array(frame.bytes[WireFormat.headSize...])
+        }
+    }
+
     /// Asks for something. The answer must be taken, or abandoned.
     ///
     /// A thread must not wait for an answer while an earlier one is still to come to it that may be long: the far end sends
     /// that first, and no more of it than the window holds until it is taken.
-    ///
-    /// - Parameter isDelta: the far end will wait for answers in return.
     func ask(
-        _ kind: WireFormat.RequestKind, isDelta: Bool = false, _ write: (inout FrameWriter) -> Void = { _ in }
+        _ kind: WireFormat.RequestKind, _ write: (inout FrameWriter) -> Void = { _ in }
     ) throws -> Answer {
-        try shared.ask(kind, isDelta, write)
+        try ask(Question(kind, write))
     }
+
+    func ask(_ question: Question) throws -> Answer { try ask([question])[0] }
+
+    /// Asks several questions, which are answered in their order.
+    func ask(_ questions: [Question]) throws -> [Answer] { try shared.ask(questions) }
 
     /// Reads what came. What cannot be understood ends the run.
     func reading<Value>(_ body: () throws -> Value) throws -> Value {
@@ -69,26 +90,38 @@ final class RemoteLink: Sendable {
         }
     }
 
-    /// So many requests wait for an answer that one which is not needed at once should not be made.
-    var isBusy: Bool { shared.state.withLock { $0.order.count > WireFormat.openRequests / 4 * 3 } }
+    /// So many requests may be made whose answers are not needed at once.
+    var room: Int { shared.state.withLock { max(WireFormat.openRequests / 4 * 3 - $0.order.count, 0) } }
 
     final class Shared: Sendable {
         struct State {
             var order: AnswerOrder
-            var answers: [Answer] = []
-            var outgoing: [[UInt8]] = []
+            /// Those that are not complete, in the order of their requests.
+            var answers: ArraySlice<Answer> = []
+            /// Frames that no thread has begun to write.
+            var outgoing: [UInt8] = []
             /// Bytes that were not written yet.
             var unwritten = 0
-            /// Bytes that were taken and not granted again, and that the far end may still send.
-            var taken = 0
+            /// Bytes that the far end may still send.
             var granted = WireFormat.window
             var isGreeted = false
             var isClosed = false
             var failure: SyncError?
+
+            /// - Returns: whether the thread that writes does not know yet that there is something to write.
+            mutating func send(_ frame: [UInt8]) -> Bool {
+                defer {
+                    outgoing += frame
+                    unwritten += frame.count
+                }
+                return outgoing.isEmpty
+            }
         }
 
         let state: Mutex<State>
         let greeted = Semaphore()
+        /// Bytes that were taken and not granted again.
+        private let taken = Atomic(0)
         private let endpoint: Endpoint
         private let connection: any Connection
         private let outgoing = Semaphore()
@@ -109,11 +142,7 @@ final class RemoteLink: Sendable {
         }
 
         func send(_ frame: [UInt8]) {
-            state.withLock { state in
-                state.outgoing.append(frame)
-                state.unwritten += frame.count
-            }
-            outgoing.signal()
+            if state.withLock({ $0.send(frame) }) { outgoing.signal() }
         }
 
         func tell(_ frame: [UInt8]) {
@@ -134,43 +163,38 @@ final class RemoteLink: Sendable {
 
         private var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
 
-        func ask(
-            _ kind: WireFormat.RequestKind, _ isDelta: Bool, _ write: (inout FrameWriter) -> Void
-        ) throws -> Answer {
-            var body = FrameWriter(.request)
-            write(&body)
-            let content = body
-            let answer = try state.withLock { state -> Answer in
+        func ask(_ questions: [Question]) throws -> [Answer] {
+            let (answers, isDue) = try state.withLock { state in
                 if let failure = state.failure { throw failure }
-                let id = state.order.add(kind)
-                var frame = FrameWriter(.request)
-                frame.number(id)
-                frame.byte(kind.rawValue)
-                frame.raw(content.bytes[WireFormat.headSize...])
-                let bytes = frame.frame()
-                state.outgoing.append(bytes)
-                state.unwritten += bytes.count
-                let answer = Answer(self, id, isDelta: isDelta)
-                state.answers.append(answer)
-                return answer
+                var isDue = false
+                let answers = questions.map { question in
+                    let id = state.order.add(question.kind)
+                    var frame = FrameWriter(.request)
+                    frame.number(id)
+                    frame.byte(question.kind.rawValue)
+                    frame.raw(question.body)
+                    isDue = state.send(frame.frame()) || isDue
+                    return Answer(self, id, isDelta: question.isDelta)
+                }
+                state.answers += answers
+                return (answers, isDue)
             }
-            outgoing.signal()
-            return answer
+            if isDue { outgoing.signal() }
+            return answers
         }
 
         /// The far end may send as much again as was taken.
         func take(_ bytes: Int) {
+            guard bytes > 0,
+                taken.add(bytes, ordering: .relaxed).newValue >= WireFormat.window / 32
+            else { return }
             let isDue = state.withLock { state in
-                state.taken += bytes
-                guard state.taken >= WireFormat.window / 16 else { return false }
+                let bytes = taken.exchange(0, ordering: .relaxed)
+                guard bytes > 0 else { return false }
                 var frame = FrameWriter(.credit)
-                frame.number(UInt(state.taken))
-                state.granted += state.taken
-                state.taken = 0
-                let bytes = frame.frame()
-                state.outgoing.append(bytes)
-                state.unwritten += bytes.count
-                return true
+                frame.number(UInt(bytes))
+                state.granted += bytes
+                return state.send(frame.frame())
             }
             if isDue { outgoing.signal() }
         }
@@ -187,10 +211,8 @@ final class RemoteLink: Sendable {
                 if isClosed { break }
                 do {
                     if !isDue { try connection.write(FrameWriter(.ping).frame()) }
-                    for frame in frames {
-                        try connection.write(frame)
-                        state.withLock { $0.unwritten -= frame.count }
-                    }
+                    if !frames.isEmpty { try connection.write(frames) }
+                    state.withLock { $0.unwritten -= frames.count }
                     written.signal()
                 } catch {
                     // The reading thread finds out why.
@@ -255,36 +277,51 @@ final class RemoteLink: Sendable {
                 state.withLock { $0.isGreeted = true }
                 greeted.signal()
             }
-            while let frame = try parser.next() {
-                switch frame.type {
-                case .ping: guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
-                case .cancel where isClient:
-                    var reader = FrameReader(frame.payload)
-                    let signal = try reader.byte()
-                    try reader.end()
-                    guard TerminationSignal.all.contains(Int32(signal)) else {
-                        throw WireError("an unknown signal")
-                    }
-                    HostProcess.interrupt(Int32(signal))
-                case .go where isClient:
-                    guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
-                    isGo.signal()
-                case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go, .inquiry:
-                    throw WireError("a frame that only the other end sends")
-                case .answer, .entries, .file, .data, .blocks, .failure:
+            var answers: [Frame] = []
+            let rest = Result { while let frame = try parser.next() { try take(frame, &answers) } }
+            try take(answers)
+            // What came before something that is not understood counts.
+            try rest.get()
+        }
+
+        /// - Parameter answers: takes the frames that are a part of an answer.
+        private func take(_ frame: Frame, _ answers: inout [Frame]) throws {
+            switch frame.type {
+            case .answer, .entries, .file, .data, .blocks, .failure: answers.append(frame)
+            case .ping: guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+            case .cancel where isClient:
+                var reader = FrameReader(frame.payload)
+                let signal = try reader.byte()
+                try reader.end()
+                guard TerminationSignal.all.contains(Int32(signal)) else {
+                    throw WireError("an unknown signal")
+                }
+                HostProcess.interrupt(Int32(signal))
+            case .go where isClient:
+                guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+                isGo.signal()
+            case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go, .inquiry:
+                throw WireError("a frame that only the other end sends")
+            }
+        }
+
+        /// Gives the parts of each answer to the thread that asked, all that came of it at once.
+        private func take(_ frames: [Frame]) throws {
+            var taken: [(answer: Answer, parts: Answer.Parts)] = []
+            defer { for (answer, parts) in taken { answer.add(parts) } }
+            try state.withLock { state in
+                for frame in frames {
                     let cost = frame.payload.count
-                    let taken = try state.withLock { state -> (Answer, AnswerOrder.Part)? in
-                        state.granted -= cost
-                        guard state.granted >= -WireFormat.longestFrame else {
-                            throw WireError("more than was granted")
-                        }
-                        let part = try state.order.take(frame)
-                        // RACE: the thread that writes has found the line lost. It has told all who wait.
-                        guard let answer = state.answers.first else { return nil }
-                        if part.isLast { state.answers.removeFirst() }
-                        return (answer, part)
+                    state.granted -= cost
+                    guard state.granted >= -WireFormat.longestFrame else {
+                        throw WireError("more than was granted")
                     }
-                    if let (answer, part) = taken { answer.add(part, cost) }
+                    let part = try state.order.take(frame)
+                    // RACE: the thread that writes has found the line lost. It has told all who wait.
+                    guard let answer = state.answers.first else { return }
+                    if part.isLast { state.answers.removeFirst() }
+                    if taken.last?.answer !== answer { taken.append((answer, [])) }
+                    taken[taken.count - 1].parts.append((part, cost))
                 }
             }
         }
@@ -299,12 +336,12 @@ final class RemoteLink: Sendable {
         }
 
         private func fail(_ error: SyncError) {
-            let answers = state.withLock { state -> [Answer] in
+            let answers = state.withLock { state in
                 if state.failure == nil, !state.isClosed { state.failure = error }
                 defer { state.answers = [] }
                 return state.answers
             }
-            for answer in answers { answer.add(.failure(error), 0) }
+            for answer in answers { answer.add([(.failure(error), 0)]) }
             greeted.signal()
         }
 
@@ -324,9 +361,22 @@ final class RemoteLink: Sendable {
 
     /// The answer to one request: its parts, in order. For one thread at a time.
     final class Answer: Sendable {
+        typealias Parts = [(part: AnswerOrder.Part, cost: Int)]
+
         private struct State {
-            var parts: [(part: AnswerOrder.Part, cost: Int)] = []
+            var parts: Parts = []
+            /// Of parts that were taken, and not granted again.
+            var cost = 0
+            var isAwaited = false
             var isAbandoned = false
+
+            /// - Returns: how much may be granted again: small parts are granted with the last one.
+            mutating func take(_ cost: Int, isLast: Bool) -> Int {
+                self.cost += cost
+                guard isLast || self.cost >= WireFormat.window / 64 else { return 0 }
+                defer { self.cost = 0 }
+                return self.cost
+            }
         }
 
         private let state = Mutex(State())
@@ -348,27 +398,38 @@ final class RemoteLink: Sendable {
             shared.send(frame.frame())
         }
 
-        fileprivate func add(_ part: AnswerOrder.Part, _ cost: Int) {
-            let isAbandoned = state.withLock { state in
-                if !state.isAbandoned { state.parts.append((part, cost)) }
-                return state.isAbandoned
+        fileprivate func add(_ parts: Parts) {
+            let (cost, wakes) = state.withLock { state in
+                defer { state.isAwaited = false }
+                if state.isAbandoned { return (parts.reduce(0) { $0 + $1.cost }, false) }
+                state.parts += parts
+                return (0, state.isAwaited)
             }
-            filled.signal()
-            if isAbandoned { shared.take(cost) }
+            if wakes { filled.signal() }
+            shared.take(cost)
         }
 
         /// Waits for the next part.
         ///
         /// - Throws: a failure of the far end, or of the connection; `SyncError` with code `interrupted`.
         func next(_ monitor: any Monitor) throws -> AnswerOrder.Part {
-            while !filled.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
-            let (part, cost) = state.withLock { $0.parts.removeFirst() }
-            shared.take(cost)
-            if case .failure(let error) = part {
-                try monitor.checkCancellation()
-                throw error
+            while true {
+                let found = state.withLock { state -> (part: AnswerOrder.Part, cost: Int)? in
+                    guard !state.parts.isEmpty else {
+                        state.isAwaited = true
+                        return nil
+                    }
+                    let (part, cost) = state.parts.removeFirst()
+                    return (part, state.take(cost, isLast: part.isLast))
+                }
+                if let (part, cost) = found {
+                    shared.take(cost)
+                    guard case .failure(let error) = part else { return part }
+                    try monitor.checkCancellation()
+                    throw error
+                }
+                if !filled.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
             }
-            return part
         }
 
         /// The end of an answer that has nothing else, whole.
@@ -387,8 +448,8 @@ final class RemoteLink: Sendable {
         func abandon() {
             let cost = state.withLock { state in
                 state.isAbandoned = true
-                defer { state.parts = [] }
-                return state.parts.reduce(0) { $0 + $1.cost }
+                defer { (state.parts, state.cost) = ([], 0) }
+                return state.parts.reduce(state.cost) { $0 + $1.cost }
             }
             if isDelta { respond(isWanted: false) { _ in } }
             shared.take(cost)

@@ -61,7 +61,8 @@ final class RemoteReader: SourceReader {
             frame.flag(selection.plain)
             frame.flag(selection.acls)
             frame.flag(selection.privileged)
-            for path in paths { tree.locate(path, in: &frame) }
+            let locator = tree.locator
+            for path in paths { locator.locate(path, in: &frame) }
         }
         return (paths, answer, selection)
     }
@@ -111,7 +112,8 @@ final class RemoteReader: SourceReader {
         guard !paths.isEmpty else { return [] }
         let answer = try tree.link.ask(.obstacles) { frame in
             frame.number(UInt(paths.count))
-            for path in paths { tree.locate(path, in: &frame) }
+            let locator = tree.locator
+            for path in paths { locator.locate(path, in: &frame) }
         }
         return try tree.link.reading {
             var reader = try answer.end(monitor)
@@ -184,18 +186,19 @@ final class RemoteDigests: DigestSource {
 
     func announce(_ paths: [RelativePath]) {
         ahead.abandon()
-        for path in paths where !tree.link.isBusy {
-            guard let answer = try? ask(path) else { return }
-            ahead.add(path, answer)
-        }
+        let asked = paths.prefix(tree.link.room)
+        guard let answers = try? ask(asked) else { return }
+        for (path, answer) in zip(asked, answers) { ahead.add(path, answer) }
     }
 
-    private func ask(_ path: RelativePath) throws -> RemoteLink.Answer {
-        try tree.link.ask(.digest) { tree.locate(path, in: &$0) }
+    private func ask(_ paths: some Sequence<RelativePath>) throws -> [RemoteLink.Answer] {
+        let locator = tree.locator
+        return try tree.link.ask(
+            paths.map { path in RemoteLink.Question(.digest) { locator.locate(path, in: &$0) } })
     }
 
     func result(of path: RelativePath) throws -> Found {
-        let answer = try ahead.take(path) ?? ask(path)
+        let answer = try ahead.take(path) ?? ask([path])[0]
         return try tree.link.reading { try Found(answer.end(monitor)) }
     }
 

@@ -102,7 +102,7 @@ extension RemoteTree {
             // As many requests as may be unanswered, and some.
             var answers: [(RemoteLink.Answer, ArraySlice<ToldTree.Asked>)] = []
             do {
-                while !rest.isEmpty, answers.count < WireFormat.openRequests / 4 {
+                while !rest.isEmpty, answers.count < WireFormat.openRequests / 16 {
                     let part = rest.prefix(WireFormat.batch)
                     rest = rest.dropFirst(part.count)
                     let answer = try link.ask(.list) { frame in
@@ -131,8 +131,7 @@ extension RemoteTree {
         var (asked, end) = (asked, [UInt8]())
         while true {
             switch try answer.next(monitor) {
-            case .entries(let bytes):
-                var reader = FrameReader(bytes)
+            case .entries(var reader):
                 while !reader.isAtEnd {
                     guard let first = asked.first else { throw WireError("lists that were not asked for") }
                     let item = try ListItem(&reader, after: tree.last, isAtTop: first.path.isRoot)

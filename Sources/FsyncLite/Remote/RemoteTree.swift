@@ -58,8 +58,8 @@ final class RemoteTree: SourceTree {
     var directory: Directory? { nil }
     var isEarlier: Bool { false }
     var linksFiles: Bool { false }
-    /// Each thread waits for the line, not for a processor: so many keep it busy that 1,024 files are asked for at a time.
-    func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 32) }
+    /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
+    func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
         guard !opened.isJoined else { return nil }
@@ -78,12 +78,18 @@ final class RemoteTree: SourceTree {
         RemoteCopier(self, options, monitor)
     }
 
-    /// Adds the number of an entry's directory and its name to a request.
-    func locate(_ path: RelativePath, in frame: inout FrameWriter) {
-        // An entry that was not sent has a number that was not sent either: it is gone.
-        let directory = directories.withLock { $0[path.parent ?? .root] }
-        frame.number(directory ?? .max)
-        frame.bytes(path.lastComponent)
+    /// Of what was sent so far.
+    var locator: Locator { Locator(directories: directories.withLock(\.self)) }
+
+    struct Locator {
+        fileprivate let directories: [RelativePath: UInt32]
+
+        /// Adds the number of an entry's directory and its name to a request.
+        func locate(_ path: RelativePath, in frame: inout FrameWriter) {
+            // An entry that was not sent has a number that was not sent either: it is gone.
+            frame.number(directories[path.parent ?? .root] ?? .max)
+            frame.bytes(path.lastComponent)
+        }
     }
 
     // MARK: Scan
@@ -175,9 +181,8 @@ final class RemoteTree: SourceTree {
         var end: [UInt8] = []
         while true {
             switch try answer.next(monitor) {
-            case .entries(let bytes):
+            case .entries(var reader):
                 guard end.isEmpty else { throw WireError("entries after their end") }
-                var reader = FrameReader(bytes)
                 guard !reader.isAtEnd else { throw WireError("a frame without entries") }
                 while !reader.isAtEnd {
                     guard try push(batch(&reader, &decoder)) else {

@@ -187,7 +187,7 @@ private struct ListAnswer {
 
     mutating func add(_ write: (inout FrameWriter) -> Void) throws {
         write(&frame)
-        if frame.count >= 32 * 1024 { try finish() }
+        if frame.count >= WireFormat.writeSize { try finish() }
     }
 
     mutating func finish() throws {

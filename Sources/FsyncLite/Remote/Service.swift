@@ -55,20 +55,21 @@ public final class Service {
         } catch let error as ServiceLink.Ended {
             throw error
         } catch let error as WireError {
-            try fail(0, SyncError(.failed, "a request is not understood: \(error.reason)"))
+            try link.tell(
+                Service.failure(0, SyncError(.failed, "a request is not understood: \(error.reason)")))
             throw ServiceLink.Ended(reason: error.reason)
         } catch {
-            try fail(request.id, SyncError(wrapping: error))
+            try link.send(Service.failure(request.id, SyncError(wrapping: error)))
         }
     }
 
-    private func fail(_ id: UInt32, _ error: SyncError) throws {
+    private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {
         var frame = FrameWriter(.failure)
         frame.number(id)
         frame.text(error.code.rawValue)
         frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
         frame.text(error.message.shortened)
-        try link.send(frame)
+        return frame
     }
 
     /// One tree, opened for one run.
@@ -277,7 +278,7 @@ public final class Service {
                 if case .byRule = scan.exclusion { continue }
                 let (directory, name) = encoder.append(scan, to: &frame)
                 try issued.append(name, in: directory, isDirectory: scan.status.type == .directory)
-                guard frame.count >= 32 * 1024 else { continue }
+                guard frame.count >= WireFormat.writeSize else { continue }
                 try link.send(frame)
                 frame = FrameWriter(.entries)
                 frame.number(id)

@@ -20,7 +20,9 @@ final class ServiceLink: Sendable {
     }
 
     private struct State {
-        var requests: [Request] = []
+        var requests: ArraySlice<Request> = []
+        /// Of these.
+        var requestBytes = 0
         /// The last request that was answered with a delta, and the answers to its hashes.
         var delta: UInt32 = 0
         var answers: [FrameReader] = []
@@ -35,13 +37,20 @@ final class ServiceLink: Sendable {
         var outcome: UInt8?
     }
 
+    private struct Outgoing {
+        /// Frames that are not written yet.
+        var frames: [UInt8] = []
+        /// Anything was written since the last look.
+        var hasWritten = false
+    }
+
     private let connection: any Connection
     private let state = Mutex(State())
     private let filled = Semaphore()
     private let granted = Semaphore()
     private let greeted = Semaphore()
-    /// Frames are written whole; holds whether anything was written since the last look.
-    private let writing = Mutex(false)
+    /// Frames are written whole, one thread at a time.
+    private let writing = Mutex(Outgoing())
     /// Called where the other end has said nothing for too long, so that a write may wait for it forever.
     private let onSilence: @Sendable () -> Void
     /// nil where the other end is the client.
@@ -56,6 +65,7 @@ final class ServiceLink: Sendable {
     convenience init(_ connection: FarProcess, _ output: any CommandOutput) throws {
         try self.init(connection, {}, output: output, nil)
         try write(Greeting.frame())
+        try flush()
     }
 
     private init(
@@ -80,7 +90,10 @@ final class ServiceLink: Sendable {
     }
 
     /// Sends a frame that needs no grant.
-    func tell(_ frame: consuming FrameWriter) throws { try write(frame.frame()) }
+    func tell(_ frame: consuming FrameWriter) throws {
+        try write(frame.frame())
+        try flush()
+    }
 
     /// The other end waits for the word to begin its commit. Tells once.
     func takeReady() -> SyncProgress.Commit? {
@@ -101,13 +114,15 @@ final class ServiceLink: Sendable {
             let found = state.withLock { state -> Result<[Request], Ended> in
                 if !state.requests.isEmpty {
                     let first = Array(state.requests.prefix(32))
-                    state.requests.removeFirst(first.count)
+                    state.requests = state.requests.dropFirst(first.count)
+                    state.requestBytes -= first.reduce(0) { $0 + $1.payload.count }
                     return .success(first)
                 }
                 return state.end.map { .failure($0) } ?? .success([])
             }
             let requests = try found.get()
             if !requests.isEmpty { return requests }
+            try flush()
             _ = filled.wait(atMost: .milliseconds(100))
             try onPause()
         }
@@ -135,11 +150,13 @@ final class ServiceLink: Sendable {
                 return state.answers.isEmpty ? nil : .some(state.answers.removeFirst())
             }
             if let found { return found }
+            try flush()
             filled.wait()
         }
     }
 
-    /// Sends a frame that the client must have granted, once it has.
+    /// Sends a frame that the client must have granted, once it has. Small ones wait for others, at most until this end
+    /// waits for the other.
     func send(_ frame: consuming FrameWriter) throws {
         let cost = frame.count
         while true {
@@ -150,6 +167,7 @@ final class ServiceLink: Sendable {
                 return true
             }
             if isGranted { break }
+            try flush()
             granted.wait()
         }
         try write(frame.frame())
@@ -159,11 +177,24 @@ final class ServiceLink: Sendable {
     var reasonOfEnd: String? { state.withLock { $0.end?.reason } }
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    private func write(_ bytes: [UInt8]) throws {
+    private func write(_ frame: [UInt8]) throws {
+        let isDue = writing.withLock { outgoing in
+            outgoing.frames += frame
+            return outgoing.frames.count >= WireFormat.writeSize
+        }
+        if isDue { try flush() }
+    }
+
+    private func flush() throws {
         do {
-            try writing.withLock { hasWritten in
-                hasWritten = true
-                try connection.write(bytes)
+            try writing.withLock { outgoing in
+                guard !outgoing.frames.isEmpty else { return }
+                defer {
+                    outgoing.frames.removeAll(
+                        keepingCapacity: outgoing.frames.count < 2 * WireFormat.writeSize)
+                }
+                outgoing.hasWritten = true
+                try connection.write(outgoing.frames)
             }
         } catch {
             // The reading thread finds out why.
@@ -175,11 +206,11 @@ final class ServiceLink: Sendable {
     /// - Returns: false once the connection has ended.
     private func sign() -> Bool {
         if hasEnded { return false }
-        let isDue = writing.withLock { hasWritten in
-            defer { hasWritten = false }
-            return !hasWritten
+        let isDue = writing.withLock { outgoing in
+            defer { outgoing.hasWritten = false }
+            return !outgoing.hasWritten
         }
-        if isDue { try? write(FrameWriter(.ping).frame()) }
+        if isDue { try? tell(FrameWriter(.ping)) }
         return true
     }
 
@@ -270,13 +301,18 @@ final class ServiceLink: Sendable {
             guard let kind = WireFormat.RequestKind(rawValue: try reader.byte()) else {
                 throw WireError("a request of an unknown kind")
             }
-            let isTooMuch = state.withLock { state in
+            let (isTooMuch, isFirst) = state.withLock { state in
+                let isFirst = state.requests.isEmpty
                 state.requests.append(Request(id: id, kind: kind, payload: reader))
+                state.requestBytes += reader.count
                 state.activity = kind.activity
-                return state.requests.count > WireFormat.openRequests
+                let isTooMuch =
+                    state.requests.count > WireFormat.openRequests
+                    || state.requestBytes > WireFormat.openRequestBytes
+                return (isTooMuch, isFirst)
             }
             guard !isTooMuch else { throw WireError("too many requests at a time") }
-            filled.signal()
+            if isFirst { filled.signal() }
         case .blocks:
             let id = try reader.number(UInt32.self)
             let isWanted = try reader.flag()

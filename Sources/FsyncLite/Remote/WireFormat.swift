@@ -24,10 +24,14 @@ enum WireFormat {
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
-    /// Bytes that may be under way without being taken.
+    /// Bytes that may be under way without being taken. ssh itself grants 2 MiB.
     static let window = 4 << 20
-    /// Requests that may be unanswered.
-    static let openRequests = 2048
+    /// Requests that may be unanswered: 60,000 small files a second at 100 ms a turn, with some to spare.
+    static let openRequests = 8192
+    /// Bytes of requests that may be unanswered: those of as many files with long names, and batches of each thread.
+    static let openRequestBytes = 16 << 20
+    /// Answers are written in pieces of this size while there are more.
+    static let writeSize = 32 * 1024
     /// An answer in parts.
     static let longestAnswer = 64 << 20
     static let longestText = 4096
@@ -155,6 +159,8 @@ struct FrameReader {
         self.bytes = bytes
     }
 
+    /// Bytes of the whole payload.
+    var count: Int { bytes.count }
     var isAtEnd: Bool { index == bytes.count }
 
     func end() throws(WireError) {

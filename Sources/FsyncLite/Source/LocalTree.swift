@@ -27,7 +27,7 @@ struct LocalTree: SourceTree {
             },
             devices: try root.roots.map { try $0.status().device },
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
-            tellsDigests: infos.count == 1 && infos[0].tellsChanges,
+            tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
             scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
     }

@@ -6,7 +6,26 @@ final class StageWork: Sendable {
     fileprivate let stagedEntries: OperationGraph.StagedList
     fileprivate let locations: StagedLocations
     private let monitor: any Monitor
-    private let results: Mutex<(outcomes: OutcomeList, progress: SyncProgress)>
+    private let results: Mutex<Results>
+
+    private struct Results {
+        var outcomes: OutcomeList
+        var progress = SyncProgress(.staging)
+        var reported: ContinuousClock.Instant?
+
+        /// Several threads add many small files a moment: they would wait for each other to report each.
+        ///
+        /// - Returns: the progress, if it is time to report it.
+        mutating func count(_ body: (inout SyncProgress) -> Void) -> SyncProgress? {
+            body(&progress)
+            let now = ContinuousClock.now
+            if progress.entries != progress.totalEntries, let reported, now - reported < .milliseconds(20) {
+                return nil
+            }
+            reported = now
+            return progress
+        }
+    }
 
     /// - Parameter locations: of all staged entries, below the stage.
     init(
@@ -15,10 +34,11 @@ final class StageWork: Sendable {
         self.stagedEntries = stagedEntries
         self.locations = locations
         self.monitor = monitor
-        var progress = SyncProgress(.staging)
-        progress.totalEntries = stagedEntries.count
-        progress.totalBytes = stagedEntries.lazy.map(\.file).reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) }
-        results = Mutex((OutcomeList(stagedEntries), progress))
+        var results = Results(outcomes: OutcomeList(stagedEntries))
+        results.progress.totalEntries = stagedEntries.count
+        results.progress.totalBytes =
+            stagedEntries.lazy.map(\.file).reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) }
+        self.results = Mutex(results)
     }
 
     var outcomes: OutcomeList { results.withLock(\.outcomes) }
@@ -50,7 +70,7 @@ final class StageWork: Sendable {
             (self.work, self.worker) = (work, worker)
             worker.onCopy { [unowned self] bytes in
                 counted &+= Int64(bytes)
-                work.count { $0.bytes &+= Int64(bytes) }
+                work.report(work.results.withLock { $0.count { $0.bytes &+= Int64(bytes) } })
             }
         }
 
@@ -86,18 +106,17 @@ final class StageWork: Sendable {
     ///   - counted: the bytes of it that were already reported.
     func end(_ index: Int, _ file: File, _ outcome: Stage.Outcome, counted: Int64 = 0) {
         let isAsWanted = outcome.isStaged(as: file)
-        results.withLock { $0.outcomes.set(index, outcome, isAsWanted: isAsWanted) }
-        count { progress in
-            progress.entries += 1
-            if file.isFile { progress.bytes &+= file.size - counted }
-        }
+        report(
+            results.withLock { results in
+                results.outcomes.set(index, outcome, isAsWanted: isAsWanted)
+                return results.count { progress in
+                    progress.entries += 1
+                    if file.isFile { progress.bytes &+= file.size - counted }
+                }
+            })
     }
 
-    private func count(_ body: (inout SyncProgress) -> Void) {
-        monitor.report(
-            results.withLock { results in
-                body(&results.progress)
-                return results.progress
-            })
+    private func report(_ progress: SyncProgress?) {
+        if let progress { monitor.report(progress) }
     }
 }

@@ -89,10 +89,20 @@ public struct Verification: Sendable {
         throw SyncError(.usage, path: manifest.path, "it is of other sources; give \(escapedText(list.utf8))")
     }
 
-    /// Opens the other copy.
-    ///
-    /// - Returns: reads its digests, for one thread.
-    private func copy(_ source: MirrorSource) throws -> @Sendable () -> any DigestSource {
+    /// The other copy of the tree.
+    private struct OtherCopy: Sendable {
+        /// Reads its digests, on one thread.
+        let digests: @Sendable () -> any DigestSource
+        /// What could not be listed, and why: nothing in it can be asked for.
+        var unlisted: [RelativePath: String] = [:]
+
+        func obstacle(to path: RelativePath) -> String? {
+            guard !unlisted.isEmpty else { return nil }
+            return sequence(first: path, next: \.parent).lazy.compactMap { unlisted[$0] }.first
+        }
+    }
+
+    private func open(_ source: MirrorSource) throws -> OtherCopy {
         let monitor = monitor
         let remote: RemoteSource
         if let client {
@@ -101,13 +111,15 @@ public struct Verification: Sendable {
             remote = RemoteSource(endpoint, access)
         } else {
             let root = try source.open()
-            return { DigestReader(root, monitor: monitor) }
+            return OtherCopy { DigestReader(root, monitor: monitor) }
         }
         let tree = try remote.open(SyncOptions(), monitor)
         // What was sent can be asked for.
         let scan = try tree.scan(Filters(), .source, monitor, record: nil)
         while try scan.advance() {}
-        return { tree.digests(monitor) }
+        var copy = OtherCopy { tree.digests(monitor) }
+        for problem in scan.findings.problems { copy.unlisted[problem.path] = problem.message }
+        return copy
     }
 
     private func compare(
@@ -120,11 +132,11 @@ public struct Verification: Sendable {
         let root = try LocalFile(bytes: tree).directory()
         let scan = try TreeScan(
             root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
-        let (monitor, other) = (monitor, try source.map(copy))
+        let (monitor, other) = (monitor, try source.map(open))
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {
-            Copies(tree: DigestReader(root, monitor: monitor), source: other?())
+            Copies(tree: DigestReader(root, monitor: monitor), copy: other, source: other?.digests())
         }
         defer { copies.close() }
         let isFiltered = !(header?.filters.lines.isEmpty ?? true)
@@ -187,6 +199,7 @@ public struct Verification: Sendable {
     /// The copies of files, in the tree and in its source.
     private struct Copies: FileWorker {
         let tree: DigestReader
+        let copy: OtherCopy?
         let source: (any DigestSource)?
 
         func announce(_ items: [Item]) {
@@ -223,7 +236,7 @@ public struct Verification: Sendable {
         private func judge(_ recorded: File) throws -> Discrepancy? {
             guard let digest = recorded.digest else { return nil }
             let own = try look(recorded, digest, tree)
-            let other = try source.map { try look(recorded, digest, $0) } ?? .unrelated
+            let other = try source.map { try look(recorded, digest, $0, copy) } ?? .unrelated
             guard own.isBad || other.isBad else { return nil }
             var found = Discrepancy(
                 kind: .rotten, path: recorded.path, side: !own.isBad ? .source : other.isBad ? .both : .tree)
@@ -235,8 +248,9 @@ public struct Verification: Sendable {
         }
 
         private func look(
-            _ recorded: File, _ digest: Digest, _ reader: any DigestSource
+            _ recorded: File, _ digest: Digest, _ reader: any DigestSource, _ copy: OtherCopy? = nil
         ) throws -> Finding {
+            if let obstacle = copy?.obstacle(to: recorded.path) { return .unreadable(obstacle) }
             do {
                 guard let (found, status) = try reader.digest(of: recorded.path),
                     status.size == recorded.status.size,

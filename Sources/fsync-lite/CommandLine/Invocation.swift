@@ -12,6 +12,8 @@ struct Invocation: Sendable {
     var options = GivenOptions()
     /// The machine that has this command carried out here; nil for none.
     var client: Client?
+    /// The target as that machine names it.
+    var targetOfClient: [UInt8]?
     /// The saved plan that an option names, read once: it may come from a pipe.
     var saved: SavedPlan?
     /// Nothing of a target's history may go.
@@ -39,6 +41,9 @@ struct Invocation: Sendable {
     func text(_ argument: ArgumentDescription) throws(UsageError) -> String {
         try decoded(try self.argument(argument), of: argument.name)
     }
+
+    /// The target, as messages call it.
+    func target() throws -> Target { Target(path: try argument(.target), name: targetOfClient) }
 
     /// Every value of an argument, in the order given.
     func values(_ argument: ArgumentDescription) -> [[UInt8]] {

@@ -12,7 +12,7 @@ enum AbandonCommand: Command {
         examples: [("fsync-lite abandon /srv/www $id", "Keep the old tree")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let target = Target(path: try invocation.argument(.target))
+        let target = try invocation.target()
         let isRemoved = try target.abandon(try invocation.text(CommitCommand.id))
         try console.line(isRemoved ? "abandoned; the target is unchanged" : "nothing to abandon")
         return .done

@@ -30,6 +30,7 @@ extension Invocation {
         guard values(target).count == 1 else {
             throw UsageError("a target on another machine goes alone", hint: "give one at a time")
         }
+        targetOfClient = values(target)[0]
         let places = command.remotePlaces
         for place in [target] + places.arguments {
             arguments[place.name] = try arguments[place.name]?.map(path)

@@ -31,7 +31,7 @@ enum CommitCommand: Command {
         return ExitCode(
             try run.telling(&console) {
                 try run.monitoring { monitor in
-                    var report = try Target(path: run.target).commit(
+                    var report = try Target(path: run.target, name: run.shownTarget).commit(
                         id, isDryRun: isDryRun, keepsHistory: invocation.keepsHistory,
                         trustingState: given.has(RecoverCommand.trustState), monitor: monitor)
                     // Only `--prepare` prints it.

@@ -29,7 +29,7 @@ enum RecoverCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let target = Target(path: try invocation.argument(.target))
+        let target = try invocation.target()
         let command = "fsync-lite recover \(Shell.word(try invocation.asTyped().argument(.target)))"
         let conflicts: Target.Conflicts
         let result: String

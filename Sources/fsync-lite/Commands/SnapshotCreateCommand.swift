@@ -16,7 +16,7 @@ enum SnapshotCreateCommand: Command {
                 "a snapshot is there already; what is missing is its name", hint: "give --label L")
         }
         let path = try invocation.argument(.target)
-        let target = Target(path: path)
+        let target = try invocation.target()
         let previous = try target.names().first?.label
         let snapshot = try target.label(label, RetentionOptions(settingsFor: path, invocation))
         try console.line(SnapshotText.line(snapshot))

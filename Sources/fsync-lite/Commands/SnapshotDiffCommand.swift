@@ -17,7 +17,7 @@ enum SnapshotDiffCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument(.target)
-        let changes = try Target(path: path).changes(
+        let changes = try invocation.target().changes(
             from: invocation.text(first), to: invocation.text(second))
         let document = PlanDocument(source: path, target: path)
         return try ManifestDiffCommand.write(changes, document, invocation.options, to: &console)

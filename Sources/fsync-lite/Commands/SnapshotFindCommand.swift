@@ -19,7 +19,7 @@ enum SnapshotFindCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let target = Target(path: try invocation.argument(.target))
+        let target = try invocation.target()
         let found = try target.find(EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         if invocation.options.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-snapshot-findings")

@@ -13,13 +13,14 @@ enum SnapshotListCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let path = try invocation.argument(.target)
+        let target = try invocation.target()
         guard !invocation.options.has(ids) else {
-            for snapshot in try Target(path: path).names() { try console.line(snapshot.shortID) }
+            for snapshot in try target.names() { try console.line(snapshot.shortID) }
             return .done
         }
         let options = try RetentionOptions(settingsFor: path, invocation)
-        let snapshots = try Target(path: path).snapshots(options)
-        let rules = try Target(path: path).retention(options)
+        let snapshots = try target.snapshots(options)
+        let rules = try target.retention(options)
         if invocation.options.has(.json) {
             try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
         } else {

@@ -19,7 +19,7 @@ enum SnapshotLogCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let text = ActionText(listsAll: false)
-        let life = try Target(path: invocation.argument(.target))
+        let life = try invocation.target()
             .life(of: EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         for (snapshot, actions) in life {
             let head = "\(snapshot.created?.localText ?? "-")  \(snapshot.shortID)"

@@ -25,10 +25,10 @@ enum SnapshotPruneCommand: Command {
         let given = try RetentionPolicy(options)
         let rules =
             try given.isEmpty
-            ? Target(path: path).retention(RetentionOptions(settingsFor: path, invocation))
+            ? invocation.target().retention(RetentionOptions(settingsFor: path, invocation))
             : RetentionRules(given: given)
         let isDryRun = options.has(.dryRun)
-        let snapshots = try Target(path: path).prune(rules.policy, isDryRun: isDryRun)
+        let snapshots = try invocation.target().prune(rules.policy, isDryRun: isDryRun)
         if options.has(.json) {
             try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
         } else if !options.has(.quiet) {

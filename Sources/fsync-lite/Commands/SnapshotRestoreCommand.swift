@@ -58,6 +58,7 @@ enum SnapshotRestoreCommand: Command {
             target: target, snapshot: try invocation.text(.snapshot),
             paths: try invocation.values(path).map { try RelativePath(argument: $0) },
             destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
+        restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
         restoration.linksFiles = given.has(link)
         restoration.overwrites = given.has(overwrite)

@@ -11,7 +11,7 @@ enum SnapshotShowCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
-        let target = Target(path: try invocation.argument(.target))
+        let target = try invocation.target()
         let actions = try target.changes(of: invocation.text(.snapshot))
         if given.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-snapshot-changes")

@@ -11,7 +11,7 @@ enum SnapshotVerifyCommand: Command {
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let (faults, count) = try Target(path: invocation.argument(.target)).verifyHistory()
+        let (faults, count) = try invocation.target().verifyHistory()
         for (snapshot, error) in faults {
             Console.complain("\(SnapshotName.short(snapshot)) and what is older: \(error)")
         }

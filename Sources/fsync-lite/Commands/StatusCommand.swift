@@ -100,7 +100,7 @@ enum StatusCommand: Command {
         }
         if status.isPending {
             asked.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(asked.target.path))")
+                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(asked.shownTarget))")
             return .pending
         }
         guard let limit else { return .done }

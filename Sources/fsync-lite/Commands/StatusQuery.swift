@@ -8,12 +8,15 @@ struct StatusQuery {
     let job: Job?
     let target: Target
     let status: Result<Target.Status, SyncError>
+    /// As on a command line.
+    let shownTarget: [UInt8]
 
     private let given: GivenOptions
 
     /// - Parameter path: a target's, where no job is asked for.
     init(_ job: Job?, path: [UInt8], _ invocation: Invocation) {
         (self.job, target, given) = (job, Target(path: path), invocation.options)
+        shownTarget = invocation.targetOfClient ?? path
         status = Result {
             guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path, SyncRun.target) else {
                 return try Target(path: path).status()
@@ -47,10 +50,10 @@ struct StatusQuery {
             guard error.code == .inputMissing else { return "see the error" }
             return first
         case .success(let status):
-            if status.isPending { return "fsync-lite recover \(Shell.word(target.path))" }
+            if status.isPending { return "fsync-lite recover \(Shell.word(shownTarget))" }
             if let activity = status.activity { return "wait: \(activity.progress.phase.rawValue)" }
             if let (id, _) = status.prepared {
-                return "fsync-lite commit \(Shell.word(target.path)) \(id), or abandon"
+                return "fsync-lite commit \(Shell.word(shownTarget)) \(id), or abandon"
             }
             guard status.manifest != nil else { return first }
             if status.isElsewhere {
@@ -72,6 +75,6 @@ struct StatusQuery {
 
     private func command(_ options: String...) -> String {
         job?.command(RunCommand.name, options, given)
-            ?? "fsync-lite apply SOURCE \(Shell.word(target.path))"
+            ?? "fsync-lite apply SOURCE \(Shell.word(shownTarget))"
     }
 }

@@ -23,6 +23,8 @@ struct SyncRun {
     private let restoration: Restoration?
     private let typed: Invocation
     let client: Client?
+    /// As on a command line.
+    let shownTarget: [UInt8]
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
@@ -33,6 +35,7 @@ struct SyncRun {
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
         (saved, job, client) = (nil, nil, invocation.client)
+        shownTarget = invocation.targetOfClient ?? target
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
@@ -41,6 +44,7 @@ struct SyncRun {
         (source, target) = (.named([:]), try invocation.argument(.target))
         (given, options) = (invocation.options, SyncOptions())
         (saved, job, restoration, client) = (nil, nil, nil, invocation.client)
+        shownTarget = invocation.targetOfClient ?? target
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
     }
 
@@ -77,6 +81,7 @@ struct SyncRun {
             saved = nil
             settable += OptionDescription.planning
         }
+        shownTarget = invocation.targetOfClient ?? target
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
@@ -151,7 +156,6 @@ struct SyncRun {
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
     var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
-    private var shownTarget: [UInt8] { client == nil ? target : client?.command.target ?? target }
     var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
@@ -160,7 +164,9 @@ struct SyncRun {
         try monitoring { monitor in
             guard let restoration else {
                 if let client {
-                    return try body(Synchronizer(client, target: target, options: options, monitor: monitor))
+                    return try body(
+                        Synchronizer(
+                            client, target: target, name: shownTarget, options: options, monitor: monitor))
                 }
                 return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
             }

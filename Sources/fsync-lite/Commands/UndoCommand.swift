@@ -21,10 +21,11 @@ enum UndoCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.argument(.target)
-        guard let snapshot = try Target(path: target).beforeNewestChange() else {
+        guard let snapshot = try invocation.target().beforeNewestChange() else {
             throw SyncError(.inputMissing, path: target, "there is nothing to undo: no apply is kept")
         }
         var restoration = Restoration(target: target, snapshot: snapshot)
+        restoration.name = invocation.targetOfClient
         restoration.keepsDrift = true
         try restoration.readExchange(invocation.options)
         return try SnapshotRestoreCommand.run(restoration, invocation, &console)

@@ -120,6 +120,24 @@ struct FarCommandTests {
         #expect(run.code == 4 && run.errors.contains("only digests are given"), "\(run.code) \(run.errors)")
     }
 
+    /// What is in a directory of the source that cannot be listed is not as recorded: it was not read.
+    @Test(.needs(.root, .otherUser)) func whatCannotBeListedThereIsUnreadable() throws {
+        let scene = try MirrorScene(["d": ["x": "one"], "e": "two"])
+        try scene.mirror("--digest")
+        try scene.setMode(0, of: "source/d")
+        OrdinaryUser.own(scene.directory.path)
+        let tool = scene.path("tool")
+        try HostCommand.run("install", "-m", "755", BuiltCommand.path(), tool)
+        scene.far = try FarMachine(
+            "exec \(OrdinaryUser.prefix.joined(separator: " ")) '\(tool)' serve", has: .target)
+        let run = try there(scene, ["manifest", "verify", "target", "target", "--source", "far:source"])
+        #expect(
+            run.code == 2
+                && run.output.contains(
+                    "unreadable d/x  (in the source, the tree has the recorded content, Permission denied)"),
+            "\(run.code) \(run.output)\(run.errors)")
+    }
+
     @Test func whatRottedHereIsRepairedFromAnotherMachine() throws {
         let scene = try rotten()
         let verify = ["manifest", "verify", "--repair", "--source"]
@@ -311,5 +329,16 @@ struct FarCommandTests {
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")
         let run = try there(scene, ["status", "far:target", "source"])
         #expect(run.code == 6 && run.output.contains("fsync-lite recover"), "\(run.output)\(run.errors)")
+        // The way out is a command that works here.
+        for words in [
+            ["status", "far:target"], ["plan", "source", "far:target"], ["undo", "--dry-run", "far:target"],
+            ["snapshot", "list", "far:target"], ["abandon", "far:target", "x"],
+            ["commit", "--dry-run", "far:target", "x"],
+        ] {
+            let run = try there(scene, words)
+            #expect(
+                run.code == 6 && run.errors.contains("fsync-lite recover far:\(scene.target)"),
+                "\(words): \(run.code) \(run.errors)")
+        }
     }
 }

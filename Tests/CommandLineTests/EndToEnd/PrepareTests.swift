@@ -131,6 +131,9 @@ struct PrepareTests {
         #expect(again.code == 0 && again.errors.contains("committed already"), "\(again.errors)")
         let abandoned = try scene.run("abandon", "target", id)
         #expect(abandoned.code == 5 && abandoned.errors.contains("fsync-lite undo"), "\(abandoned.errors)")
+        #expect(try scene.run("undo", "target").code == 0)
+        let undone = try scene.run("abandon", "target", id)
+        #expect(undone.code == 5 && !undone.errors.contains("fsync-lite undo"), "\(undone.errors)")
         try scene.append("+", to: "source/a")
         try scene.mirror()
         try expectStale(scene, id)
@@ -387,9 +390,10 @@ struct PrepareTests {
             try expectStale(scene, id)
             try scene.mirror()
         } else {
-            var run = try scene.run("commit", "target", id)
-            while run.code == 75 { run = try scene.run("commit", "target", id) }
-            #expect(run.code == 0 && run.errors.contains("committed already"), "\(run.errors)")
+            // Until the killed process has let go of its lock.
+            while try scene.run("abandon", "target", id).code == 75 {}
+            let run = try scene.run("commit", "target", id)
+            #expect(run.code == 0 && run.errors.contains("committed already"), "\(run.code) \(run.errors)")
             try scene.expectMirrored()
         }
     }
@@ -427,6 +431,10 @@ struct PrepareTests {
         #expect(try far(scene, machine, "commit", "--dry-run", "target", id).code == 0)
         let run = try far(scene, machine, "commit", "-v", "target", id, "--log-file", "log")
         #expect(run.code == 0 && run.output.contains("> d -> moved"), "\(run.output)\(run.errors)")
+        let again = try far(scene, machine, "commit", "--json", "target", id)
+        #expect(try again.json().text("target") == "far:\(scene.target)")
+        let abandoned = try far(scene, machine, "abandon", "target", id)
+        #expect(abandoned.errors.contains("fsync-lite undo far:\(scene.target)"), "\(abandoned.errors)")
         #expect(try scene.text("log").contains("commit committed: "))
         try scene.expectMirrored()
         try scene.append("+", to: "source/a")

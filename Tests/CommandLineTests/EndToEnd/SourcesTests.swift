@@ -329,6 +329,16 @@ struct SourcesTests {
             "\(run.errors)")
     }
 
+    @Test(arguments: Place.allCases) func oneSourceMayHaveAName(place: Place) throws {
+        let scene = try scene(place)
+        try scene.remove("source/home")
+        try configure(scene, ["etc": "source/etc"])
+        try mirror(scene, "--create-target")
+        try scene.append("+", to: "source/etc/sub/x")
+        try mirror(scene)
+        #expect(try run(scene, "run", "all").errors.isEmpty)
+    }
+
     @Test func oneSourceWithANameIsNotCalledSeveral() throws {
         let scene = try scene()
         try configure(scene, ["etc": "source/etc"])

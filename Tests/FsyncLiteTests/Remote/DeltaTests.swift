@@ -111,24 +111,26 @@ struct DeltaTests {
     private func content(isDelta: Bool = true) throws -> ReceivedContent {
         var content = ReceivedContent(isDelta: isDelta)
         try content.begin(
-            payload(.file) {
-                $0.size(Int64(size))
-                $0.flag(true)
-            })
+            FrameReader(
+                payload(.file) {
+                    $0.size(Int64(size))
+                    $0.flag(true)
+                }))
         return content
     }
 
-    private func hashes(_ ranges: [Range<Int64>], after position: Int64) -> [UInt8] {
+    private func hashes(_ ranges: [Range<Int64>], after position: Int64) -> FrameReader {
         var blocks = BlockHashes()
         for range in ranges { blocks.append(range, 1) }
-        return payload { blocks.write(to: &$0, after: position) }
+        return FrameReader(payload { blocks.write(to: &$0, after: position) })
     }
 
-    private func data(_ range: Range<Int64>) -> [UInt8] {
-        payload(.data) {
-            $0.size(range.lowerBound)
-            $0.raw([UInt8](repeating: 1, count: range.count))
-        }
+    private func data(_ range: Range<Int64>) -> FrameReader {
+        FrameReader(
+            payload(.data) {
+                $0.size(range.lowerBound)
+                $0.raw([UInt8](repeating: 1, count: range.count))
+            })
     }
 
     @Test func dataGoesIntoItsBlocksInOrder() throws {

@@ -204,8 +204,10 @@ struct ReceivedContentTests {
         -> File
     {
         var content = ReceivedContent()
-        try content.begin(begin(announced))
-        for piece in pieces { _ = try content.take(data(piece.bytes, at: piece.offset)) { false } }
+        try content.begin(FrameReader(begin(announced)))
+        for piece in pieces {
+            _ = try content.take(FrameReader(data(piece.bytes, at: piece.offset))) { false }
+        }
         return try content.end(
             end(size: size, digest), HostileStream.file("a"), HostileStream.selection
         ) { false }
@@ -242,7 +244,7 @@ struct ReceivedContentTests {
 
     @Test func aFileThatBeginsWithoutEndIsRefused() throws {
         var content = ReceivedContent()
-        for _ in 1...3 { try content.begin(begin(1)) }
-        #expect(throws: WireError.self) { try content.begin(begin(1)) }
+        for _ in 1...3 { try content.begin(FrameReader(begin(1))) }
+        #expect(throws: WireError.self) { try content.begin(FrameReader(begin(1))) }
     }
 }

@@ -93,13 +93,11 @@ struct WireFuzzTests {
                 }
                 let kind = order.kind
                 switch try order.take(frame) {
-                case .entries(let payload) where kind == .list:
-                    var reader = FrameReader(payload)
+                case .entries(var reader) where kind == .list:
                     while !reader.isAtEnd {
                         _ = try ListItem(&reader, after: [], isAtTop: true)
                     }
-                case .entries(let payload):
-                    var reader = FrameReader(payload)
+                case .entries(var reader):
                     while !reader.isAtEnd {
                         let entry = try decoder.next(&reader)
                         expectSound(decoder.path, entry, after: last, number)
