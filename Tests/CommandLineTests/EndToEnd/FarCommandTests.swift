@@ -125,7 +125,7 @@ struct FarCommandTests {
         let scene = try MirrorScene(["d": ["x": "one"], "e": "two"])
         try scene.mirror("--digest")
         try scene.setMode(0, of: "source/d")
-        OrdinaryUser.own(scene.directory.path)
+        OrdinaryUser.own(scene.source)
         let tool = scene.path("tool")
         try HostCommand.run("install", "-m", "755", BuiltCommand.path(), tool)
         scene.far = try FarMachine(
@@ -337,7 +337,9 @@ struct FarCommandTests {
         ] {
             let run = try there(scene, words)
             #expect(
-                run.code == 6 && run.errors.contains("fsync-lite recover far:\(scene.target)"),
+                run.code == 6
+                    && run.errors.replacingOccurrences(of: "'", with: "")
+                        .contains("fsync-lite recover far:\(scene.target)"),
                 "\(words): \(run.code) \(run.errors)")
         }
     }
