@@ -66,7 +66,7 @@ extension Target {
         policy.identityTellsContent = true
         policy.targetIsBase = true
         var merge = TreeMerge(policy)
-        try merge.run(source: new(), target: old(), manifest: FileList?.none)
+        try merge.run(source: new(), target: old())
         return Plan(try Difference(matching: merge), root: nil)
     }
 

@@ -16,7 +16,7 @@ package struct Difference: Sendable {
     /// The same, for uncovered entries.
     private var restingDrift: [Drift] = []
     /// Entries of the manifest that filters exclude from now on, as the target has them.
-    package var uncovered: [TreeMerge.Uncovered] = []
+    package var uncovered: [ManifestFindings.Uncovered] = []
     /// The manifest has uncovered entries.
     package private(set) var hasUncovered = false
     /// Entries of the target that were uncovered until now, at their present paths.
@@ -76,10 +76,11 @@ package struct Difference: Sendable {
         policy = merge.policy
         matches = merge.takeMatches()
         var arrivals = merge.takeArrivals()
-        forgotten = merge.forgotten
-        (drift, restingDrift) = (merge.drift, merge.restingDrift)
-        (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
-        targetTimes = merge.targetTimes
+        let findings = merge.findings
+        forgotten = findings.forgotten
+        (drift, restingDrift) = (findings.drift, findings.restingDrift)
+        (uncovered, hasUncovered) = (findings.uncovered, findings.hasUncovered)
+        targetTimes = findings.targetTimes
         (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
         linkIndex = merge.linkIndex
         mirrorsLinks = policy.attributes.contains(.hardLinks)
@@ -103,7 +104,7 @@ package struct Difference: Sendable {
             }
             return false
         }
-        wereUncovered = merge.resting
+        wereUncovered = findings.resting
         if hasUncovered || policy.mayWiden {
             for match in matches where wasUncovered(match.target, match.base) {
                 wereUncovered.insert(match.target.path)

@@ -137,7 +137,7 @@ public struct Tree: Sendable {
             try isOfOneTarget || origin?.created != nil && origin == other.origin(of: otherStream)
         policy.identityTellsContent = isOfOneTarget
         var merge = TreeMerge(policy)
-        try merge.run(source: otherStream, target: stream, manifest: FileList?.none)
+        try merge.run(source: otherStream, target: stream)
         return Plan(try Difference(matching: merge), root: nil)
     }
 

@@ -173,7 +173,7 @@ struct DirectorySource: PlanSource {
         if isTargetRecorded, let manifest {
             let decide = decide
             let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
-            try merge.run(source: source, target: target, manifest: nil as FileList?)
+            try merge.run(source: source, target: target)
             return nil
         }
         guard let directory = root.directory else {

@@ -186,7 +186,7 @@ struct SnapshotSource: PlanSource {
         _ entries: some EntryStream, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings? {
         guard let present = root.directory else {
-            try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
+            try merge.run(source: entries, target: FileList([]))
             return nil
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
@@ -200,7 +200,7 @@ struct SnapshotSource: PlanSource {
             try merge.run(source: entries, target: scan, manifest: recorded)
             if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         } else {
-            try merge.run(source: entries, target: scan, manifest: FileList?.none)
+            try merge.run(source: entries, target: scan)
         }
         return scan.findings
     }
@@ -211,7 +211,7 @@ struct SnapshotSource: PlanSource {
     ) throws -> TreeScan.Findings {
         pathCopy = PathCopy(restoration, from: earlierTree, to: directory)
         let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
-        try merge.run(source: entries, target: present, manifest: FileList?.none)
+        try merge.run(source: entries, target: present)
         var findings = TreeScan.Findings()
         (findings.mounts, findings.locked) = (present.mounts, present.locked)
         return findings
