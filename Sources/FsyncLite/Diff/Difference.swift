@@ -4,11 +4,13 @@ import FileSystem
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
     /// Objects of the target that stay, with their changes.
-    package var matches = MatchList()
+    package var matches = MatchList() { didSet { isBetweenEdits = false } }
     /// Entries of the source that need a new object, in scan order.
-    package var created = EntryList()
+    package var created = EntryList() { didSet { isBetweenEdits = false } }
     /// Entries of the target that are deleted, in scan order.
-    package var deleted = EntryList()
+    package var deleted = EntryList() { didSet { isBetweenEdits = false } }
+    /// These three are as an `edit` left them.
+    var isBetweenEdits = true
     /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
     /// What changed in the target since the last apply.
@@ -74,8 +76,6 @@ package struct Difference: Sendable {
     /// The same, with the matches and arrivals taken out of the merge, which would keep them in memory.
     init(taking merge: inout TreeMerge) throws {
         policy = merge.policy
-        matches = merge.takeMatches()
-        var arrivals = merge.takeArrivals()
         let findings = merge.findings
         forgotten = findings.forgotten
         (drift, restingDrift) = (findings.drift, findings.restingDrift)
@@ -89,7 +89,15 @@ package struct Difference: Sendable {
         where isSeen && !policy.vouches(for: base.known, in: file.status) {
             unexamined[file.path] = (file, base)
         }
+        wereUncovered = findings.resting
+        collisions = merge.collisions
+        withExcluded = merge.withExcluded
+        try edit { try $0.match(&merge) }
+    }
 
+    private mutating func match(_ merge: inout TreeMerge) throws {
+        matches = merge.takeMatches()
+        var arrivals = merge.takeArrivals()
         var objects = ObjectMatching(&merge, arrivals)
         try arrivals.keep { arrival in
             guard let departure = try objects.moved(arrival) else { return true }
@@ -104,7 +112,6 @@ package struct Difference: Sendable {
             }
             return false
         }
-        wereUncovered = findings.resting
         if hasUncovered || policy.mayWiden {
             for match in matches where wasUncovered(match.target, match.base) {
                 wereUncovered.insert(match.target.path)
@@ -118,10 +125,7 @@ package struct Difference: Sendable {
         matches.sort()
         deleted.sort()
         leaveDisplaced()
-        collisions = merge.collisions
-        withExcluded = merge.withExcluded
         keepDirectories()
-        joinLinks()
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
