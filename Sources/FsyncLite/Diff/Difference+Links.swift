@@ -62,7 +62,7 @@ extension Difference {
                 primaries[source] = Primary(link: .staged(file.path))
                 continue
             }
-            if let linkLimit, primary.names >= linkLimit {
+            if let linkLimit = policy.linkLimit, primary.names >= linkLimit {
                 primary = Primary(link: .staged(file.path), isSplit: true)
             } else {
                 links[file.path] = primary.link
@@ -93,7 +93,7 @@ extension Difference {
 
     /// Marks the names that become those of a separate file.
     private mutating func note(_ split: Set<RelativePath>) {
-        guard linkLimit != nil else { return }
+        guard policy.linkLimit != nil else { return }
         func note(_ file: inout File) {
             guard file.omitted.contains(.links) != split.contains(file.path) else { return }
             file.omitted.formSymmetricDifference(.links)

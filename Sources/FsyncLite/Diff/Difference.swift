@@ -47,8 +47,7 @@ package struct Difference: Sendable {
     /// Target entries whose extended attributes must be read, with their base.
     var unexamined = PackedMap<DepartureCoding>()
     /// When false, files are only protected from changes through other names.
-    var mirrorsLinks = true
-    var linkLimit: UInt32?
+    var mirrorsLinks: Bool { policy.attributes.contains(.hardLinks) }
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -83,8 +82,6 @@ package struct Difference: Sendable {
         targetTimes = findings.targetTimes
         (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
         linkIndex = merge.linkIndex
-        mirrorsLinks = policy.attributes.contains(.hardLinks)
-        linkLimit = policy.linkLimit
         for (file, base, isSeen) in uncovered
         where isSeen && !policy.vouches(for: base.known, in: file.status) {
             unexamined[file.path] = (file, base)
@@ -120,7 +117,8 @@ package struct Difference: Sendable {
         noteUnrecordedBelowUncovered()
         objects.drainUntaken { delete($0) }
         // They may hold a whole earlier tree.
-        (policy.mayBeSame, policy.earlier) = (nil, [])
+        policy.mayBeSame = nil
+        policy.earlier?.changed = []
         noteUnrecordedBelowUncovered()
         matches.sort()
         deleted.sort()

@@ -57,7 +57,7 @@ package struct ManifestFindings {
         }
         // Changes of uncovered entries are no drift.
         guard base.isUncovered,
-            isExcluded || policy.recovered.map({ !$0.contains(manifest.path) }) ?? false
+            isExcluded || policy.earlier?.recovered.map({ !$0.contains(manifest.path) }) ?? false
         else {
             note(&drift, manifest, base, target)
             return (base, false)

@@ -46,7 +46,7 @@ package struct TreeMerge {
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
         findings = ManifestFindings(policy)
-        arrivals = ArrivalList(over: policy.earlier)
+        arrivals = ArrivalList(over: policy.earlier?.changed ?? [])
         folding = NameFolding(policy.folding)
     }
 

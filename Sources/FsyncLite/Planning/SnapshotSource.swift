@@ -161,13 +161,15 @@ struct SnapshotSource: PlanSource {
         var policy = ComparisonPolicy()
         policy.attributes = options.attributes
         policy.adapt(to: root.capabilities)
-        policy.identityTellsContent = isInPlace
-        policy.earlier = isInPlace ? tree.changed : []
+        if isInPlace {
+            policy.earlier = ComparisonPolicy.Earlier(
+                changed: tree.changed,
+                recovered: tree.returned.fromHistory.union(tree.recovered.keys)
+                    .union(restoration.keepsDrift ? tree.returned.new : []),
+                uncovering: tree.uncovered)
+        }
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)
-        policy.uncovering = isInPlace ? tree.uncovered : []
-        policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
-            .union(restoration.keepsDrift ? tree.returned.new : [])
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         // Inodes may be equal by chance, of several file systems or after a change by hand.
