@@ -94,12 +94,7 @@ public struct Verification: Sendable {
     /// - Returns: reads its digests, for one thread.
     private func copy(_ source: MirrorSource) throws -> @Sendable () -> any DigestSource {
         let monitor = monitor
-        let remote: RemoteSource
-        if let client {
-            remote = RemoteSource(client)
-        } else if case .remote(let endpoint, let access) = source {
-            remote = RemoteSource(endpoint, access)
-        } else {
+        guard let remote = RemoteSource(source, of: client) else {
             let root = try source.open()
             return { DigestReader(root, monitor: monitor) }
         }
@@ -246,6 +241,19 @@ public struct Verification: Sendable {
             } catch let error as SystemError {
                 return .unreadable(error.errno.description)
             }
+        }
+    }
+}
+
+extension RemoteSource {
+    /// How a source is reached: by the client that has it, or by an endpoint; nil for one of this machine.
+    convenience init?(_ source: MirrorSource, of client: Client? = nil) {
+        if let client {
+            self.init(client)
+        } else if case .remote(let endpoint, let access) = source {
+            self.init(endpoint, access)
+        } else {
+            return nil
         }
     }
 }
