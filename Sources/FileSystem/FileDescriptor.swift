@@ -51,19 +51,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return file
     }
 
-    /// An empty file without a name, in TMPDIR or `/var/tmp`, which has more room than memory.
-    public static func temporary() throws(SystemError) -> FileDescriptor {
-        let directory = HostProcess.environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
-        var template = Array("\(directory)/fsync-lite-XXXXXX".utf8CString)
-        do throws(Errno) {
-            let file = FileDescriptor(owning: try retrying { mkostemp(&template, O_CLOEXEC) })
-            _ = try retrying { Glibc.unlink(template) }
-            return file
-        } catch {
-            throw SystemError("mkostemp", Array(directory.utf8), error)
-        }
-    }
-
     public func status() throws(Errno) -> FileStatus {
         try FileStatus.of(rawValue, "", AT_EMPTY_PATH)
     }

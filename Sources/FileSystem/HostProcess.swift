@@ -25,6 +25,19 @@ public enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
+    /// An empty file without a name, in TMPDIR or `/var/tmp`, which has more room than memory.
+    public static func temporaryFile() throws(SystemError) -> FileDescriptor {
+        let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
+        var template = Array("\(directory)/fsync-lite-XXXXXX".utf8CString)
+        do throws(Errno) {
+            let file = FileDescriptor(owning: try retrying { mkostemp(&template, O_CLOEXEC) })
+            _ = try retrying { Glibc.unlink(template) }
+            return file
+        } catch {
+            throw SystemError("mkostemp", Array(directory.utf8), error)
+        }
+    }
+
     /// The user may be asked for a password: the process has a controlling terminal.
     public static var hasTerminal: Bool {
         let descriptor = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)

@@ -41,12 +41,7 @@ public struct Synchronizer: Sendable {
         _ source: MirrorSource, target: [UInt8], options: SyncOptions = SyncOptions(),
         monitor: any Monitor = SilentMonitor()
     ) {
-        self.source =
-            if case .remote(let endpoint, let access) = source {
-                .remote(RemoteSource(endpoint, access))
-            } else {
-                .mirror(source)
-            }
+        self.source = RemoteSource(source).map(Source.remote) ?? .mirror(source)
         (self.target, name, self.options, self.monitor) = (target, target, options, monitor)
     }
 

@@ -63,10 +63,10 @@ extension Target {
         let (old, new) = (try tree(first), try tree(second))
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
-        policy.identityTellsContent = true
+        policy.earlier = ComparisonPolicy.Earlier()
         policy.targetIsBase = true
         var merge = TreeMerge(policy)
-        try merge.run(source: new(), target: old(), manifest: FileList?.none)
+        try merge.run(source: new(), target: old())
         return Plan(try Difference(matching: merge), root: nil)
     }
 

@@ -71,28 +71,26 @@ extension ComparisonPolicy {
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus?, _ payload: Comparison.Payload
     ) -> Comparison {
         if let base { return compare(source, target, base, payload) }
-        guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
-            return compare(source, target, by: known(), payload)
-        }
-        return compare(asMirrored(source, of: target), target, by: known(), payload)
+        return asMirrored(source, of: target) { compare($0, target, by: known(), payload) }
     }
 
     /// The same with a base. The merge calls it for every entry, so the base, a large value, is not copied.
     func compare(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus, _ payload: Comparison.Payload
     ) -> Comparison {
-        guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else {
-            return compare(source, target, by: known(source, target, base), payload)
-        }
-        let source = asMirrored(source, of: target)
-        return compare(source, target, by: known(source, target, base), payload)
+        asMirrored(source, of: target) { compare($0, target, by: known($0, target, base), payload) }
     }
 
-    /// Attributes that cannot be set are taken from the target, so they never differ.
-    private func asMirrored(_ source: FileStatus, of target: FileStatus) -> FileStatus {
+    /// Attributes that cannot be set are taken from the target, so they never differ. A status that keeps all of its
+    /// own is not copied.
+    @inline(__always)
+    private func asMirrored(
+        _ source: FileStatus, of target: FileStatus, _ compare: (FileStatus) -> Comparison
+    ) -> Comparison {
+        guard FileStatus.mayKeep(mirroring: attributes, timeStep: timeStep) else { return compare(source) }
         var source = source
         source.keepUnmirrored(of: target, mirroring: attributes, timeStep: timeStep)
-        return source
+        return compare(source)
     }
 
     /// What the base tells of two entries.
@@ -196,11 +194,11 @@ extension ComparisonPolicy {
     }
 
     private func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
-        isSame(source, recorded) && (!usesChangeTime || source.changed == recorded.changed)
+        isSame(source, recorded) && (!keepsIdentity || source.changed == recorded.changed)
     }
 
     private func isSame(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
-        !usesIdentity || (source.inode == recorded.inode && source.created == recorded.created)
+        !keepsIdentity || (source.inode == recorded.inode && source.created == recorded.created)
     }
 
     /// The target's object has the recorded change time, or one in a commit's span.
@@ -240,8 +238,8 @@ extension ComparisonPolicy {
     func isStale(_ base: BaseStatus, _ source: FileStatus, _ target: FileStatus) -> Bool {
         base.differs(from: target)
             || (source.type != .directory && base.status.links != source.links)
-            || (usesIdentity && base.status.identity != source.identity)
-            || (usesChangeTime && base.status.changed != source.changed)
+            || (keepsIdentity
+                && (base.status.identity != source.identity || base.status.changed != source.changed))
             || base.status.changed == CommitSpans.unexamined
             || (!trustsTarget && usesTargetChangeTime
                 && base.targetChanged.map { $0 != target.changed } ?? false)

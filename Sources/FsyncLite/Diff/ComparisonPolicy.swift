@@ -4,10 +4,9 @@ import FileSystem
 package struct ComparisonPolicy: Sendable {
     /// nil without a manifest (then `alwaysComparesContent` decides) and between two manifests.
     package var commitSpans: CommitSpans?
-    /// The source keeps change times; otherwise size and modification time decide.
-    package var usesChangeTime = true
-    /// The source keeps inode numbers; otherwise renames are not followed and paths decide.
-    package var usesIdentity = true
+    /// The source keeps inode numbers and change times; otherwise path, size and modification time decide, and renames
+    /// are not followed.
+    package var keepsIdentity = true
     /// A moved change time alone causes a comparison of attributes, not of content.
     package var ignoresChangeTime = false
     /// The target is not scanned: its entries are taken to be as recorded.
@@ -19,10 +18,6 @@ package struct ComparisonPolicy: Sendable {
     package var mayWiden = false
     /// The filters of the manifest, if they decide by path alone; else nil.
     package var earlierFilters: Filters?
-    /// Uncovered entries that the earlier tree covers, by their present path; nil where filters decide.
-    package var recovered: Set<RelativePath>?
-    /// Paths of the source, an earlier tree, that its manifest did not cover.
-    package var uncovering: Set<RelativePath> = []
     /// Every file that looks equal is compared by content, as there is no manifest.
     package var alwaysComparesContent = false
     /// Without owner where only root could set it.
@@ -41,10 +36,11 @@ package struct ComparisonPolicy: Sendable {
     package var linkLimit: UInt32?
     /// Excluded entries are deleted from the target.
     package var deletesExcluded = false
-    /// The source is an earlier tree of the target: content is the same exactly if the object is the recorded one.
-    package var identityTellsContent = false
-    /// Its entries that are not as they are now, where the stream of the source tells which it is at.
-    package var earlier: PackedList<DeltaEntryCoding> = []
+    /// Of a source that is an earlier tree of the target; nil for any other.
+    package var earlier: Earlier? { didSet { identityTellsContent = earlier != nil } }
+    /// Content is the same exactly if the object is the recorded one: the source is an earlier tree. Stored, as it is
+    /// asked for every entry.
+    private(set) var identityTellsContent = false
     /// Inodes of the target's objects that are compared by content even if the base vouches for them.
     package var suspects: Set<UInt64> = []
     /// The base's inodes and birth times are those of the present source.
@@ -60,11 +56,24 @@ package struct ComparisonPolicy: Sendable {
     /// The maximum memory of new entries, in bytes: it bounds what another machine can send.
     var arrivalMemory = Int.max
 
+    /// What is known of an earlier tree.
+    package struct Earlier: Sendable {
+        /// Its entries that are not as they are now, where the stream of the source tells which it is at.
+        var changed: PackedList<DeltaEntryCoding> = []
+        /// Uncovered entries that it covers, by their present path; nil where filters decide.
+        var recovered: Set<RelativePath>?
+        /// Its paths that its manifest did not cover.
+        var uncovering: Set<RelativePath> = []
+    }
+
     package init() {}
+
+    /// Paths that become uncovered.
+    var uncovering: Set<RelativePath> { earlier?.uncovering ?? [] }
 
     /// A file of the target that was changed there is still the one that was recorded, and moves back in an earlier tree.
     func followsEdited(_ path: RelativePath) -> Bool {
-        identityTellsContent && recovered.map { !$0.contains(path) } ?? true
+        earlier.map { !($0.recovered?.contains(path) ?? false) } ?? false
     }
 
     /// Whether an entry of the target that the manifest lacks may have been uncovered when that was written.

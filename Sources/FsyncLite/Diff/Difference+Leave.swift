@@ -6,8 +6,10 @@ extension Difference {
     /// Leaves out entries of the source that could not be read. What the target has at those paths stays, under the
     /// new path where it was renamed.
     package mutating func omit(_ paths: [RelativePath]) {
-        guard !paths.isEmpty else { return }
-        let omitted = Set(paths)
+        if !paths.isEmpty { edit { $0.leaveOut(Set(paths)) } }
+    }
+
+    private mutating func leaveOut(_ omitted: Set<RelativePath>) {
         let moves = MoveMap(self)
         let missing = Set(omitted.filter { created.index(of: $0) != nil })
         created.removeElements(at: { missing.contains($1.path(at: $0)) })
@@ -26,11 +28,14 @@ extension Difference {
         for index in matches.indices where omitted.contains(matches.path(at: index)) {
             matches[index].keepTarget()
         }
-        joinLinks()
     }
 
     /// Copies objects instead of moving them, and everything that would move into or with their directories.
     mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
+        edit { $0.replaceMoves(of: paths) }
+    }
+
+    private mutating func replaceMoves(of paths: Set<RelativePath>) {
         let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
         let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
         for match in matches where isCopied(match.source.path) {
@@ -47,7 +52,6 @@ extension Difference {
         created.sort()
         deleted.sort()
         keepDirectories()
-        joinLinks()
     }
 
     /// Drops all changes but new content for these inodes of the target.
@@ -62,9 +66,11 @@ extension Difference {
             dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
             + deleted.map(\.file.path)
         let isDropped = Set(dropped.map(\.target.path))
-        matches.removeAll { isDropped.contains($0.target.path) }
-        (created, deleted, forgotten, uncovered) = ([], [], [], [])
-        joinLinks()
+        edit { difference in
+            difference.matches.removeAll { isDropped.contains($0.target.path) }
+            (difference.created, difference.deleted) = ([], [])
+        }
+        (forgotten, uncovered) = ([], [])
         return paths
     }
 
@@ -86,6 +92,10 @@ extension Difference {
     /// - Returns: what stays, at its new path.
     @discardableResult
     package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
+        edit { $0.keepUnreplaced(where: isKept) }
+    }
+
+    private mutating func keepUnreplaced(where isKept: (File) -> Bool) -> [File] {
         let taken = paths(of: created, matches)
         var going: Set<RelativePath> = []
         var stay: [Match] = []
@@ -125,7 +135,6 @@ extension Difference {
         deleted.removeElements(at: { !going.contains($1.path(at: $0)) })
         matches.append(contentsOf: stay)
         matches.sort()
-        joinLinks()
         return stay.map(\.source)
     }
 

@@ -1,10 +1,18 @@
 import FileSystem
 
 extension Difference {
+    /// Until there is a plan, entries change only in here, which the planner checks: at its end, names of one file in the
+    /// source are names of one file in the target.
+    package mutating func edit<Result>(_ change: (inout Difference) throws -> Result) rethrows -> Result {
+        defer {
+            joinLinks()
+            isBetweenEdits = true
+        }
+        return try change(&self)
+    }
+
     /// Makes names of one file in the source names of one file in the target: it is copied once, or kept, and linked.
-    ///
-    /// Called when it is known what is replaced, and again when something was left out.
-    mutating func joinLinks() {
+    private mutating func joinLinks() {
         // An attribute set on an object that has names outside the mirror, such as in the history, would change those
         // too.
         for index in matches.indices {
@@ -54,7 +62,7 @@ extension Difference {
                 primaries[source] = Primary(link: .staged(file.path))
                 continue
             }
-            if let linkLimit, primary.names >= linkLimit {
+            if let linkLimit = policy.linkLimit, primary.names >= linkLimit {
                 primary = Primary(link: .staged(file.path), isSplit: true)
             } else {
                 links[file.path] = primary.link
@@ -85,7 +93,7 @@ extension Difference {
 
     /// Marks the names that become those of a separate file.
     private mutating func note(_ split: Set<RelativePath>) {
-        guard linkLimit != nil else { return }
+        guard policy.linkLimit != nil else { return }
         func note(_ file: inout File) {
             guard file.omitted.contains(.links) != split.contains(file.path) else { return }
             file.omitted.formSymmetricDifference(.links)

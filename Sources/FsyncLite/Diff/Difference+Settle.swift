@@ -15,6 +15,14 @@ extension Difference {
         lookUp: (File) throws -> ExtendedAttributes,
         compare: ((index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)]
     ) rethrows {
+        try edit { try $0.decide(inspect, lookUp, compare) }
+    }
+
+    private mutating func decide(
+        _ inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
+        _ lookUp: (File) throws -> ExtendedAttributes,
+        _ compare: ((index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)]
+    ) rethrows {
         try settleExtended(lookUp)
         // The other names of pairs of files, by the index of the match that is compared.
         var compared: [[LinkedFile]: Int] = [:]
@@ -52,7 +60,6 @@ extension Difference {
             note(try compare((index, match)))
         }
         note(try compare(nil))
-        joinLinks()
     }
 
     /// The same, with comparisons that are answered at once.

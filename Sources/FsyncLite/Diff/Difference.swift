@@ -4,11 +4,13 @@ import FileSystem
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
     /// Objects of the target that stay, with their changes.
-    package var matches = MatchList()
+    package var matches = MatchList() { didSet { isBetweenEdits = false } }
     /// Entries of the source that need a new object, in scan order.
-    package var created = EntryList()
+    package var created = EntryList() { didSet { isBetweenEdits = false } }
     /// Entries of the target that are deleted, in scan order.
-    package var deleted = EntryList()
+    package var deleted = EntryList() { didSet { isBetweenEdits = false } }
+    /// These three are as an `edit` left them.
+    var isBetweenEdits = true
     /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
     /// What changed in the target since the last apply.
@@ -16,7 +18,7 @@ package struct Difference: Sendable {
     /// The same, for uncovered entries.
     private var restingDrift: [Drift] = []
     /// Entries of the manifest that filters exclude from now on, as the target has them.
-    package var uncovered: [TreeMerge.Uncovered] = []
+    package var uncovered: [ManifestFindings.Uncovered] = []
     /// The manifest has uncovered entries.
     package private(set) var hasUncovered = false
     /// Entries of the target that were uncovered until now, at their present paths.
@@ -45,8 +47,7 @@ package struct Difference: Sendable {
     /// Target entries whose extended attributes must be read, with their base.
     var unexamined = PackedMap<DepartureCoding>()
     /// When false, files are only protected from changes through other names.
-    var mirrorsLinks = true
-    var linkLimit: UInt32?
+    var mirrorsLinks: Bool { policy.attributes.contains(.hardLinks) }
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
@@ -74,21 +75,26 @@ package struct Difference: Sendable {
     /// The same, with the matches and arrivals taken out of the merge, which would keep them in memory.
     init(taking merge: inout TreeMerge) throws {
         policy = merge.policy
-        matches = merge.takeMatches()
-        var arrivals = merge.takeArrivals()
-        forgotten = merge.forgotten
-        (drift, restingDrift) = (merge.drift, merge.restingDrift)
-        (uncovered, hasUncovered) = (merge.uncovered, merge.hasUncovered)
-        targetTimes = merge.targetTimes
+        let findings = merge.findings
+        forgotten = findings.forgotten
+        (drift, restingDrift) = (findings.drift, findings.restingDrift)
+        (uncovered, hasUncovered) = (findings.uncovered, findings.hasUncovered)
+        targetTimes = findings.targetTimes
         (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
         linkIndex = merge.linkIndex
-        mirrorsLinks = policy.attributes.contains(.hardLinks)
-        linkLimit = policy.linkLimit
         for (file, base, isSeen) in uncovered
         where isSeen && !policy.vouches(for: base.known, in: file.status) {
             unexamined[file.path] = (file, base)
         }
+        wereUncovered = findings.resting
+        collisions = merge.collisions
+        withExcluded = merge.withExcluded
+        try edit { try $0.match(&merge) }
+    }
 
+    private mutating func match(_ merge: inout TreeMerge) throws {
+        matches = merge.takeMatches()
+        var arrivals = merge.takeArrivals()
         var objects = ObjectMatching(&merge, arrivals)
         try arrivals.keep { arrival in
             guard let departure = try objects.moved(arrival) else { return true }
@@ -103,7 +109,6 @@ package struct Difference: Sendable {
             }
             return false
         }
-        wereUncovered = merge.resting
         if hasUncovered || policy.mayWiden {
             for match in matches where wasUncovered(match.target, match.base) {
                 wereUncovered.insert(match.target.path)
@@ -112,15 +117,13 @@ package struct Difference: Sendable {
         noteUnrecordedBelowUncovered()
         objects.drainUntaken { delete($0) }
         // They may hold a whole earlier tree.
-        (policy.mayBeSame, policy.earlier) = (nil, [])
+        policy.mayBeSame = nil
+        policy.earlier?.changed = []
         noteUnrecordedBelowUncovered()
         matches.sort()
         deleted.sort()
         leaveDisplaced()
-        collisions = merge.collisions
-        withExcluded = merge.withExcluded
         keepDirectories()
-        joinLinks()
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {

@@ -1,7 +1,8 @@
-/// The merge-join of two ordered streams: a step for each path that either of them has.
-struct MergeJoin<Left: EntryStream, Right: EntryStream> {
-    private let left: Left
-    private let right: Right
+/// The merge-join of two ordered streams: a step for each path that either of them has. It is such a stream itself, so
+/// three are joined by two.
+struct MergeJoin<Left: PathStream, Right: PathStream>: PathStream {
+    private(set) var left: Left
+    private var right: Right
     private var hasLeft = true
     private var hasRight = true
     /// Which of the streams have the present path.
@@ -11,7 +12,6 @@ struct MergeJoin<Left: EntryStream, Right: EntryStream> {
         (self.left, self.right) = (left, right)
     }
 
-    /// Steps to the next path; false after the last.
     mutating func advance() throws -> Bool {
         if hasLeft, side != .right { hasLeft = try left.advance() }
         if hasRight, side != .left { hasRight = try right.advance() }
@@ -25,6 +25,10 @@ struct MergeJoin<Left: EntryStream, Right: EntryStream> {
     }
 
     var path: RelativePath { side == .right ? right.path : left.path }
+
+    func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        side == .right ? right.withPathBytes(body) : left.withPathBytes(body)
+    }
 }
 
 enum MergeSide {

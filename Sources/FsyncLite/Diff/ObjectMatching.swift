@@ -113,7 +113,7 @@ struct ObjectMatching {
     private static func movedBases(_ merge: TreeMerge, _ strays: [UInt64: Int]) -> [Int: BaseEntry] {
         guard !strays.isEmpty else { return [:] }
         var bases: [Int: BaseEntry] = [:]
-        for base in merge.missing + merge.departures.compactMap(\.base) {
+        for base in merge.findings.missing + merge.departures.compactMap(\.base) {
             guard let index = strays[base.known.targetInode] else { continue }
             let status = merge.departures[index].file.status
             if status.type == FileType.directory

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The merge-join of source, target and manifest: three streams in one order, in one pass, without I/O of its own.
+/// The merge of source, target and manifest: three streams in one order, in one pass, without I/O of its own.
 ///
 /// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it is
 /// compared at once and kept only if there is something to do. Other entries become arrivals and departures, which
@@ -19,23 +19,8 @@ package struct TreeMerge {
     /// Entries of the target without a settled counterpart.
     private(set) var departures = PackedList<DepartureCoding>()
     package typealias Departure = (file: File, base: BaseEntry?)
-    /// Paths that the manifest has and the target lacks.
-    package private(set) var forgotten: [RelativePath] = []
-    /// What the target has no entry for any more; noted only where the source is an earlier tree.
-    private(set) var missing: [BaseEntry] = []
-    /// Entries of the manifest that are uncovered from now on, as the target has them.
-    package private(set) var uncovered: [Uncovered] = []
-    /// - isSeen: the status is that of the target's object; otherwise the manifest's, as the target was not looked at.
-    package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
-
-    /// Uncovered entries that the earlier tree does not cover either.
-    package private(set) var resting: Set<RelativePath> = []
-    /// Their changes, which matter if they go to the history.
-    private(set) var restingDrift: [Drift] = []
-    /// The manifest has uncovered entries.
-    package private(set) var hasUncovered = false
-    /// The excluded directory of the target whose entries are skipped.
-    private var excludedDirectory: RelativePath?
+    /// What the manifest tells of the target.
+    package private(set) var findings: ManifestFindings
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
     /// The entries at the top, and how many entries of both trees precede each.
@@ -50,17 +35,8 @@ package struct TreeMerge {
     /// Attributes that the target could not hold and that are not tried again.
     private(set) var omissions = OmissionList()
 
-    /// Target change times that the manifest lacks.
-    package private(set) var targetTimes = TargetTimes()
-    /// The number of the manifest's next entry, from 0, counting covered entries.
-    private var entryNumber: UInt32 = 0
-
-    /// What changed in the target since the last apply.
-    private(set) var drift: [Drift] = []
-
     /// Finds names that are one name to the target.
     private(set) var folding: NameFolding?
-
     /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
     /// is settled.
     private var unsettled: [RelativePath] = []
@@ -69,7 +45,8 @@ package struct TreeMerge {
 
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
-        arrivals = ArrivalList(over: policy.earlier)
+        findings = ManifestFindings(policy)
+        arrivals = ArrivalList(over: policy.earlier?.changed ?? [])
         folding = NameFolding(policy.folding)
     }
 
@@ -98,56 +75,57 @@ package struct TreeMerge {
         return arrivals
     }
 
-    package mutating func run<Manifest: EntryStream>(
-        source: some EntryStream, target: some EntryStream, manifest: Manifest?
+    package mutating func run(
+        source: some EntryStream, target: some EntryStream, manifest: (some EntryStream)?
     ) throws {
-        var trees = MergeJoin(source, target)
-        var hasBase = try manifest?.advance() ?? false
-        while try trees.advance() {
-            let side = trees.side
-            if policy.countsTops, !trees.path.bytes.contains(UInt8(ascii: "/")) {
-                tops.append((trees.path, sourceCount, targetCount))
+        guard let manifest else { return try run(source: source, target: target) }
+        findings.hasManifest = true
+        try join(source, target, manifest)
+    }
+
+    /// Without a manifest, or where the target's stream tells what is recorded.
+    package mutating func run(source: some EntryStream, target: some EntryStream) throws {
+        try join(source, target, FileList([]))
+    }
+
+    private mutating func join<Manifest: EntryStream>(
+        _ source: some EntryStream, _ target: some EntryStream, _ manifest: Manifest
+    ) throws {
+        var entries = MergeJoin(MergeJoin(source, target), manifest)
+        while try entries.advance() {
+            switch entries.side {
+            case .left: try take(entries.left.side, source, target, nil as Manifest?)
+            case .both: try take(entries.left.side, source, target, manifest)
+            case .right: findings.leave(manifest, isProtected: isProtected(manifest.path))
             }
-            if side == .both, isAsRecorded(source, target, hasBase ? manifest : nil) {
-                (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
-                folding?.admit(source.path)
-                if hasBase, let manifest {
-                    noteTime(of: target.status, manifest.targetChanged)
-                    hasBase = try next(manifest)
-                }
-                continue
-            }
-            let path = trees.path
-            let excluded = exclusions(side, source, target)
-            var (base, isResting): (BaseEntry?, Bool) = (nil, false)
-            while hasBase, let manifest {
-                let order = manifest.path.order(comparedTo: path)
-                if order > 0 { break }
-                if order == 0 {
-                    (base, isResting) = takeBase(
-                        manifest, side == .left ? nil : target, isExcluded: excluded.target)
-                } else {
-                    leave(manifest)
-                }
-                hasBase = try next(manifest)
-            }
-            if side != .left {
-                if let recorded = target.recorded {
-                    base = BaseEntry(recorded)
-                    if recorded.marks.contains(.uncovered) { hasUncovered = true }
-                }
-                if policy.targetIsBase { base = BaseEntry(of: target) }
-            }
-            leaveUnsettled(path)
-            // An arrival at this path is recorded anew.
-            if base != nil, side == .left { forget(path) }
-            try take(side, source, target, base, excluded, isResting: isResting)
-            count(side, source, target, base, excluded, isResting: isResting, hasManifest: manifest != nil)
+            if entries.side != .left { findings.pass(manifest) }
         }
-        while hasBase, let manifest {
-            leave(manifest)
-            hasBase = try next(manifest)
+    }
+
+    /// - Parameters:
+    ///   - side: which trees have the entry.
+    ///   - manifest: nil where it lacks the entry.
+    private mutating func take(
+        _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream,
+        _ manifest: (some EntryStream)?
+    ) throws {
+        if policy.countsTops { countTop(side == .right ? target.path : source.path) }
+        if side == .both, isAsRecorded(source, target, manifest) {
+            (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
+            folding?.admit(source.path)
+            if let manifest { findings.noteTime(of: target.status, manifest.targetChanged) }
+            return
         }
+        let excluded = exclusions(side, source, target)
+        let (base, isResting) = base(side, target, manifest, excluded)
+        leaveUnsettled(side == .right ? target.path : source.path)
+        try take(side, source, target, base, excluded, isResting: isResting)
+        count(side, source, target, base, excluded, isResting: isResting)
+    }
+
+    private mutating func countTop(_ path: RelativePath) {
+        guard !path.bytes.contains(UInt8(ascii: "/")) else { return }
+        tops.append((path, sourceCount, targetCount))
     }
 
     /// Which sides are excluded.
@@ -167,34 +145,16 @@ package struct TreeMerge {
         return (isSourceExcluded, isTargetExcluded)
     }
 
-    /// The base of the present path.
-    ///
-    /// - Parameter target: nil where the target has no entry.
-    /// - Returns: nil for an entry that the earlier tree does not cover either.
-    private mutating func takeBase(
-        _ manifest: some EntryStream, _ target: (some EntryStream)?, isExcluded: Bool
+    private mutating func base(
+        _ side: MergeSide, _ target: some EntryStream, _ manifest: (some EntryStream)?, _ excluded: Exclusions
     ) -> (BaseEntry?, isResting: Bool) {
-        let base = BaseEntry(manifest)
-        guard let target else {
-            if policy.identityTellsContent { missing.append(base) }
-            noteDrift(of: base, manifest, target)
+        if side == .left {
+            let base = manifest.map { findings.baseOfMissing($0, isProtected: isProtected($0.path)) }
             return (base, false)
         }
-        noteTime(of: target.status, base)
-        // Changes of uncovered entries are no drift.
-        guard base.isUncovered,
-            isExcluded || policy.recovered.map({ !$0.contains(manifest.path) }) ?? false
-        else {
-            noteDrift(of: base, manifest, target)
-            return (base, false)
-        }
-        if isExcluded { return (base, true) }
-        resting.insert(manifest.path)
-        if base.differs(from: target.status) {
-            restingDrift.append(
-                Drift(recorded: manifest.file, base, found: target.file))
-        }
-        return (nil, true)
+        if let manifest { return findings.base(manifest, target, isExcluded: excluded.target) }
+        if let recorded = target.recorded { return (findings.base(recorded), false) }
+        return (policy.targetIsBase ? BaseEntry(of: target) : nil, false)
     }
 
     private mutating func take(
@@ -219,13 +179,12 @@ package struct TreeMerge {
         let path = target.path
         if let directory = path.parent, !directory.isRoot { withExcluded.insert(directory) }
         if !unsettled.isEmpty { excludedBelowMoving.append((path, target.status)) }
-        if target.status.type == .directory { excludedDirectory = path }
-        if let base, !base.isUncovered { uncover(target.file, base, isSeen: true) }
+        findings.exclude(target, base)
     }
 
     private mutating func count(
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?,
-        _ excluded: Exclusions, isResting: Bool, hasManifest: Bool
+        _ excluded: Exclusions, isResting: Bool
     ) {
         if side != .right, !excluded.source {
             sourceCount += 1
@@ -233,44 +192,7 @@ package struct TreeMerge {
         }
         guard side != .left, !excluded.target else { return }
         targetCount += 1
-        if base == nil, hasManifest, !isResting,
-            !policy.mayHaveBeenExcluded(target.path, target.status.type)
-        {
-            drift.append(Drift(found: target.file))
-        }
-    }
-
-    private mutating func next(_ manifest: some EntryStream) throws -> Bool {
-        if manifest.marks.contains(.uncovered) { hasUncovered = true } else { entryNumber += 1 }
-        return try manifest.advance()
-    }
-
-    /// Notes a change time that a commit accounts for, for the next manifest.
-    private mutating func noteTime(of target: FileStatus, _ recorded: FileTime?) {
-        guard recorded == nil, !policy.movesLater(target) else { return }
-        targetTimes.append(target.changed, of: entryNumber)
-    }
-
-    private mutating func noteTime(of target: FileStatus, _ base: BaseEntry) {
-        if !base.isUncovered, !base.differs(from: target),
-            policy.commitSpans?.accounts(for: target.changed) ?? false
-        {
-            noteTime(of: target, base.known.targetChanged)
-        }
-    }
-
-    /// - Parameter target: at the manifest's entry; nil where the target has none.
-    private mutating func noteDrift(
-        of base: BaseEntry?, _ manifest: some EntryStream, _ target: (some EntryStream)?
-    ) {
-        guard let target else {
-            guard !isProtected(manifest.path) else { return }
-            drift.append(
-                Drift(recorded: manifest.file, wasUncovered: manifest.marks.contains(.uncovered)))
-            return
-        }
-        guard let base, base.differs(from: target.status) else { return }
-        drift.append(Drift(recorded: manifest.file, base, found: target.file))
+        if base == nil, !isResting { findings.noteNew(target) }
     }
 
     /// Adds an object outside both trees that may match an entry of the source.
@@ -346,8 +268,7 @@ package struct TreeMerge {
             return false
         }
         if let recorded = target.recorded { return isAsRecorded(sourceStatus, targetStatus, recorded.base) }
-        guard let manifest, manifest.order(comparedTo: source) == 0 else { return false }
-        return isAsRecorded(sourceStatus, targetStatus, manifest.base)
+        return manifest.map { isAsRecorded(sourceStatus, targetStatus, $0.base) } ?? false
     }
 
     /// The same for files and directories, where the statuses tell everything but extended attributes.
@@ -385,30 +306,6 @@ package struct TreeMerge {
 
     private func isProtected(_ path: RelativePath) -> Bool {
         unlisted.map { path.isBelow($0) } ?? false
-    }
-
-    /// An entry of the manifest that neither tree has.
-    private mutating func leave(_ manifest: some EntryStream) {
-        guard let directory = excludedDirectory, manifest.path.isBelow(directory) else {
-            if policy.identityTellsContent { missing.append(BaseEntry(manifest)) }
-            noteDrift(of: nil, manifest, nil as FileList?)
-            return forget(manifest.path)
-        }
-        guard !manifest.marks.contains(.uncovered) else { return }
-        var file = manifest.file
-        file = file.with(FileIdentity(inode: manifest.targetInode, created: nil))
-        uncover(file, BaseEntry(manifest), isSeen: false)
-    }
-
-    private mutating func uncover(_ file: File, _ base: BaseEntry, isSeen: Bool) {
-        var file = file
-        (file.extended, file.omitted) = (base.extended, base.omitted)
-        file.digest = base.known.isIntact(in: file.status) ? base.digest : nil
-        uncovered.append((file, base, isSeen))
-    }
-
-    private mutating func forget(_ path: RelativePath) {
-        if !isProtected(path) { forgotten.append(path) }
     }
 
     private mutating func leaveUnsettled(_ path: RelativePath) {

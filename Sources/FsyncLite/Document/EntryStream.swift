@@ -1,16 +1,30 @@
 import FileSystem
 
-/// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
-///
-/// The properties tell of the present entry and change with the next `advance`; before the first and after
-/// the last they mean nothing. No value is made per entry: `file` makes one where it is wanted.
-package protocol EntryStream: AnyObject {
-    /// Steps to the next entry in the order of `RelativePath`; false when there is none.
-    func advance() throws -> Bool
+/// Paths in their order, one at a time.
+package protocol PathStream {
+    /// Steps to the next path in the order of `RelativePath`; false when there is none.
+    mutating func advance() throws -> Bool
 
     var path: RelativePath { get }
     /// Passes the bytes of the path, for which no value needs to be made.
     func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
+}
+
+extension PathStream {
+    /// Orders the present paths: negative, zero or positive.
+    func order(comparedTo other: some PathStream) -> Int {
+        withPathBytes { left in other.withPathBytes { RelativePath.order(left, $0) } }
+    }
+}
+
+/// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
+///
+/// The properties tell of the present entry and change with the next `advance`; before the first and after
+/// the last they mean nothing. No value is made per entry: `file` makes one where it is wanted.
+package protocol EntryStream: AnyObject, PathStream {
+    /// An object steps without being changed as a value.
+    func advance() throws -> Bool
+
     var status: FileStatus { get }
     /// Where a symlink points; meaningless for everything else.
     var destination: [UInt8] { get }
@@ -54,11 +68,6 @@ extension EntryStream {
 
     package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         path.bytes.withUnsafeBytes(body)
-    }
-
-    /// Orders the present entries by path: negative, zero or positive.
-    func order(comparedTo other: some EntryStream) -> Int {
-        withPathBytes { left in other.withPathBytes { RelativePath.order(left, $0) } }
     }
 
     package var file: File { file(at: path) }

@@ -5,7 +5,7 @@ import FileSystem
 package final class FetchedManifest: Sendable {
     private let file: FileDescriptor
 
-    package init() throws { file = try FileDescriptor.temporary() }
+    package init() throws { file = try HostProcess.temporaryFile() }
 
     package func append(_ bytes: ArraySlice<UInt8>) throws {
         try calling("write", Array("a temporary file".utf8)) { () throws(Errno) in

@@ -135,9 +135,9 @@ public struct Tree: Sendable {
         let origin = try origin(of: stream)
         policy.followsIdentity =
             try isOfOneTarget || origin?.created != nil && origin == other.origin(of: otherStream)
-        policy.identityTellsContent = isOfOneTarget
+        policy.earlier = isOfOneTarget ? ComparisonPolicy.Earlier() : nil
         var merge = TreeMerge(policy)
-        try merge.run(source: otherStream, target: stream, manifest: FileList?.none)
+        try merge.run(source: otherStream, target: stream)
         return Plan(try Difference(matching: merge), root: nil)
     }
 

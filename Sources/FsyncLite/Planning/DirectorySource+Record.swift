@@ -25,28 +25,30 @@ extension DirectorySource {
         func isChanging(_ head: Match.Head) -> Bool {
             head.replacesContent || head.isOpen || !head.causes.isSubset(of: .renamed)
         }
-        try tree.reread(
-            {
-                let (matches, created) = (difference.matches, difference.created)
-                let changing = matches.indices.lazy.filter { isChanging(matches.head(at: $0)) }
-                return Set(changing.map { matches.path(at: $0).parent ?? .root })
-                    .union(created.indices.lazy.map { created.path(at: $0).parent ?? .root })
-            },
-            { path, status in
-                // What has changed since keeps what was recorded, which the next run finds out. Nothing else differs.
-                func update(_ file: inout File) {
-                    guard file.identity == status.identity, file.status.changed == status.changed else {
-                        return
+        try difference.edit { difference in
+            try tree.reread(
+                {
+                    let (matches, created) = (difference.matches, difference.created)
+                    let changing = matches.indices.lazy.filter { isChanging(matches.head(at: $0)) }
+                    return Set(changing.map { matches.path(at: $0).parent ?? .root })
+                        .union(created.indices.lazy.map { created.path(at: $0).parent ?? .root })
+                },
+                { path, status in
+                    // What has changed since keeps what was recorded, which the next run finds out. Nothing else differs.
+                    func update(_ file: inout File) {
+                        guard file.identity == status.identity, file.status.changed == status.changed else {
+                            return
+                        }
+                        var known = file.status
+                        known.allocated = status.allocated
+                        file = file.with(known)
                     }
-                    var known = file.status
-                    known.allocated = status.allocated
-                    file = file.with(known)
-                }
-                if let index = difference.matches.index(of: path) {
-                    update(&difference.matches[index].source)
-                } else if let index = difference.created.index(of: path) {
-                    update(&difference.created[index].file)
-                }
-            })
+                    if let index = difference.matches.index(of: path) {
+                        update(&difference.matches[index].source)
+                    } else if let index = difference.created.index(of: path) {
+                        update(&difference.created[index].file)
+                    }
+                })
+        }
     }
 }

@@ -93,8 +93,7 @@ struct DirectorySource: PlanSource {
             policy.commitSpans = try state.commitSpans(header)
             policy.hasOldTrees = try state.has(.trees)
         }
-        policy.usesChangeTime = keepsIdentity
-        policy.usesIdentity = keepsIdentity
+        policy.keepsIdentity = keepsIdentity
         policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden =
             header.map {
@@ -108,7 +107,7 @@ struct DirectorySource: PlanSource {
         // Inodes of another disk cannot be compared.
         let domains = IdentityDomains(
             identities, on: tree.facts.devices, recorded: header?.sources ?? [])
-        policy.followsIdentity = policy.usesIdentity && !domains.isEmpty
+        policy.followsIdentity = keepsIdentity && !domains.isEmpty
         policy.countsTops = isJoined
         if isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
         if tree.facts.isRemote { policy.arrivalMemory = HostProcess.memory / 2 }
@@ -173,7 +172,7 @@ struct DirectorySource: PlanSource {
         if isTargetRecorded, let manifest {
             let decide = decide
             let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
-            try merge.run(source: source, target: target, manifest: nil as FileList?)
+            try merge.run(source: source, target: target)
             return nil
         }
         guard let directory = root.directory else {

@@ -15,14 +15,16 @@ extension Difference {
     ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
         let homeless = try leaveHomeless(tree, look)
         var settlement = DriftSettlement(self, tree, isKept: isKept)
-        settlement.forgetUncovered(in: &self)
-        settlement.leaveEdited(in: &self)
-        settlement.keepStaying(in: &self, filters)
-        var problems = homeless + settlement.settleMatches(in: &self)
-        if isKept { problems += settlement.leaveMissing(in: &self) }
-        problems += try settlement.leaveLost(in: &self, filters, look)
-        settlement.keepIdentities(in: &self)
-        joinLinks()
+        var problems = homeless
+        try edit { difference in
+            settlement.forgetUncovered(in: &difference)
+            settlement.leaveEdited(in: &difference)
+            settlement.keepStaying(in: &difference, filters)
+            problems += settlement.settleMatches(in: &difference)
+            if isKept { problems += settlement.leaveMissing(in: &difference) }
+            problems += try settlement.leaveLost(in: &difference, filters, look)
+            settlement.keepIdentities(in: &difference)
+        }
         let displaced = settlement.displaced(in: self)
         problems += settlement.listed.map {
             .edited($0, goesToHistory: displaced.contains($0))
@@ -49,8 +51,11 @@ extension Difference {
         }
         guard !homeless.isEmpty else { return [] }
         let left = Set(homeless)
-        matches.removeAll { left.contains($0.source.path) || $0.source.path.isBelow(anyOf: left) }
-        joinLinks()
+        edit { difference in
+            difference.matches.removeAll {
+                left.contains($0.source.path) || $0.source.path.isBelow(anyOf: left)
+            }
+        }
         return homeless.map {
             Problem(
                 path: $0, code: .drift,
@@ -63,7 +68,17 @@ extension Difference {
     /// - Returns: the entries of the earlier tree that are lost.
     mutating func settleRecovered(_ tree: SnapshotTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
-        let recovered = Set(tree.recovered.keys)
+        return edit { $0.leaveChanged(Set(tree.recovered.keys), tree) }.sorted().map {
+            Problem(
+                path: $0, code: .drift,
+                message: "this was changed while no run covered it; it stays as it is")
+        }
+    }
+
+    /// - Returns: the entries of the earlier tree that are lost.
+    private mutating func leaveChanged(
+        _ recovered: Set<RelativePath>, _ tree: SnapshotTree
+    ) -> Set<RelativePath> {
         var lost = leaveChangedMatches(recovered)
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
@@ -75,12 +90,7 @@ extension Difference {
         leaveOut(missing, tree)
         lost.formUnion(missing)
         keepUnreplaced(displaced)
-        joinLinks()
-        return lost.sorted().map {
-            Problem(
-                path: $0, code: .drift,
-                message: "this was changed while no run covered it; it stays as it is")
-        }
+        return lost
     }
 
     /// Removes matches whose object differs from its base; a directory only stays as it is.
@@ -119,14 +129,15 @@ extension Difference {
 
     /// Leaves out entries that the target lacks, with everything below them, also from the manifest.
     private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: SnapshotTree) {
+        var left = missing.map(tree.location(of:))
         func leavesOut(_ path: RelativePath) -> Bool {
             guard missing.contains(path) || path.isBelow(anyOf: missing) else { return false }
-            forgotten.append(path)
+            left.append(path)
             return true
         }
-        forgotten += missing.map(tree.location(of:))
         created.removeAll { leavesOut($0.file.path) }
         matches.removeAll { leavesOut($0.source.path) }
+        forgotten += left
     }
 
     /// Keeps objects of another type, unless the earlier tree has an entry at the path to which they are carried.
@@ -199,11 +210,13 @@ private struct DriftSettlement {
 
     /// Leaves out uncovered entries that are no longer in the target, unless something returns into them.
     func forgetUncovered(in difference: inout Difference) {
+        var forgotten: [RelativePath] = []
         difference.created.removeAll { file, _ in
             guard !isRestored(file), !needed.contains(file.path) else { return false }
-            difference.forgotten.append(file.path)
+            forgotten.append(file.path)
             return true
         }
+        difference.forgotten += forgotten
     }
 
     /// Leaves out entries that would replace an edited one.

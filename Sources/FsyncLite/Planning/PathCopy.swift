@@ -35,9 +35,11 @@ struct PathCopy {
                 return try PathCopy.haveSameContent($0, source, target)
             })
         refusals += try targetRefusals(difference)
-        for index in difference.matches.indices where difference.matches[index].target.isDirectory {
-            if !overwrites || !difference.matches[index].target.path.isWithin(paths) {
-                difference.matches[index].keepTarget()
+        difference.edit { difference in
+            for index in difference.matches.indices where difference.matches[index].target.isDirectory {
+                if !overwrites || !difference.matches[index].target.path.isWithin(paths) {
+                    difference.matches[index].keepTarget()
+                }
             }
         }
         for (file, _) in difference.deleted where file.isDirectory || !file.path.isWithin(paths) {

@@ -47,6 +47,7 @@ struct Planner {
         try source.settle(&difference, merge)
         let domains = try domains(of: &difference, source)
 
+        assert(difference.isBetweenEdits)
         var plan = Plan(
             difference, root: try source.rootMatch(merge.policy), linksFiles: source.contents.linksFiles)
         plan.exchanges = source.options.exchanges

@@ -48,19 +48,10 @@ extension Difference {
     ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
         var check = try RecordCheck(target, policy, MoveMap(self))
-        for index in matches.indices.sorted(by: {
-            matches.targetPath(at: $0) < matches.targetPath(at: $1)
-        }) {
-            guard try check.confirm(&matches[index].target) else { return false }
-            check.take(matches[index])
+        // Names of a file in the history are not recorded: the present link counts decide what is linked.
+        guard try edit({ try check.confirm(entriesOf: &$0) }), try check.leavesOnlyRecordedNames() else {
+            return false
         }
-        for index in deleted.indices {
-            guard try check.confirm(&deleted[index].file) else { return false }
-            check.take(deleted: deleted[index].file)
-        }
-        guard try check.leavesOnlyRecordedNames() else { return false }
-        // Names of a file in the history are not recorded.
-        joinLinks()
         for (path, link) in links {
             guard case .kept(var file) = link else { continue }
             guard try check.confirm(&file) else { return false }
@@ -102,6 +93,22 @@ private struct RecordCheck {
         else { return nil }
         found[path] = status
         return status
+    }
+
+    /// Gives the objects of the target their present status; false when one is not as recorded.
+    mutating func confirm(entriesOf difference: inout Difference) throws(SystemError) -> Bool {
+        let indices = difference.matches.indices.sorted {
+            difference.matches.targetPath(at: $0) < difference.matches.targetPath(at: $1)
+        }
+        for index in indices {
+            guard try confirm(&difference.matches[index].target) else { return false }
+            take(difference.matches[index])
+        }
+        for index in difference.deleted.indices {
+            guard try confirm(&difference.deleted[index].file) else { return false }
+            take(deleted: difference.deleted[index].file)
+        }
+        return true
     }
 
     /// Gives an object its present status; false when that is not the recorded one.

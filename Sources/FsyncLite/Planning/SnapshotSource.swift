@@ -161,13 +161,15 @@ struct SnapshotSource: PlanSource {
         var policy = ComparisonPolicy()
         policy.attributes = options.attributes
         policy.adapt(to: root.capabilities)
-        policy.identityTellsContent = isInPlace
-        policy.earlier = isInPlace ? tree.changed : []
+        if isInPlace {
+            policy.earlier = ComparisonPolicy.Earlier(
+                changed: tree.changed,
+                recovered: tree.returned.fromHistory.union(tree.recovered.keys)
+                    .union(restoration.keepsDrift ? tree.returned.new : []),
+                uncovering: tree.uncovered)
+        }
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)
-        policy.uncovering = isInPlace ? tree.uncovered : []
-        policy.recovered = tree.returned.fromHistory.union(tree.recovered.keys)
-            .union(restoration.keepsDrift ? tree.returned.new : [])
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         // Inodes may be equal by chance, of several file systems or after a change by hand.
@@ -186,7 +188,7 @@ struct SnapshotSource: PlanSource {
         _ entries: some EntryStream, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings? {
         guard let present = root.directory else {
-            try merge.run(source: entries, target: FileList([]), manifest: FileList?.none)
+            try merge.run(source: entries, target: FileList([]))
             return nil
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
@@ -200,7 +202,7 @@ struct SnapshotSource: PlanSource {
             try merge.run(source: entries, target: scan, manifest: recorded)
             if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         } else {
-            try merge.run(source: entries, target: scan, manifest: FileList?.none)
+            try merge.run(source: entries, target: scan)
         }
         return scan.findings
     }
@@ -211,7 +213,7 @@ struct SnapshotSource: PlanSource {
     ) throws -> TreeScan.Findings {
         pathCopy = PathCopy(restoration, from: earlierTree, to: directory)
         let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
-        try merge.run(source: entries, target: present, manifest: FileList?.none)
+        try merge.run(source: entries, target: present)
         var findings = TreeScan.Findings()
         (findings.mounts, findings.locked) = (present.mounts, present.locked)
         return findings

@@ -36,3 +36,16 @@ final class RemoteSource: Sendable {
         try RemoteTree(connected(monitor), options, monitor)
     }
 }
+
+extension RemoteSource {
+    /// How a source is reached: by the client that has it, or by an endpoint; nil for one of this machine.
+    convenience init?(_ source: MirrorSource, of client: Client? = nil) {
+        if let client {
+            self.init(client)
+        } else if case .remote(let endpoint, let access) = source {
+            self.init(endpoint, access)
+        } else {
+            return nil
+        }
+    }
+}

@@ -91,6 +91,7 @@ final class PreviousStage {
     ///
     /// - Returns: its status; nil if there is none to use.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
+        // What cannot be reached is copied anew.
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
             let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,

@@ -104,12 +104,7 @@ public struct Verification: Sendable {
 
     private func open(_ source: MirrorSource) throws -> OtherCopy {
         let monitor = monitor
-        let remote: RemoteSource
-        if let client {
-            remote = RemoteSource(client)
-        } else if case .remote(let endpoint, let access) = source {
-            remote = RemoteSource(endpoint, access)
-        } else {
+        guard let remote = RemoteSource(source, of: client) else {
             let root = try source.open()
             return OtherCopy { DigestReader(root, monitor: monitor) }
         }

@@ -23,12 +23,21 @@ struct Job {
             }
             return directory
         }
+        /// The directory of another machine that a value names; nil for any other value.
+        func endpoint(_ value: SettingValue, _ keys: [String]) throws -> Endpoint? {
+            guard case .text(let text) = value else { return nil }
+            do throws(Endpoint.Fault) {
+                return try Endpoint(Array(text.utf8))
+            } catch {
+                throw file.error(path + keys, "This names another machine, but \(error.reason).")
+            }
+        }
         func source() throws -> MirrorSource {
             guard let sources = values[Job.sources] else {
                 guard let value = values[Job.source] else {
                     throw file.error(path, "\"\(Job.source)\" or \"\(Job.sources)\" is missing.")
                 }
-                if case .text(let text) = value, let endpoint = try? Endpoint(Array(text.utf8)) {
+                if let endpoint = try endpoint(value, [Job.source]) {
                     return .remote(endpoint, RemoteAccess())
                 }
                 return .directory(try directory(value, [Job.source]))
@@ -47,7 +56,7 @@ struct Job {
                     if let fault = MirrorSource.fault(ofName: source.key) {
                         throw file.error(path + keys, "\(fault.prefix(1).uppercased())\(fault.dropFirst()).")
                     }
-                    if case .text(let text) = source.value, (try? Endpoint(Array(text.utf8))) != nil {
+                    guard try endpoint(source.value, keys) == nil else {
                         throw file.error(
                             path + keys,
                             "Several sources are of this machine; make a job of each that is on another one.")
@@ -61,11 +70,12 @@ struct Job {
         self.name = name
         self.source = try source()
         guard let value = values[Job.target] else { throw file.error(path, "\"\(Job.target)\" is missing.") }
-        if case .text(let text) = value, (try? Endpoint(Array(text.utf8))) != nil {
-            target = Array(text.utf8)
-        } else {
-            target = try directory(value, [Job.target])
-        }
+        target =
+            if case .text(let text) = value, try endpoint(value, [Job.target]) != nil {
+                Array(text.utf8)
+            } else {
+                try directory(value, [Job.target])
+            }
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,

@@ -223,6 +223,9 @@ struct JobTests {
         (#""sources": {"a": "/a", "a": "/b"}"#, "twice"),
         (#""sources": {"a": "nas:/a", "b": "/b"}"#, "make a job of each that is on another one"),
         (#""sources": {"a": "b"}"#, "A path from / or ~/"),
+        (#""source": "nas:""#, "This names another machine, but a path is missing after the host"),
+        (#""source": "ssh://nas:ssh/a""#, "This names another machine, but the port is no number"),
+        (#""sources": {"a": "-nas:/a"}"#, "This names another machine, but the host begins with -"),
     ])
     func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
         let scene = try MirrorScene([:], inMemory: true)

@@ -98,13 +98,13 @@ struct ComparisonTests {
         (Row("an inode that was used again") { $0.source.created = seconds(3) }, false),
         (
             Row("no change times") {
-                $0.policy.usesChangeTime = false
+                $0.policy.keepsIdentity = false
                 $0.source.changed = seconds(11)
             }, true
         ),
         (
             Row("no inodes") {
-                $0.policy.usesIdentity = false
+                $0.policy.keepsIdentity = false
                 ($0.source.inode, $0.source.created) = (8, nil)
             }, true
         ),
@@ -161,7 +161,7 @@ struct ComparisonTests {
         (Row("the source's change time") { $0.source.changed = seconds(11) }, true),
         (
             Row("no change times") {
-                $0.policy.usesChangeTime = false
+                $0.policy.keepsIdentity = false
                 $0.source.changed = seconds(11)
             }, false
         ),

@@ -1,0 +1,136 @@
+import FileSystem
+
+/// What a merge finds of the target by its manifest: what changed there since the last apply, and which entries of the
+/// manifest it lacks or no longer covers.
+package struct ManifestFindings {
+    private let policy: ComparisonPolicy
+    /// False also where the target's stream tells what is recorded.
+    var hasManifest = false
+
+    /// What changed in the target since the last apply.
+    private(set) var drift: [Drift] = []
+    /// Paths that the manifest has and the target lacks.
+    private(set) var forgotten: [RelativePath] = []
+    /// What the target has no entry for any more; noted only where the source is an earlier tree.
+    private(set) var missing: [BaseEntry] = []
+    /// Entries of the manifest that are uncovered from now on, as the target has them.
+    private(set) var uncovered: [Uncovered] = []
+    /// - isSeen: the status is that of the target's object; otherwise the manifest's, as the target was not looked at.
+    package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
+
+    /// Uncovered entries that the earlier tree does not cover either.
+    private(set) var resting: Set<RelativePath> = []
+    /// Their changes, which matter if they go to the history.
+    private(set) var restingDrift: [Drift] = []
+    /// The manifest has uncovered entries.
+    private(set) var hasUncovered = false
+    /// The excluded directory of the target whose entries are skipped.
+    private var excludedDirectory: RelativePath?
+
+    /// Target change times that the manifest lacks.
+    private(set) var targetTimes = TargetTimes()
+    /// The number of the manifest's present entry, from 0, counting covered entries.
+    private var entryNumber: UInt32 = 0
+
+    init(_ policy: ComparisonPolicy) {
+        self.policy = policy
+    }
+
+    /// The manifest's present entry is done.
+    mutating func pass(_ manifest: some EntryStream) {
+        if manifest.marks.contains(.uncovered) { hasUncovered = true } else { entryNumber += 1 }
+    }
+
+    // MARK: Entries that the target has
+
+    /// The base of an entry of the target.
+    ///
+    /// - Returns: nil for an entry that the earlier tree does not cover either.
+    mutating func base(
+        _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
+    ) -> (BaseEntry?, isResting: Bool) {
+        let base = BaseEntry(manifest)
+        if !base.isUncovered, !base.differs(from: target.status),
+            policy.commitSpans?.accounts(for: target.status.changed) ?? false
+        {
+            noteTime(of: target.status, base.known.targetChanged)
+        }
+        // Changes of uncovered entries are no drift.
+        guard base.isUncovered,
+            isExcluded || policy.earlier?.recovered.map({ !$0.contains(manifest.path) }) ?? false
+        else {
+            note(&drift, manifest, base, target)
+            return (base, false)
+        }
+        if isExcluded { return (base, true) }
+        resting.insert(manifest.path)
+        note(&restingDrift, manifest, base, target)
+        return (nil, true)
+    }
+
+    /// The same where the target's stream tells what is recorded.
+    mutating func base(_ recorded: ManifestReader) -> BaseEntry {
+        if recorded.marks.contains(.uncovered) { hasUncovered = true }
+        return BaseEntry(recorded)
+    }
+
+    private func note(
+        _ drift: inout [Drift], _ manifest: some EntryStream, _ base: BaseEntry, _ target: some EntryStream
+    ) {
+        guard base.differs(from: target.status) else { return }
+        drift.append(Drift(recorded: manifest.file, base, found: target.file))
+    }
+
+    /// Notes a change time that a commit accounts for, for the next manifest.
+    mutating func noteTime(of target: FileStatus, _ recorded: FileTime?) {
+        guard recorded == nil, !policy.movesLater(target) else { return }
+        targetTimes.append(target.changed, of: entryNumber)
+    }
+
+    /// An entry that the manifest lacks.
+    mutating func noteNew(_ target: some EntryStream) {
+        guard hasManifest, !policy.mayHaveBeenExcluded(target.path, target.status.type) else { return }
+        drift.append(Drift(found: target.file))
+    }
+
+    /// An entry that is excluded from now on, with everything below it.
+    mutating func exclude(_ target: some EntryStream, _ base: BaseEntry?) {
+        if target.status.type == .directory { excludedDirectory = target.path }
+        if let base, !base.isUncovered { uncover(target.file, base, isSeen: true) }
+    }
+
+    private mutating func uncover(_ file: File, _ base: BaseEntry, isSeen: Bool) {
+        var file = file
+        (file.extended, file.omitted) = (base.extended, base.omitted)
+        file.digest = base.known.isIntact(in: file.status) ? base.digest : nil
+        uncovered.append((file, base, isSeen))
+    }
+
+    // MARK: Entries that it lacks
+
+    /// An entry that only the source has, and the manifest.
+    ///
+    /// - Parameter isProtected: the source does not tell what it has there.
+    mutating func baseOfMissing(_ manifest: some EntryStream, isProtected: Bool) -> BaseEntry {
+        let base = BaseEntry(manifest)
+        lose(manifest, base, isProtected: isProtected)
+        return base
+    }
+
+    /// An entry that neither tree has.
+    mutating func leave(_ manifest: some EntryStream, isProtected: Bool) {
+        guard let directory = excludedDirectory, manifest.path.isBelow(directory) else {
+            return lose(manifest, BaseEntry(manifest), isProtected: isProtected)
+        }
+        guard !manifest.marks.contains(.uncovered) else { return }
+        let file = manifest.file.with(FileIdentity(inode: manifest.targetInode, created: nil))
+        uncover(file, BaseEntry(manifest), isSeen: false)
+    }
+
+    private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
+        if policy.identityTellsContent { missing.append(base) }
+        guard !isProtected else { return }
+        drift.append(Drift(recorded: manifest.file, wasUncovered: base.isUncovered))
+        forgotten.append(manifest.path)
+    }
+}
