@@ -34,11 +34,18 @@ package struct ReverseDelta: Sendable {
     ///
     /// - Parameter originals: by the inode of a clone, the inode of its original.
     package init(_ actions: some Collection<UndoEntry>, originals: [UInt64: UInt64] = [:]) {
+        var actions = actions as? UndoEntries ?? UndoEntries(actions)
+        self.init(taking: &actions, originals: originals)
+    }
+
+    /// The same, with the lines taken out of the list, which frees them as it goes.
+    ///
+    /// - Parameter isTree: no still older tree is computed from this: files of the history have no entries.
+    init(taking actions: inout UndoEntries, originals: [UInt64: UInt64] = [:], isTree: Bool = false) {
         self.originals = originals
         // Directories come first: an entry without a slot lies in its directory's.
-        var actions = actions as? UndoEntries ?? UndoEntries(actions)
         actions.sort()
-        for action in actions {
+        actions.drain { _, action in
             let path = action.file.path
             switch action.verb {
             case .delete:
@@ -46,13 +53,13 @@ package struct ReverseDelta: Sendable {
             case .create, .update:
                 let location =
                     action.slot.map { RelativePath.history.appending($0) } ?? locationByParent(of: path)
-                set(Entry(action, at: location))
+                set(Entry(action, at: location), isTree: isTree)
                 if action.verb == .update {
                     let present = action.from ?? path
                     gone[present] = action.file.moved(to: present)
                 }
             case .move, .attributes, .cover, .uncover:
-                set(Entry(action, at: action.from ?? path))
+                set(Entry(action, at: action.from ?? path), isTree: isTree)
             }
         }
     }
@@ -70,8 +77,11 @@ package struct ReverseDelta: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty && gone.isEmpty }
 
-    private mutating func set(_ entry: Entry) {
-        entries[entry.file.path] = entry
+    private mutating func set(_ entry: Entry, isTree: Bool = false) {
+        // A directory gives those below it their location.
+        if !isTree || entry.file.isDirectory || !entry.file.path.isInState {
+            entries[entry.file.path] = entry
+        }
         pathsBefore[entry.location] = (entry.location, entry.file.path)
         assumes = assumes || entry.isAssumed
     }

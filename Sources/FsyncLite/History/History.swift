@@ -94,11 +94,13 @@ struct History {
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
             // The older record begins at the tree that its apply left, not at the one that the newer apply found.
             if !drift.isEmpty { changes = changes.followed(by: ReverseDelta(drift)) }
-            let record = try actions(step)
+            var record = try actions(step)
             let isLast = isTree && position == index - 1
             let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil
             changes = changes.followed(
-                by: ReverseDelta(record.actions, originals: step.header.originals),
+                by: ReverseDelta(
+                    taking: &record.actions, originals: step.header.originals,
+                    isTree: isTree && index == newest + 1),
                 covers: { filters?.excludes($0.path, $0.status.type) == false })
             drift = record.drift
         }

@@ -50,7 +50,7 @@ package struct SnapshotTree: Sendable {
         try builder.follow(present(), touched)
         builder.joinNames()
         (uncovered, returned, recovered) = (builder.uncovered, builder.returned, builder.recoveredIdentities)
-        (changed, linked) = builder.finish()
+        (changed, linked) = (consume builder).finish()
     }
 
     /// The location of an entry's content, below the target's root.

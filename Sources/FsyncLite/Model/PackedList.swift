@@ -88,11 +88,13 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     /// Passes the elements in order, and frees what they took as it goes, where no other value shares it.
     mutating func drain(_ body: (Int, Element) throws -> Void) rethrows {
-        let isInOrder = records.indices.dropFirst().allSatisfy { records[$0 - 1] < records[$0] }
-        var first = 0
-        for index in records.indices {
+        var left = store.counts(of: records)
+        for chunk in left.indices where left[chunk] == 0 { store.free(chunk) }
+        for (index, record) in records.enumerated() {
             try body(index, self[index])
-            if isInOrder { store.free(before: records[index], from: &first) }
+            let chunk = PackedStore.chunk(of: record)
+            left[chunk] -= 1
+            if left[chunk] == 0 { store.free(chunk) }
         }
         clear()
     }

@@ -109,14 +109,17 @@ package struct PackedStore: Sendable {
         for kind in anchors.indices { anchors[kind].position = -1 }
     }
 
-    /// Frees the chunks before that of a record, if no other list has them.
-    mutating func free(before record: Record, from first: inout Int) {
-        let chunk = Int(record) * PackedStore.alignment / PackedStore.chunkSize
-        while first < chunk {
-            chunks[first] = []
-            first += 1
-        }
+    static func chunk(of record: Record) -> Int { Int(record) * alignment / chunkSize }
+
+    /// How many of these records each chunk has.
+    func counts(of records: [Record]) -> [Int] {
+        var counts = [Int](repeating: 0, count: chunks.count)
+        for record in records { counts[PackedStore.chunk(of: record)] += 1 }
+        return counts
     }
+
+    /// Frees a chunk, if no other list has it.
+    mutating func free(_ chunk: Int) { chunks[chunk] = [] }
 
     private mutating func make(
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
@@ -138,7 +141,7 @@ package struct PackedStore: Sendable {
 
     /// Replaces all but the paths of a record, if there is room.
     mutating func replace(_ old: Record, _ pack: (inout PackedStore) -> Void) -> Bool {
-        let chunk = Int(old) * PackedStore.alignment / PackedStore.chunkSize
+        let chunk = PackedStore.chunk(of: old)
         let (begin, length) = read(old) { cursor, length in (cursor.offset, length) }
         guard length < UInt16.max else { return false }
         record.removeAll(keepingCapacity: true)

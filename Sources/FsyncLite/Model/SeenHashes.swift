@@ -1,4 +1,4 @@
-/// Hashes that were seen, of which 32 bits and the place are kept: six to eleven bytes each.
+/// Hashes that were seen, of which 32 bits and the place are kept: six bytes each where their number is known.
 struct SeenHashes {
     /// Each twice as large as the one before, and three quarters full; 0 is free.
     private var tables: [[UInt32]]
@@ -6,27 +6,26 @@ struct SeenHashes {
     private var count = 0
 
     init(minimumCapacity: Int = 0) {
-        var size = 1 << 10
-        while size / 4 * 3 < minimumCapacity { size *= 2 }
-        tables = [[UInt32](repeating: 0, count: size)]
+        tables = [[UInt32](repeating: 0, count: max(1 << 10, minimumCapacity / 3 * 4 + 4))]
     }
 
     /// - Returns: false if it was there, or another one that is not told from it.
     mutating func insert(_ hash: Int) -> Bool {
         let bits = UInt64(bitPattern: Int64(hash))
         let rest = max(UInt32(truncatingIfNeeded: bits >> 32), 1)
+        func first(of size: Int) -> Int { Int(UInt32(truncatingIfNeeded: bits)) % size }
         var place = 0
         for table in tables {
-            place = Int(truncatingIfNeeded: bits) & (table.count - 1)
+            place = first(of: table.count)
             while table[place] != 0 {
                 if table[place] == rest { return false }
-                place = (place + 1) & (table.count - 1)
+                place = place + 1 < table.count ? place + 1 : 0
             }
         }
         let size = tables[tables.count - 1].count
         if count >= size / 4 * 3 {
             tables.append([UInt32](repeating: 0, count: size * 2))
-            (count, place) = (0, Int(truncatingIfNeeded: bits) & (size * 2 - 1))
+            (count, place) = (0, first(of: size * 2))
         }
         tables[tables.count - 1][place] = rest
         count += 1

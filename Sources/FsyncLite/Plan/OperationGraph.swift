@@ -295,7 +295,9 @@ package struct OperationGraph: Sendable {
         // The order of a scan has parents first: its reverse has the deepest first.
         var detached = others(\.hasTarget)
         var attached = others { $0 == .moving || $0 == .staged }
-        operations.reserveCapacity(detached.count + exchanges.count + attached.count + links.count + 2)
+        // And those of the manifest and the history.
+        operations.reserveCapacity(
+            detached.count + 2 * exchanges.count + attached.count + links.count + 4)
         detached.sort { objects.oldOrder(Int($0), comparedTo: Int($1)) > 0 }
         for object in detached { operations.append(.detach(Int(object))) }
         operations.append(contentsOf: exchanges)

@@ -1,8 +1,14 @@
 extension OperationGraph {
-    /// The operations of a graph or a journal, eight bytes each.
-    package struct OperationList: RandomAccessCollection, RangeReplaceableCollection, Sendable {
-        /// The kind in the lowest three bits, then twice thirty bits: objects, or the index of a link.
-        private var codes: [UInt64] = []
+    /// The operations of a graph or a journal, four bytes each, and eight for an exchange.
+    package struct OperationList: BidirectionalCollection, RangeReplaceableCollection, Sendable {
+        private enum Kind: UInt32 {
+            case detach, attach, rename, exchange, link
+            /// The other object of the exchange before it.
+            case partner
+        }
+
+        /// The kind in the lowest three bits, above it an object or the index of a link.
+        private var codes: [UInt32] = []
         private var links: [Link] = []
 
         package init() {}
@@ -10,41 +16,51 @@ extension OperationGraph {
         package var startIndex: Int { 0 }
         package var endIndex: Int { codes.count }
 
+        package func index(after index: Int) -> Int { index + (kind(at: index) == .exchange ? 2 : 1) }
+        package func index(before index: Int) -> Int { index - (kind(at: index - 1) == .partner ? 2 : 1) }
+
         package subscript(position: Int) -> Operation {
-            let code = codes[position]
-            let (object, other) = (Int(code >> 3 & (1 << 30 - 1)), Int(code >> 33))
-            switch code & 7 {
-            case 0: return .detach(object)
-            case 1: return .attach(object)
-            case 2: return .rename(object)
-            case 3: return .exchange(object, with: other)
-            default: return .link(links[object])
+            let object = object(at: position)
+            return switch kind(at: position) {
+            case .detach: .detach(object)
+            case .attach: .attach(object)
+            case .rename: .rename(object)
+            case .exchange: .exchange(object, with: self.object(at: position + 1))
+            case .link, .partner, nil: .link(links[object])
             }
         }
 
         package mutating func replaceSubrange(
             _ range: Range<Int>, with operations: some Collection<Operation>
         ) {
-            codes.replaceSubrange(range, with: operations.map { code($0) })
+            let rest = Array(codes[range.upperBound...])
+            codes.removeSubrange(range.lowerBound...)
+            for operation in operations { append(operation) }
+            codes.append(contentsOf: rest)
         }
 
-        package mutating func append(_ operation: Operation) { codes.append(code(operation)) }
+        package mutating func append(_ operation: Operation) {
+            switch operation {
+            case .detach(let object): append(.detach, object)
+            case .attach(let object): append(.attach, object)
+            case .rename(let object): append(.rename, object)
+            case .exchange(let object, let other):
+                append(.exchange, object)
+                append(.partner, other)
+            case .link(let link):
+                append(.link, links.count)
+                links.append(link)
+            }
+        }
 
+        /// - Parameter count: of the operations, and once more of the exchanges.
         package mutating func reserveCapacity(_ count: Int) { codes.reserveCapacity(count) }
 
-        private mutating func code(_ operation: Operation) -> UInt64 {
-            func code(_ kind: UInt64, _ object: Int, _ other: Int = 0) -> UInt64 {
-                kind | UInt64(object) << 3 | UInt64(other) << 33
-            }
-            switch operation {
-            case .detach(let object): return code(0, object)
-            case .attach(let object): return code(1, object)
-            case .rename(let object): return code(2, object)
-            case .exchange(let object, let other): return code(3, object, other)
-            case .link(let link):
-                links.append(link)
-                return code(4, links.count - 1)
-            }
+        private mutating func append(_ kind: Kind, _ number: Int) {
+            codes.append(kind.rawValue | UInt32(number) << 3)
         }
+
+        private func kind(at position: Int) -> Kind? { Kind(rawValue: codes[position] & 7) }
+        private func object(at position: Int) -> Int { Int(codes[position] >> 3) }
     }
 }

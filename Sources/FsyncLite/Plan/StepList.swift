@@ -75,7 +75,7 @@ package enum StepCoding: PackedCoding {
         if target?.size != nil { parts.insert(.targetSize) }
         store.put(byte: parts.rawValue)
         store.put(Action.Verb.allCases.firstIndex(of: action.verb) ?? 0)
-        store.put(Array(action.type.utf8))
+        store.put(FileType.allCases.firstIndex { $0.documentName == action.type } ?? 0)
         store.put(UInt64(action.causes.rawValue))
         if let size = action.size { store.put(UInt64(bitPattern: size)) }
         if let link = action.link { store.put(link.bytes) }
@@ -91,7 +91,7 @@ package enum StepCoding: PackedCoding {
         var action = Action.blank
         (action.path, action.from) = (path, other)
         action.verb = Action.Verb.allCases[cursor.integer()]
-        action.type = String(decoding: cursor.bytes(cursor.integer()), as: UTF8.self)
+        action.type = FileType.allCases[cursor.integer()].documentName
         action.causes = Causes(rawValue: UInt16(truncatingIfNeeded: cursor.number()))
         if parts.contains(.size) { action.size = Int64(bitPattern: cursor.number()) }
         if parts.contains(.link) {

@@ -258,9 +258,14 @@ struct DirectorySource: PlanSource {
         defer { contents.close() }
         let attributes = AttributeInspection(
             source: tree, target: target, policy.attributes.extended, monitor)
-        let matches = difference.matches
-        // A request for each match would wait for the line each time.
+        let moved = difference.matches.indices.count { index in
+            difference.matches.head(at: index).isOpen && difference.matches[index].needsContentComparison
+                && difference.matches[index].hasOnlyTimeMoved(policy)
+        }
+        // A request for each match would wait for the line each time. A copy of the matches costs memory as soon as one
+        // of them changes.
         let announces = tree.facts.isRemote
+        let matches = announces ? difference.matches : []
         var (next, announced) = (matches.startIndex, 0)
         func announce(_ match: Match) {
             guard announced == 0 else {
@@ -276,10 +281,6 @@ struct DirectorySource: PlanSource {
             }
             attributes.announce(following)
             announced = max(following.count - 1, 0)
-        }
-        let moved = matches.indices.count {
-            matches.head(at: $0).isOpen && matches[$0].needsContentComparison
-                && matches[$0].hasOnlyTimeMoved(policy)
         }
         do {
             try difference.settle(

@@ -5,7 +5,7 @@ import Testing
 
 struct OperationListTests {
     @Test func operationsComeBack() {
-        let last = 1 << 30 - 1
+        let last = 1 << 29 - 1
         let link = OperationGraph.Link(
             object: 3, location: OperationGraph.Location(parent: 4, name: FileName("second")))
         let operations: [OperationGraph.Operation] = [
