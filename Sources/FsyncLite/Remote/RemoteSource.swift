@@ -21,6 +21,17 @@ final class RemoteSource: Sendable {
         connecting = { _ in client.link }
     }
 
+    /// How a source is reached: by the client that has it, or by an endpoint; nil for one of this machine.
+    convenience init?(_ source: MirrorSource, of client: Client? = nil) {
+        if let client {
+            self.init(client)
+        } else if case .remote(let endpoint, let access) = source {
+            self.init(endpoint, access)
+        } else {
+            return nil
+        }
+    }
+
     func connect(_ monitor: any Monitor) throws { _ = try connected(monitor) }
 
     private func connected(_ monitor: any Monitor) throws -> RemoteLink {
@@ -34,18 +45,5 @@ final class RemoteSource: Sendable {
 
     func open(_ options: SyncOptions, _ monitor: any Monitor) throws -> RemoteTree {
         try RemoteTree(connected(monitor), options, monitor)
-    }
-}
-
-extension RemoteSource {
-    /// How a source is reached: by the client that has it, or by an endpoint; nil for one of this machine.
-    convenience init?(_ source: MirrorSource, of client: Client? = nil) {
-        if let client {
-            self.init(client)
-        } else if case .remote(let endpoint, let access) = source {
-            self.init(endpoint, access)
-        } else {
-            return nil
-        }
     }
 }
