@@ -42,6 +42,17 @@ final class ServiceLink: Sendable {
         var frames: [UInt8] = []
         /// Anything was written since the last look.
         var hasWritten = false
+
+        mutating func write(_ bytes: [UInt8], to connection: any Connection) throws(Errno) {
+            hasWritten = true
+            try connection.write(bytes)
+        }
+
+        mutating func flush(to connection: any Connection) throws(Errno) {
+            guard !frames.isEmpty else { return }
+            defer { frames.removeAll(keepingCapacity: true) }
+            try write(frames, to: connection)
+        }
     }
 
     private let connection: any Connection
@@ -50,7 +61,7 @@ final class ServiceLink: Sendable {
     private let granted = Semaphore()
     private let greeted = Semaphore()
     /// Frames are written whole, one thread at a time.
-    private let writing = Mutex(Outgoing())
+    private let outgoing = Mutex(Outgoing())
     /// Called where the other end has said nothing for too long, so that a write may wait for it forever.
     private let onSilence: @Sendable () -> Void
     /// nil where the other end is the client.
@@ -178,24 +189,25 @@ final class ServiceLink: Sendable {
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     private func write(_ frame: [UInt8]) throws {
-        let isDue = writing.withLock { outgoing in
-            outgoing.frames += frame
-            return outgoing.frames.count >= WireFormat.writeSize
+        try writing { outgoing throws(Errno) in
+            // A large one is not copied.
+            if frame.count >= WireFormat.writeSize {
+                try outgoing.flush(to: connection)
+                try outgoing.write(frame, to: connection)
+            } else {
+                outgoing.frames += frame
+                if outgoing.frames.count >= WireFormat.writeSize { try outgoing.flush(to: connection) }
+            }
         }
-        if isDue { try flush() }
     }
 
     private func flush() throws {
+        try writing { outgoing throws(Errno) in try outgoing.flush(to: connection) }
+    }
+
+    private func writing(_ body: (inout Outgoing) throws(Errno) -> Void) throws {
         do {
-            try writing.withLock { outgoing in
-                guard !outgoing.frames.isEmpty else { return }
-                defer {
-                    outgoing.frames.removeAll(
-                        keepingCapacity: outgoing.frames.count < 2 * WireFormat.writeSize)
-                }
-                outgoing.hasWritten = true
-                try connection.write(outgoing.frames)
-            }
+            try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
         } catch {
             // The reading thread finds out why.
             if output != nil, let end = waitForEnd() { throw end }
@@ -206,7 +218,7 @@ final class ServiceLink: Sendable {
     /// - Returns: false once the connection has ended.
     private func sign() -> Bool {
         if hasEnded { return false }
-        let isDue = writing.withLock { outgoing in
+        let isDue = outgoing.withLock { outgoing in
             defer { outgoing.hasWritten = false }
             return !outgoing.hasWritten
         }

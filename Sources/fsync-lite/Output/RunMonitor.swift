@@ -14,7 +14,8 @@ final class RunMonitor: Monitor {
     private let isShown: Bool
     /// The machine that has the source, where that is the one that has this run carried out here.
     private let client: Client?
-    private let lostClient = Mutex(false)
+    /// Asked several times for each file, by many threads, which a lock would hold up.
+    private let hasLostClient = Atomic(false)
 
     /// Shows nothing on a pipe, or on a terminal without the needed controls.
     init(isQuiet: Bool, client: Client? = nil) {
@@ -25,7 +26,7 @@ final class RunMonitor: Monitor {
     func report(_ progress: SyncProgress) {
         // The client must know when it is too late to say for certain that nothing has changed.
         if let commit = progress.commit, let client, !client.agrees(to: commit) {
-            lostClient.withLock { $0 = true }
+            hasLostClient.store(true, ordering: .relaxed)
         }
         guard isShown else { return }
         state.withLock { state in
@@ -47,7 +48,7 @@ final class RunMonitor: Monitor {
         Console.complain(message)
     }
 
-    var isCancelled: Bool { TerminationSignal.signal != nil || lostClient.withLock(\.self) }
+    var isCancelled: Bool { TerminationSignal.signal != nil || hasLostClient.load(ordering: .relaxed) }
 
     /// Clears the line, so that something else can be written.
     func clear() {
