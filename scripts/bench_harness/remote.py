@@ -9,10 +9,10 @@ import statistics
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from bench_harness import comparison, forest, measure, secure_shell
+from bench_harness import comparison, forest, measure, peers, secure_shell
 from bench_harness.contest import Bench, Contender, Table, always, mirror_check
 from bench_harness.secure_shell import SecureShell
-from harness import command, trees
+from harness import trees
 from harness.line import NEEDS, Line, Traffic
 from harness.scratch import remove
 
@@ -20,8 +20,6 @@ PUSH, PULL = "fsync-lite, push", "fsync-lite, pull"
 RSYNC = "rsync -aHAX --delete"
 TAR = "tar | ssh tar"
 DELAY = 50
-# What is a minute old is not compared again: a clock that is ahead makes it so.
-LATER = ["unshare", "--time", "--boottime", "600"]
 BLOCK = 4096
 MOST_OF_NOTHING = 1000
 
@@ -198,12 +196,10 @@ class Remote:
         ages: bool = True,
     ) -> Callable[[Way], list[Contender]]:
         """Targets that are mirrors already, and no entry of which is young."""
-        can_age = command.run([*LATER, "true"]).code == 0
-        if not can_age:
-            self.bench.note("remote: what is young is looked at once more; without that, it needs root and unshare")
-        for prefix in [[], *[LATER] * (ages and can_age)]:
-            for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
-                measure.run([*prefix, *contender.command(0)])
+        for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
+            measure.run([*contender.command(0)])
+            if ages:
+                peers.settle(self.bench, contender.command(0))
         return lambda way: [
             dataclasses.replace(contender, **mirror_check(tree, target, changed=changed))
             for contender, target in self.tools(way, tree, folder, *options)
