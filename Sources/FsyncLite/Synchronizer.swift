@@ -12,7 +12,7 @@ public struct Synchronizer: Sendable {
     let source: Source
     let target: [UInt8]
     /// What messages that name a command call the target with the history.
-    private(set) var name: [UInt8]
+    let name: [UInt8]
     let options: SyncOptions
     let monitor: any Monitor
     /// The run stops before its commit.

@@ -197,7 +197,7 @@ class Remote:
     ) -> Callable[[Way], list[Contender]]:
         """Targets that are mirrors already, and no entry of which is young."""
         for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
-            measure.run([*contender.command(0)])
+            measure.run(contender.command(0))
             if ages:
                 peers.settle(self.bench, contender.command(0))
         return lambda way: [

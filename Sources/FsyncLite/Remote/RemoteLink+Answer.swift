@@ -1,0 +1,101 @@
+import FileSystem
+import Synchronization
+
+extension RemoteLink {
+    /// The answer to one request: its parts, in order. For one thread at a time.
+    final class Answer: Sendable {
+        typealias Parts = [(part: AnswerOrder.Part, cost: Int)]
+
+        private struct State {
+            var parts: Parts = []
+            /// Of parts that were taken, and not granted again.
+            var cost = 0
+            var isAwaited = false
+            var isAbandoned = false
+
+            /// - Returns: how much may be granted again: small parts are granted with the last one.
+            mutating func take(_ cost: Int, isLast: Bool) -> Int {
+                self.cost += cost
+                guard isLast || self.cost >= WireFormat.window / 64 else { return 0 }
+                defer { self.cost = 0 }
+                return self.cost
+            }
+        }
+
+        private let state = Mutex(State())
+        private let filled = Semaphore()
+        private let shared: Shared
+        private let id: UInt32
+        let isDelta: Bool
+
+        init(_ shared: Shared, _ id: UInt32, isDelta: Bool) {
+            (self.shared, self.id, self.isDelta) = (shared, id, isDelta)
+        }
+
+        /// Answers hashes that came; or says that no more is wanted.
+        func respond(isWanted: Bool, _ write: (inout FrameWriter) throws -> Void) rethrows {
+            var frame = FrameWriter(.blocks)
+            frame.number(id)
+            frame.flag(isWanted)
+            try write(&frame)
+            shared.send(frame.frame())
+        }
+
+        func add(_ parts: Parts) {
+            let (cost, wakes) = state.withLock { state in
+                defer { state.isAwaited = false }
+                if state.isAbandoned { return (parts.reduce(0) { $0 + $1.cost }, false) }
+                state.parts += parts
+                return (0, state.isAwaited)
+            }
+            if wakes { filled.signal() }
+            shared.take(cost)
+        }
+
+        /// Waits for the next part.
+        ///
+        /// - Throws: a failure of the far end, or of the connection; `SyncError` with code `interrupted`.
+        func next(_ monitor: any Monitor) throws -> AnswerOrder.Part {
+            while true {
+                let found = state.withLock { state -> (part: AnswerOrder.Part, cost: Int)? in
+                    guard !state.parts.isEmpty else {
+                        state.isAwaited = true
+                        return nil
+                    }
+                    let (part, cost) = state.parts.removeFirst()
+                    return (part, state.take(cost, isLast: part.isLast))
+                }
+                if let (part, cost) = found {
+                    shared.take(cost)
+                    guard case .failure(let error) = part else { return part }
+                    try monitor.checkCancellation()
+                    throw error
+                }
+                if !filled.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
+            }
+        }
+
+        /// The end of an answer that has nothing else, whole.
+        func end(_ monitor: any Monitor) throws -> FrameReader {
+            var bytes: [UInt8] = []
+            while true {
+                guard case .end(let piece, let isLast) = try next(monitor) else {
+                    throw WireError("an answer of another kind than was asked for")
+                }
+                bytes.append(contentsOf: piece)
+                if isLast { return FrameReader(bytes) }
+            }
+        }
+
+        /// The rest is not taken.
+        func abandon() {
+            let cost = state.withLock { state in
+                state.isAbandoned = true
+                defer { (state.parts, state.cost) = ([], 0) }
+                return state.parts.reduce(state.cost) { $0 + $1.cost }
+            }
+            if isDelta { respond(isWanted: false) { _ in } }
+            shared.take(cost)
+        }
+    }
+}
