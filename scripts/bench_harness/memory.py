@@ -15,7 +15,7 @@ OVERRIDES = ["--max-delete", "unlimited", "--allow-empty-source"]
 
 def memory(bench: Bench) -> None:
     """peak memory for each changed entry: all files new, touched, renamed, deleted, and undone"""
-    for files in [bench.options.files // 10, bench.options.files]:
+    for files in [bench.options.files // 10, bench.options.files * 3 // 10, bench.options.files]:
         with bench.place() as folder:
             measure_all(bench, folder, files)
 

@@ -7,12 +7,15 @@ from collections.abc import Callable, Collection, Sequence
 from bench_harness import comparison, measure
 from bench_harness.contest import Bench, Contender, always, mirror_check
 from bench_harness.forest import Tree
-from harness.command import run
+from harness.command import compiled, run
 from harness.scratch import remove
 
 OURS = "fsync-lite apply"
 TRUSTING = "fsync-lite apply --trust-manifest"
 RSYNC = "rsync -a --delete"
+CALLS_SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls.c")
+# What no program that does the same work goes below.
+CALLS = "the same calls alone"
 
 # What is not asked of a tool that does not promise it.
 LOOSE = comparison.EVERYTHING - {"directory times", "symlink times", "modes", "owners"}
@@ -30,6 +33,15 @@ def settle(bench: Bench, command: Sequence[str]) -> None:
         bench.note("what is young is looked at once more; without that, it needs root and unshare")
     else:
         measure.run([*LATER, *command])
+
+
+def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:
+    """A program in C that makes the system calls of the work and nothing else; none without a compiler."""
+    program = os.path.join(bench.scratch, "calls")
+    if not os.path.exists(program) and not compiled(CALLS_SOURCE, program, "-pthread"):
+        bench.note("the system calls alone: left out; that needs a C compiler")
+        return []
+    return [Contender(name, always(program, *words), **more)]
 
 
 def mirrors(
@@ -127,6 +139,7 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
         copy(OURS, [bench.tool, "apply", source, target]),
         copy("rsync -a", ["rsync", "-a", source + "/", target + "/"]),
         copy("cp -a", ["cp", "-a", source, target]),
+        *calls(bench, CALLS, "copy", source, target, reset=lambda round: remove(target)),
     ]
     if kind != "tmpfs":
         if "--fsync" in subprocess.run(["rsync", "--help"], capture_output=True, text=True).stdout:

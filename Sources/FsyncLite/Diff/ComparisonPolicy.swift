@@ -30,12 +30,8 @@ package struct ComparisonPolicy: Sendable {
     package var knowsExtended = false
     /// Extended attributes are always read: the base was recorded without them.
     package var alwaysInspects = false
-    /// Which names the target does not tell apart.
-    package var folding = NameFolding.Kind.none
     /// The maximum number of names of a file in the target; nil for no limit.
     package var linkLimit: UInt32?
-    /// Excluded entries are deleted from the target.
-    package var deletesExcluded = false
     /// Of a source that is an earlier tree of the target; nil for any other.
     package var earlier: Earlier? { didSet { identityTellsContent = earlier != nil } }
     /// Content is the same exactly if the object is the recorded one: the source is an earlier tree. Stored, as it is
@@ -48,13 +44,21 @@ package struct ComparisonPolicy: Sendable {
     /// Whether an entry of the source and an object of the target, by their paths, may be one object if their identities
     /// are equal; nil for all. Inodes of several sources may be equal by chance.
     package var mayBeSame: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
-    /// Entries are also counted for each directory at the top, which is a source.
-    package var countsTops = false
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
+    package var merging = Merging()
 
-    /// The maximum memory of new entries, in bytes: it bounds what another machine can send.
-    var arrivalMemory = Int.max
+    /// Which entries take part in the merge, and what it finds besides differences.
+    package struct Merging: Sendable {
+        /// Excluded entries are deleted from the target.
+        var deletesExcluded = false
+        /// Which names the target does not tell apart.
+        package var folding = NameFolding.Kind.none
+        /// Entries are also counted for each directory at the top, which is a source.
+        package var countsTops = false
+        /// The maximum memory of new entries, in bytes: it bounds what another machine can send.
+        var arrivalMemory = Int.max
+    }
 
     /// What is known of an earlier tree.
     package struct Earlier: Sendable {

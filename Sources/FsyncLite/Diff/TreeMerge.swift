@@ -47,7 +47,7 @@ package struct TreeMerge {
         self.policy = policy
         findings = ManifestFindings(policy)
         arrivals = ArrivalList(over: policy.earlier?.changed ?? [])
-        folding = NameFolding(policy.folding)
+        folding = NameFolding(policy.merging.folding)
     }
 
     /// The numbers of entries of both trees below each entry at the top.
@@ -109,7 +109,7 @@ package struct TreeMerge {
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream,
         _ manifest: (some EntryStream)?
     ) throws {
-        if policy.countsTops { countTop(side == .right ? target.path : source.path) }
+        if policy.merging.countsTops { countTop(side == .right ? target.path : source.path) }
         if side == .both, isAsRecorded(source, target, manifest) {
             (sourceCount, targetCount) = (sourceCount + 1, targetCount + 1)
             folding?.admit(source.path)
@@ -135,7 +135,7 @@ package struct TreeMerge {
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream
     ) -> Exclusions {
         let isSourceExcluded = side != .right && source.exclusion != .none
-        guard side != .left, !policy.deletesExcluded else { return (isSourceExcluded, false) }
+        guard side != .left, !policy.merging.deletesExcluded else { return (isSourceExcluded, false) }
         // Of two files, the source's size decides. A rule for directories does not exclude a file of that name, nor a
         // rule for sizes anything but files.
         let isTargetExcluded =
@@ -288,7 +288,7 @@ package struct TreeMerge {
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {
         // A plan takes up to 250 bytes of each, and the path.
         arrivalBytes += 250 + source.withPathBytes(\.count)
-        guard arrivalBytes < policy.arrivalMemory else {
+        guard arrivalBytes < policy.merging.arrivalMemory else {
             throw SyncError(
                 .refused,
                 "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")

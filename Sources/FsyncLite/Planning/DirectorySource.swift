@@ -83,9 +83,9 @@ struct DirectorySource: PlanSource {
         }
         var policy = ComparisonPolicy()
         policy.attributes = attributes
-        policy.deletesExcluded = options.deletesExcluded
+        policy.merging.deletesExcluded = options.deletesExcluded
         policy.suspects = options.repairs
-        policy.folding = try root.anchor().foldsNames() ? [.ofCase, .ofForms] : []
+        policy.merging.folding = try root.anchor().foldsNames() ? [.ofCase, .ofForms] : []
         policy.adapt(to: root.capabilities)
         policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
@@ -108,9 +108,9 @@ struct DirectorySource: PlanSource {
         let domains = IdentityDomains(
             identities, on: tree.facts.devices, recorded: header?.sources ?? [])
         policy.followsIdentity = keepsIdentity && !domains.isEmpty
-        policy.countsTops = isJoined
+        policy.merging.countsTops = isJoined
         if isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
-        if tree.facts.isRemote { policy.arrivalMemory = HostProcess.memory / 2 }
+        if tree.facts.isRemote { policy.merging.arrivalMemory = HostProcess.memory / 2 }
         isTargetRecorded = trustsManifest && isTargetKnown(policy)
         policy.trustsTarget = isTargetRecorded
         return policy

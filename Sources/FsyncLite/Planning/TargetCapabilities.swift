@@ -6,8 +6,8 @@ extension ComparisonPolicy {
     mutating func adapt(to capabilities: FileSystemCapabilities?) {
         guard let capabilities else { return }
         (timeStep, usesTargetChangeTime) = (capabilities.timeStep, capabilities.keepsChangeTimes)
-        if capabilities.names.foldsCase { folding.insert(.ofCase) }
-        if capabilities.names.foldsForms { folding.insert(.ofForms) }
+        if capabilities.names.foldsCase { merging.folding.insert(.ofCase) }
+        if capabilities.names.foldsForms { merging.folding.insert(.ofForms) }
     }
 }
 

@@ -19,7 +19,7 @@ extension TargetRoot {
         where name.bytes.first == UInt8(ascii: ".")
             && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
-            // A state that we may not read belongs to another user.
+            // A state that cannot be read is another target's, which tells it itself.
             guard let state = try? StateDirectory(name, in: parent, isBeside: true),
                 let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
             else { continue }
