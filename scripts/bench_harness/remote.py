@@ -143,7 +143,7 @@ class Remote:
         tree = forest.large(os.path.join(folder, "source"), 1, size)
 
         def change(round: int) -> None:
-            noise = random.Random(round)
+            noise = random.Random(str(round))
             with open(tree.files[0], "r+b") as file:
                 for number in noise.sample(range(size // BLOCK), count):
                     file.seek(number * BLOCK)

@@ -239,11 +239,17 @@ struct SyncRun {
             let words = (trees.map(Shell.word) + savedOptions).joined(separator: " ")
             complain("to look again: fsync-lite plan \(words) --out FILE")
         } else if refusals.allSatisfy({ $0.option != nil }) {
-            var options: [String] = []
-            for case let option? in refusals.map(\.option) where !options.contains(option) {
-                options.append(option)
+            var needed: [String] = []
+            for case let option? in refusals.map(\.option) where !needed.contains(option) {
+                needed.append(option)
             }
-            complain("to go ahead: \(command(adding: options))")
+            let isForbidden =
+                options.retention.keepsAll
+                && needed.contains { name in SyncOptions.loosening.contains { $0.name == name } }
+            complain(
+                isForbidden
+                    ? "to go ahead: on that machine, or with another key; this one is append-only"
+                    : "to go ahead: \(command(adding: needed))")
         }
     }
 

@@ -283,6 +283,7 @@ struct PushTests {
             try scene.append("\(number)", to: "source/a")
             #expect(try apply(scene, "target").code == 0)
         }
+        try scene.build(["empty": .directory([:])])
         func count() throws -> Int {
             try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
         }
@@ -303,6 +304,9 @@ struct PushTests {
         func there(_ words: String...) throws -> CommandRun {
             try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
         }
+        let empty = try there("apply", "empty", "far:target")
+        #expect(empty.code == 4 && empty.errors.contains("another key"), "\(empty.errors)")
+        #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
         let prune = try there("snapshot", "prune", "far:target", "--keep-last", "1")
         #expect(prune.code == 4 && prune.errors.contains("append-only"), "\(prune.errors)")
         #expect(try count() == all + 1)
