@@ -283,7 +283,7 @@ struct PushTests {
             try scene.append("\(number)", to: "source/a")
             #expect(try apply(scene, "target").code == 0)
         }
-        try scene.build(["empty": .directory([:])])
+        try scene.build([:], at: "empty")
         func count() throws -> Int {
             try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
         }
