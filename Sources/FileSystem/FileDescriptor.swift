@@ -42,7 +42,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
     }
 
-    /// A file in memory with this content, at its beginning.
+    /// A file in memory with this content, at its beginning. The corresponding C function is `memfd_create`.
     public static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
         let file = FileDescriptor(owning: try retrying { memfd_create("fsync-lite", UInt32(MFD_CLOEXEC)) })
         try content.withUnsafeBufferPointer { (bytes) throws(Errno) -> Void in
@@ -51,6 +51,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return file
     }
 
+    /// The corresponding C function is `statx`.
     public func status() throws(Errno) -> FileStatus {
         try FileStatus.of(rawValue, "", AT_EMPTY_PATH)
     }
@@ -60,7 +61,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
     }
 
-    /// Reads at most the buffer's size from an offset; 0 at the end.
+    /// Reads at most the buffer's size from an offset; 0 at the end. The corresponding C function is `pread`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
@@ -87,7 +88,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Writes all bytes at an offset.
+    /// Writes all bytes at an offset, in as many calls as needed. The corresponding C function is `pwrite`.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
         var written = 0
         while written < bytes.count {
@@ -142,16 +143,19 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fsync(rawValue) }
     }
 
-    /// Sets owner and group. This clears setuid and setgid, so set permissions afterwards.
+    /// Sets owner and group. This clears setuid and setgid, so set permissions afterwards. The corresponding C function
+    /// is `fchown`.
     public func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
         _ = try retrying { fchown(rawValue, owner, group) }
     }
 
+    /// The corresponding C function is `fchmod`.
     public func setPermissions(_ permissions: UInt16) throws(Errno) {
         _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
     }
 
-    /// Sets the modification time; the access time stays, unless one is given.
+    /// Sets the modification time; the access time stays, unless one is given. The corresponding C function is
+    /// `futimens`.
     public func setModified(_ time: FileTime, accessed: FileTime? = nil) throws(Errno) {
         var times = [accessed?.raw ?? FileTime.omitted, time.raw]
         _ = try retrying { futimens(rawValue, &times) }
@@ -164,13 +168,15 @@ public struct FileDescriptor: ~Copyable, Sendable {
         if failure != 0 { throw Errno(rawValue: failure) }
     }
 
+    /// The corresponding C function is `ftruncate`.
     public func truncate(to size: Int64) throws(Errno) {
         _ = try retrying { ftruncate(rawValue, Int(size)) }
     }
 
     public enum Stretch: Sendable { case data, hole }
 
-    /// The start of the next data or hole, at or after an offset; nil if there is none.
+    /// The start of the next data or hole, at or after an offset; nil if there is none. The corresponding C function is
+    /// `lseek` with `SEEK_DATA` or `SEEK_HOLE`.
     public func seek(_ offset: Int64, _ stretch: Stretch) throws(Errno) -> Int64? {
         do throws(Errno) {
             let whence = stretch == .data ? SEEK_DATA : SEEK_HOLE
@@ -180,18 +186,21 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Allocates `size` bytes, so that writing them cannot fail for lack of space.
+    /// Allocates `size` bytes, so that writing them cannot fail for lack of space. The corresponding C function is
+    /// `fallocate`.
     public func allocate(_ size: Int64) throws(Errno) {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
     }
 
-    /// Makes a hole, which reads as zeros; the size stays.
+    /// Makes a hole, which reads as zeros; the size stays. The corresponding C function is `fallocate` with
+    /// `FALLOC_FL_PUNCH_HOLE`.
     public func makeHole(_ range: Range<Int64>) throws(Errno) {
         let flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
         _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
     /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. It is released with the descriptor.
+    /// The corresponding C function is `flock`.
     public func lock() throws(Errno) {
         _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
     }
