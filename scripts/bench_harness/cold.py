@@ -96,7 +96,7 @@ def run(bench, title, units, commands, disks, kind, reset=lambda: None, check=la
                 except (measure.Wrong, OSError) as error:
                     bench.fault(f"{title}: {name}", str(error), result)
     reset()
-    bench.tables.append(table)
+    bench.add(table)
     return table
 
 

@@ -221,9 +221,12 @@ class Bench:
             result = table.results[contender.name]
             if not result.wrong and (difference := contender.at_end()):
                 self.fault(f"{title}: {contender.name}", difference, result)
+        self.add(table)
+        return table
+
+    def add(self, table: Table) -> None:
         self.tables.append(table)
         self.tell()
-        return table
 
     def _run(self, contender, result, round, place):
         contender.reset(round)

@@ -68,7 +68,7 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
     plan("deleted")
     apply("deleted")
     undo("deleted")
-    bench.tables.append(table)
+    bench.add(table)
 
 
 def make(root: str, files: int) -> None:
