@@ -155,8 +155,10 @@ class Halt:
         return None
 
     def go_on(self) -> None:
-        if self.child:
-            os.kill(self.child, signal.SIGCONT)
+        # It may end in between.
+        if child := self.child:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGCONT)
 
     def finish(self) -> Outcome:
         """Continues to the end, through all stops that are left."""

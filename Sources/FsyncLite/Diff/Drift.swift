@@ -10,17 +10,21 @@ package struct Drift: Hashable, Sendable {
     package let isIntact: Bool
     /// It was uncovered when it was recorded.
     let wasUncovered: Bool
+    /// The inode of the object that the last apply left; 0 where it is unknown, or of a new entry.
+    let inode: UInt64
 
-    init(recorded: File, wasUncovered: Bool) {
-        (self.recorded, found, isIntact, self.wasUncovered) = (recorded, nil, false, wasUncovered)
+    init(recorded: File, _ base: BaseEntry) {
+        (self.recorded, found, isIntact, wasUncovered) = (recorded, nil, false, base.isUncovered)
+        inode = base.known.targetInode
     }
 
     init(found: File) {
-        (recorded, self.found, isIntact, wasUncovered) = (nil, found, false, false)
+        (recorded, self.found, isIntact, wasUncovered, inode) = (nil, found, false, false, 0)
     }
 
     init(recorded: File, _ base: BaseEntry, found: File) {
         (self.recorded, self.found, wasUncovered) = (recorded, found, base.isUncovered)
+        inode = base.known.targetInode
         isIntact = found.isFile ? base.known.isIntact(in: found.status) : recorded.kind == found.kind
     }
 }

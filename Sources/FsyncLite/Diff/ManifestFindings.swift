@@ -130,7 +130,7 @@ package struct ManifestFindings {
     private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
         if policy.identityTellsContent { missing.append(base) }
         guard !isProtected else { return }
-        drift.append(Drift(recorded: manifest.file, wasUncovered: base.isUncovered))
+        drift.append(Drift(recorded: manifest.file, base))
         forgotten.append(manifest.path)
     }
 }

@@ -128,6 +128,18 @@ struct History {
         return 0
     }
 
+    /// Entries that came to the target between applies, and that the steps before one took into the manifest as they were:
+    /// their paths.
+    func taken(before index: Int) throws -> Set<RelativePath> {
+        var paths: Set<RelativePath> = []
+        for step in steps.prefix(index) {
+            for change in try actions(step).drift where change.verb == .delete {
+                paths.insert(change.file.path)
+            }
+        }
+        return paths
+    }
+
     /// The inodes of clones that replace files with names in the history.
     var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
 

@@ -226,8 +226,11 @@ package struct HistoryRecord: Sendable {
                 return UndoEntry(
                     .attributes, recorded.with(status), causes: [.drift], wasUncovered: drift.wasUncovered)
             }
-            // The source's object, even if it has this identity, does not hold this content.
-            (status.inode, status.created, status.links) = (0, nil, 1)
+            // The source's object, even if it has this identity, does not hold this content. Other names of the file may
+            // still lead to it.
+            let hasOtherNames = recorded.isMultiplyLinked
+            (status.inode, status.created) = (hasOtherNames ? drift.inode : 0, nil)
+            if !hasOtherNames { status.links = 1 }
             return UndoEntry(
                 drift.found == nil ? .create : .update, recorded.with(status),
                 slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift],

@@ -82,16 +82,21 @@ package struct SnapshotTree: Sendable {
         moved.sort()
         while try present.advance() {
             cursor.advance(to: present.path)
-            let path =
-                cursor.isElsewhere ? moved.index(of: present.path).map { moved[$0].other } : present.path
-            guard present.status.type == .file, let path, scope.contains(path),
-                location(of: path) == present.path,
+            guard present.status.type == .file else { continue }
+            var paths = cursor.isElsewhere ? [] : [present.path]
+            var index = moved.index(of: present.path) ?? moved.count
+            while index < moved.count, moved.order(index, comparedTo: present.path) == 0 {
+                paths.append(moved[index].other)
+                index += 1
+            }
+            paths.removeAll { !scope.contains($0) || location(of: $0) != present.path }
+            guard !paths.isEmpty,
                 // Errors are left to the copy, which reports them.
                 let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
                 status.size == present.status.size, status.modified == present.status.modified
             else { continue }
             if let written, let made = status.created, made > written { continue }
-            replaced.insert(path)
+            replaced.formUnion(paths)
         }
         return replaced
     }

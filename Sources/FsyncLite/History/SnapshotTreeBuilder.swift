@@ -32,14 +32,19 @@ struct SnapshotTreeBuilder {
         let recorded: FileStatus
         /// Its status in the earlier tree.
         let then: FileStatus
+        /// The path of the file, if it was there in the earlier tree and is not displaced.
+        let location: RelativePath?
         private let rank: Int
 
         /// - Parameters:
         ///   - isOfBoth: the earlier tree has this name too.
         ///   - isCovered: false for an uncovered entry, whose identity is that of the target's object: the source may
         ///     have changed since.
-        init(recorded: FileStatus, then: FileStatus, isOfBoth: Bool, _ isCovered: Bool) {
-            (self.recorded, self.then) = (recorded, then)
+        init(
+            recorded: FileStatus, then: FileStatus, at location: RelativePath? = nil, isOfBoth: Bool,
+            _ isCovered: Bool
+        ) {
+            (self.recorded, self.then, self.location) = (recorded, then, location)
             rank = (isCovered ? 2 : 0) + (isOfBoth ? 1 : 0)
         }
 
@@ -144,7 +149,9 @@ struct SnapshotTreeBuilder {
         let before = changes.pathBefore(of: present.path)
         let entry = before.flatMap { found[$0] }
         let then = entry?.location == present.path ? entry?.file.status : before.map { _ in status }
-        let sharer = Sharer(recorded: status, then: then ?? status, isOfBoth: then != nil, isCovered)
+        let sharer = Sharer(
+            recorded: status, then: then ?? status, at: then.map { _ in present.path }, isOfBoth: then != nil,
+            isCovered)
         if sharers[key].map({ $0 < sharer }) ?? true { sharers[key] = sharer }
     }
 
@@ -198,6 +205,8 @@ struct SnapshotTreeBuilder {
             }
             var entry = entry
             entry.file = entry.file.asRecorded(of: sharer.recorded)
+            // A name that was removed from the target, or replaced: another one leads to the file.
+            if entry.location.isLost, let location = sharer.location { entry.location = location }
             return entry
         }
     }

@@ -26,6 +26,8 @@ struct SnapshotSource: PlanSource {
     /// What changed in the target since the last apply, and stays.
     private var kept: Set<RelativePath> = []
     private var leavesStrangers = false
+    /// Entries that no apply brought, and that the manifest has all the same.
+    private let taken: Set<RelativePath>
     /// Entries that the other directory cannot hold.
     private let leftOut = LeftOutEntries()
 
@@ -62,6 +64,8 @@ struct SnapshotSource: PlanSource {
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
         self.tree = tree
+        // An undo goes past steps without a change.
+        taken = restoration.keepsDrift && index > 0 ? try history.taken(before: index - 1) : []
         if !restoration.keepsDrift {
             notes = SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
         }
@@ -254,7 +258,7 @@ struct SnapshotSource: PlanSource {
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
             tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
-            isKept: restoration.keepsDrift, look: { try present.status(of: $0) })
+            isKept: restoration.keepsDrift, taken: taken, look: { try present.status(of: $0) })
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost

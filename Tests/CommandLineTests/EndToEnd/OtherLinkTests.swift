@@ -84,6 +84,21 @@ struct OtherLinkChange: Sendable, CustomTestStringConvertible {
 
 @Suite("Names of one symlink, pipe or device stay names of one")
 struct OtherLinkTests {
+    /// A name was removed from the target and came back; an earlier tree has both names of the file.
+    @Test(arguments: LinkedKind.possible)
+    func aNameThatWasRemovedByHandIsRestoredAsOne(kind: LinkedKind) throws {
+        let scene = try MirrorScene([:])
+        try kind.make("e", in: scene)
+        try scene.link("source/K", to: "source/e")
+        try scene.mirror()
+        try scene.setTime(TreeTime(1_700_000_000, 0), of: "source/e")
+        try scene.mirror()
+        try scene.remove("target/K")
+        try scene.mirror()
+        let restored = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(try inode(of: scene.path("target/K")) == inode(of: scene.path("target/e")))
+    }
 
     /// `one`, `two` and `dir/three` are one; `alone` and `twin` are the same and not linked.
     private func scene(_ kind: LinkedKind) throws -> MirrorScene {

@@ -279,6 +279,24 @@ struct UndoTests {
     }
 
     /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
+    /// An apply that has nothing to do takes what was made by hand into the manifest.
+    @Test func whatAnApplyTookInStays() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.build(["b": "2", "d": ["x": "x"]], at: "source")
+        try scene.mirror()
+        try scene.build(["mine": ["f": "by hand", "empty": [:]]], at: "target")
+        try scene.build(["own": "own"], at: "target/d")
+        try scene.remove("source/b")
+        try scene.remove("source/d")
+        _ = try scene.apply("--no-delete")
+        let undo = try undo(scene, 0)
+        #expect(undo.errors.contains("no apply brought here, stays: d/own and "), "\(undo.errors)")
+        #expect(try scene.text("target/mine/f") == "by hand" && scene.exists("target/mine/empty"))
+        #expect(try scene.text("target/d/own") == "own")
+        #expect(!scene.exists("target/b") && !scene.exists("target/d/x"))
+    }
+
     @Test func anUndoBesideARemovalIsNoStep() throws {
         let scene = try MirrorScene(["a": "1", "b": "2"])
         try scene.mirror()
