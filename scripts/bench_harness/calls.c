@@ -19,7 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { BUFFER = 256 << 10, MOST_ATTRIBUTES = 256 };
+enum { BUFFER = 256 << 10, LIST = 32 << 10, NAMES = 256 };
 #ifndef SYS_listxattrat
 #define SYS_listxattrat 465
 #endif
@@ -111,7 +111,7 @@ static void copy_file(int from, int to, const char *name, struct statx *seen, ch
         if ((length = pread(source, buffer, BUFFER, offset)) <= 0) break;
         if (pwrite(target, buffer, length, offset) != length) fail(name);
     }
-    char names[MOST_ATTRIBUTES];
+    char names[NAMES];
     flistxattr(source, names, sizeof names);
     status(source, "");
     set_times(target, NULL, seen);
@@ -123,7 +123,7 @@ static void copy_file(int from, int to, const char *name, struct statx *seen, ch
 static void take(struct walk *walk, int from, int to, const char *path, const char *name, char *buffer) {
     struct statx seen = status(from, name);
     if (with_attributes) {
-        char names[MOST_ATTRIBUTES];
+        char names[NAMES];
         syscall(SYS_listxattrat, from, name, AT_SYMLINK_NOFOLLOW, names, sizeof names);
     }
     if (S_ISDIR(seen.stx_mode)) {
@@ -141,12 +141,12 @@ static void take(struct walk *walk, int from, int to, const char *path, const ch
 
 static void *work(void *argument) {
     struct walk *walk = argument;
-    char *path, *buffer = malloc(BUFFER), *list = malloc(32 << 10);
+    char *path, *buffer = malloc(BUFFER), *list = malloc(LIST);
     while ((path = pop(walk))) {
         int from = checked(openat(walk->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path);
         int to = walk->copy < 0 ? -1 : checked(openat(walk->copy, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
         long length;
-        while ((length = checked(syscall(SYS_getdents64, from, list, 32 << 10), path)) > 0)
+        while ((length = checked(syscall(SYS_getdents64, from, list, LIST), path)) > 0)
             for (long at = 0; at < length; at += ((struct entry *)(list + at))->length) {
                 const char *name = ((struct entry *)(list + at))->name;
                 if (strcmp(name, ".") && strcmp(name, "..")) take(walk, from, to, path, name, buffer);
@@ -154,7 +154,7 @@ static void *work(void *argument) {
         if (to >= 0) {
             struct statx seen = status(from, "");
             checked(fchmod(to, seen.stx_mode & 07777), path);
-            // What is still to come below it changes it again; one call, as fsync-lite has, at another time.
+            // fsync-lite makes this call once the directory is full; here its count matters, not the time that stays.
             set_times(to, NULL, &seen);
             close(to);
         }

@@ -79,8 +79,12 @@ def first_copy(bench: Bench) -> None:
     tree = bench.real()
     for kind in dict.fromkeys([bench.kind, *bench.kinds()]):
         with bench.place(kind, 3 * tree.bytes + (20 << 10) * tree.entries) as folder:
-            title = f"first copy, {len(tree.files):,} files, {kind}"
-            table = bench.contest(title, peers.copies(bench, tree, folder, kind), tree.entries, place=folder)
+            title, target = f"first copy, {len(tree.files):,} files, {kind}", os.path.join(folder, "target")
+            contenders = peers.copies(bench, tree, folder, kind)
+            contenders += peers.calls(
+                bench, CALLS, "copy", tree.root, target, reset=lambda round, target=target: remove(target)
+            )
+            table = bench.contest(title, contenders, tree.entries, place=folder)
         bench.goal(f"{title}: time / rsync", table.ratio(OURS, "rsync -a"), 1 / 3)
         bench.goal(f"{title}: time / cp -a", table.ratio(OURS, "cp -a"), 0.75)
         if kind != "tmpfs":

@@ -139,7 +139,6 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
         copy(OURS, [bench.tool, "apply", source, target]),
         copy("rsync -a", ["rsync", "-a", source + "/", target + "/"]),
         copy("cp -a", ["cp", "-a", source, target]),
-        *calls(bench, CALLS, "copy", source, target, reset=lambda round: remove(target)),
     ]
     if kind != "tmpfs":
         if "--fsync" in subprocess.run(["rsync", "--help"], capture_output=True, text=True).stdout:

@@ -128,8 +128,8 @@ struct History {
         return 0
     }
 
-    /// Entries that came to the target between applies, and that the steps before one took into the manifest as they were:
-    /// their paths.
+    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
+    /// there and took into the manifest.
     func taken(before index: Int) throws -> Set<RelativePath> {
         var paths: Set<RelativePath> = []
         for step in steps.prefix(index) {

@@ -19,7 +19,7 @@ extension TargetRoot {
         where name.bytes.first == UInt8(ascii: ".")
             && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
-            // A state that cannot be read is another target's, which tells it itself.
+            // A state that cannot be read belongs to another target, whose own commands report it.
             guard let state = try? StateDirectory(name, in: parent, isBeside: true),
                 let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
             else { continue }

@@ -278,7 +278,6 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
     /// An apply that has nothing to do takes what was made by hand into the manifest.
     @Test func whatAnApplyTookInStays() throws {
         let scene = try MirrorScene(["a": "1"])
@@ -299,6 +298,7 @@ struct UndoTests {
         #expect(!scene.exists("target/b") && !scene.exists("target/d/x"))
     }
 
+    /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
     @Test func anUndoBesideARemovalIsNoStep() throws {
         let scene = try MirrorScene(["a": "1", "b": "2"])
         try scene.mirror()
