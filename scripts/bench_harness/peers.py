@@ -176,6 +176,7 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     settings = os.open(os.path.join(ours, ".fsync-lite", "settings.json"), os.O_CREAT | os.O_WRONLY, 0o600)
     os.write(settings, b'{"keep_last": 1000}\n')
     os.close(settings)
+    settle(bench, [bench.tool, "apply", source, ours])
     found = [Contender(OURS, always(bench.tool, "apply", source, ours), **mirror_check(tree, ours))]
 
     def day(round):
