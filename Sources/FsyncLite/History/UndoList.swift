@@ -24,8 +24,10 @@ package struct UndoList: RandomAccessCollection, Sendable {
         var index: Int { source.index }
     }
 
-    private let plan: Plan?
-    private let moves: MoveMap?
+    // Members of their own, as a plan takes long to copy.
+    private let difference: Difference
+    private let root: Match?
+    private let moves: MoveMap
     private let objects: OperationGraph.ObjectList
     /// Directories that the apply made accessible, with their previous permissions.
     private let opened: [RelativePath: UInt16]
@@ -37,10 +39,9 @@ package struct UndoList: RandomAccessCollection, Sendable {
     init(
         _ plan: Plan, _ graph: OperationGraph, opened: [RelativePath: UInt16], transaction: String
     ) {
-        (self.plan, objects, self.opened, self.transaction) = (plan, graph.objects, opened, transaction)
-        let moves = MoveMap(plan.difference)
-        self.moves = moves
-        let difference = plan.difference
+        let (difference, moves) = (plan.difference, MoveMap(plan.difference))
+        (self.difference, root, self.moves) = (difference, plan.root, moves)
+        (objects, self.opened, self.transaction) = (graph.objects, opened, transaction)
         var displaced = OperationGraph.ObjectList.Cursor()
         func add(_ origin: Origin, _ index: Int, isSocket: Bool, _ object: Int? = nil) {
             // A socket has no content, and documents have no type for it.
@@ -49,7 +50,7 @@ package struct UndoList: RandomAccessCollection, Sendable {
         }
         let (matches, deleted, created) = (difference.matches, difference.deleted, difference.created)
         items.reserveCapacity(matches.count + deleted.count + created.count + 1)
-        if let root = plan.root, root.changesAttributes { add(.root, 0, isSocket: false) }
+        if let root, root.changesAttributes { add(.root, 0, isSocket: false) }
         for index in matches.indices {
             // Source and target are of one type.
             let head = matches.head(at: index)
@@ -84,7 +85,8 @@ package struct UndoList: RandomAccessCollection, Sendable {
     }
 
     package init(_ entries: some Sequence<UndoEntry>) {
-        (plan, moves, objects, opened, transaction) = (nil, nil, .init(), [:], "")
+        (difference, root, moves) = (Difference(), nil, MoveMap(Difference()))
+        (objects, opened, transaction) = (.init(), [:], "")
         given = UndoEntries(entries)
         items = given.indices.map { Item(.given, $0) }
     }
@@ -94,13 +96,11 @@ package struct UndoList: RandomAccessCollection, Sendable {
 
     package subscript(position: Int) -> UndoEntry {
         let (item, index) = (items[position], items[position].index)
-        guard let plan, let moves else { return given[index] }
-        let difference = plan.difference
         switch item.origin {
         case .given: return given[index]
         case .root:
             // Only a plan with a root has such an item.
-            guard let root = plan.root else { preconditionFailure("an entry of a root that is not known") }
+            guard let root else { preconditionFailure("an entry of a root that is not known") }
             return entry(.attributes, root.target, root.causes)
         case .replaced:
             let match = difference.matches[index]
@@ -155,6 +155,6 @@ package struct UndoList: RandomAccessCollection, Sendable {
         return UndoEntry(
             verb, file, from: from, slot: slot, causes: causes.subtracting([.renamed]),
             wasUncovered: verb != .delete && verb != .uncover
-                && (plan?.difference.wereUncovered.contains(file.path) ?? false))
+                && difference.wereUncovered.contains(file.path))
     }
 }

@@ -13,19 +13,40 @@ package struct PackedStore: Sendable {
     private static let leastRoom = 512
     private static let alignment = 4
 
-    private var chunks: [[UInt8]] = []
+    private struct Contents {
+        var chunks: [[UInt8]] = []
+        var anchors = [Anchor](repeating: Anchor(), count: 2)
+
+        /// Those of the first status, and of the first one like another, near which the others' mostly are.
+        var times: PackedTimes?
+        var alikeTimes: PackedTimes?
+        var kinds: [PackedKind] = []
+        var kindNumbers: [PackedKind: Int] = [:]
+        var attributes: [ExtendedAttributes] = []
+        var statuses: [FileStatus] = []
+    }
+
+    /// One element, so that a copy of a list, of which there are many more than changes, is one reference.
+    private var box = [Contents()]
+
+    private var contents: Contents {
+        _read { yield box[0] }
+        _modify { yield &box[0] }
+    }
+
     /// The record that is being packed, and its position in all chunks.
     private var record: [UInt8] = []
     private var start = 0
-    private var anchors = [Anchor](repeating: Anchor(), count: 2)
 
-    /// Those of the first status, and of the first one like another, near which the others' mostly are.
-    var times: PackedTimes?
-    var alikeTimes: PackedTimes?
-    private var kinds: [PackedKind] = []
-    private var kindNumbers: [PackedKind: Int] = [:]
-    private var attributes: [ExtendedAttributes] = []
-    private var statuses: [FileStatus] = []
+    var times: PackedTimes? {
+        get { contents.times }
+        set { contents.times = newValue }
+    }
+
+    var alikeTimes: PackedTimes? {
+        get { contents.alikeTimes }
+        set { contents.alikeTimes = newValue }
+    }
 
     /// A path that stands in its record as a whole.
     private struct Anchor {
@@ -83,49 +104,49 @@ package struct PackedStore: Sendable {
     mutating func append(
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
     ) -> Record {
-        if chunks.isEmpty || room < PackedStore.leastRoom { beginChunk() }
-        let before = anchors
+        if contents.chunks.isEmpty || room < PackedStore.leastRoom { beginChunk() }
+        let before = contents.anchors
         make(at: path, other, pack)
-        if record.count > room, chunks[chunks.count - 1].count > 0 {
+        if record.count > room, contents.chunks[contents.chunks.count - 1].count > 0 {
             // Its paths are nowhere yet.
-            anchors = before
+            contents.anchors = before
             beginChunk()
             make(at: path, other, pack)
         }
-        let last = chunks.count - 1
-        chunks[last].append(contentsOf: record)
-        while chunks[last].count % PackedStore.alignment != 0 { chunks[last].append(0) }
+        let last = contents.chunks.count - 1
+        contents.chunks[last].append(contentsOf: record)
+        while contents.chunks[last].count % PackedStore.alignment != 0 { contents.chunks[last].append(0) }
         return Record(start / PackedStore.alignment)
     }
 
-    private var room: Int { PackedStore.capacity - (chunks.last?.count ?? 0) }
+    private var room: Int { PackedStore.capacity - (contents.chunks.last?.count ?? 0) }
 
     private mutating func beginChunk() {
         // A small list needs no large chunk.
         var chunk: [UInt8] = []
-        if !chunks.isEmpty { chunk.reserveCapacity(PackedStore.capacity) }
-        chunks.append(chunk)
+        if !contents.chunks.isEmpty { chunk.reserveCapacity(PackedStore.capacity) }
+        contents.chunks.append(chunk)
         // Each chunk can be freed without the others.
-        for kind in anchors.indices { anchors[kind].position = -1 }
+        for kind in contents.anchors.indices { contents.anchors[kind].position = -1 }
     }
 
     static func chunk(of record: Record) -> Int { Int(record) * alignment / chunkSize }
 
     /// How many of these records each chunk has.
     func counts(of records: [Record]) -> [Int] {
-        var counts = [Int](repeating: 0, count: chunks.count)
+        var counts = [Int](repeating: 0, count: contents.chunks.count)
         for record in records { counts[PackedStore.chunk(of: record)] += 1 }
         return counts
     }
 
     /// Frees a chunk, if no other list has it.
-    mutating func free(_ chunk: Int) { chunks[chunk] = [] }
+    mutating func free(_ chunk: Int) { contents.chunks[chunk] = [] }
 
     private mutating func make(
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
     ) {
-        let last = chunks.count - 1
-        start = last * PackedStore.chunkSize + chunks[last].count
+        let last = contents.chunks.count - 1
+        start = last * PackedStore.chunkSize + contents.chunks[last].count
         record.removeAll(keepingCapacity: true)
         put(path, .own)
         put(byte: other == nil ? 0 : 1)
@@ -147,14 +168,14 @@ package struct PackedStore: Sendable {
         record.removeAll(keepingCapacity: true)
         pack(&self)
         guard record.count <= length else { return false }
-        chunks[chunk].replaceSubrange(begin..<begin + record.count, with: record)
+        contents.chunks[chunk].replaceSubrange(begin..<begin + record.count, with: record)
         return true
     }
 
     /// Calls `body` with the beginning of a record.
     private func withCursor<Value>(at record: Record, _ body: (inout Cursor) -> Value) -> Value {
         let position = Int(record) * PackedStore.alignment
-        return chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+        return contents.chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
             let offset = position % PackedStore.chunkSize
             var cursor = Cursor(bytes: bytes, base: position - offset, offset: offset)
             return body(&cursor)
@@ -225,7 +246,7 @@ package struct PackedStore: Sendable {
     }
 
     private mutating func put(_ path: RelativePath, _ kind: PathKind) {
-        let (position, bytes, anchor) = (start + record.count, path.bytes, anchors[kind.rawValue])
+        let (position, bytes, anchor) = (start + record.count, path.bytes, contents.anchors[kind.rawValue])
         if anchor.position >= 0 {
             let directory = path.isRoot ? 0 : bytes.count - path.lastComponent.count
             let shared = anchor.path.withUnsafeBytes { left in
@@ -243,26 +264,26 @@ package struct PackedStore: Sendable {
         put(bytes)
         // Only a record inside an ordinary chunk can be the base of the next path.
         let isReachable = record.count < PackedStore.chunkSize
-        if isReachable { anchors[kind.rawValue] = Anchor(path: bytes, position: position) }
+        if isReachable { contents.anchors[kind.rawValue] = Anchor(path: bytes, position: position) }
     }
 
     mutating func put(_ kind: PackedKind) {
-        if let last = kinds.indices.last, kinds[last] == kind { return put(last) }
-        if let number = kindNumbers[kind] { return put(number) }
-        kindNumbers[kind] = kinds.count
-        put(kinds.count)
-        kinds.append(kind)
+        if let last = contents.kinds.indices.last, contents.kinds[last] == kind { return put(last) }
+        if let number = contents.kindNumbers[kind] { return put(number) }
+        contents.kindNumbers[kind] = contents.kinds.count
+        put(contents.kinds.count)
+        contents.kinds.append(kind)
     }
 
     mutating func put(_ extended: ExtendedAttributes) {
-        if attributes.last != extended { attributes.append(extended) }
-        put(attributes.count - 1)
+        if contents.attributes.last != extended { contents.attributes.append(extended) }
+        put(contents.attributes.count - 1)
     }
 
     /// A status that has no packed form.
     mutating func put(whole status: FileStatus) {
-        put(statuses.count)
-        statuses.append(status)
+        put(contents.statuses.count)
+        contents.statuses.append(status)
     }
 
     // MARK: Unpacking
@@ -307,7 +328,7 @@ package struct PackedStore: Sendable {
     }
 
     private func withAnchor<Value>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-        chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
+        contents.chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
             // The number in front says that it is whole.
             var cursor = Cursor(bytes: bytes, base: 0, offset: position % PackedStore.chunkSize + 1)
             return body(cursor.bytes(cursor.integer()))
@@ -319,7 +340,7 @@ package struct PackedStore: Sendable {
         _ = cursor.bytes(cursor.integer())
     }
 
-    func kind(_ cursor: inout Cursor) -> PackedKind { kinds[cursor.integer()] }
-    func extended(_ cursor: inout Cursor) -> ExtendedAttributes { attributes[cursor.integer()] }
-    func wholeStatus(_ cursor: inout Cursor) -> FileStatus { statuses[cursor.integer()] }
+    func kind(_ cursor: inout Cursor) -> PackedKind { contents.kinds[cursor.integer()] }
+    func extended(_ cursor: inout Cursor) -> ExtendedAttributes { contents.attributes[cursor.integer()] }
+    func wholeStatus(_ cursor: inout Cursor) -> FileStatus { contents.statuses[cursor.integer()] }
 }
