@@ -40,6 +40,29 @@ public final class WorkerThread: Sendable {
         queue.add(work)
     }
 
+    /// Runs `work` on a thread of its own while `body` runs on the calling thread.
+    ///
+    /// If the system has no threads left, `work` comes first.
+    ///
+    /// - Throws: what `body` throws, or else what `work` throws; both have ended then.
+    public static func run<Value>(
+        _ work: @escaping @Sendable () throws -> Void, beside body: () throws -> Value
+    ) throws -> Value {
+        let (thread, outcome, ended) = (WorkerThread(), Outcome(), Semaphore())
+        let run: @Sendable () -> Void = {
+            outcome.result.withLock { $0 = Result(catching: work) }
+            ended.signal()
+        }
+        if thread.begin() { thread.queue.add(run) } else { run() }
+        let value = Result(catching: body)
+        ended.wait()
+        try outcome.result.withLock { result throws in
+            // An error of `body` comes first.
+            if case .success = value { try result.get() }
+        }
+        return try value.get()
+    }
+
     /// Starts the thread unless it runs; false if the system has none left.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in
@@ -47,6 +70,10 @@ public final class WorkerThread: Sendable {
             return hasBegun
         }
     }
+}
+
+private final class Outcome: Sendable {
+    let result = Mutex(Result<Void, any Error>.success(()))
 }
 
 /// State shared by the thread and its owner, since the thread may outlive the owner.

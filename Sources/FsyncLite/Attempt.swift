@@ -101,17 +101,21 @@ struct Attempt {
     /// - Throws: as `StagedCommit.run`.
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let history = try History(state)
-        return try staged(isPrepared: false).run(in: &root, clones: history.clones) { plan, originals in
-            try record(plan, history, originals)
+        let write = try recorder(history)
+        // What an exchange links or clones is in its record.
+        guard planned.exchanges else {
+            return try staged(isPrepared: false, beside: { [plan] in try write(plan, [:]) })
+                .run(in: &root, clones: []) { _, _ in }
         }
+        return try staged(isPrepared: false).run(in: &root, clones: history.clones, record: write)
     }
 
     /// Does everything but the commit, and writes down what that needs.
     ///
     /// - Parameter retention: which snapshots are kept after the commit.
     mutating func prepare(_ retention: RetentionPolicy) throws {
-        let staged = try staged(isPrepared: true)
-        try record(plan, History(state))
+        let write = try recorder(History(state))
+        let staged = try staged(isPrepared: true, beside: { [plan] in try write(plan, [:]) })
         try staged.makeDurable(rereads: options.verifiesCopies)
         try monitor.checkCancellation()
         var transaction = PreparedTransaction(
@@ -124,9 +128,14 @@ struct Attempt {
         try transaction.write(graph, plan.actions, in: stage.directory, root: target, state, monitor)
     }
 
-    private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
-        let (header, note) = try manifest.stage(
-            plan, graph, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
+    /// - Parameter write: called on another thread while the manifest is written.
+    private mutating func staged(
+        isPrepared: Bool, beside write: @escaping @Sendable () throws -> Void = {}
+    ) throws -> StagedCommit {
+        let (header, note) = try WorkerThread.run(write) {
+            try manifest.stage(
+                plan, graph, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
+        }
         if let note { plan.notes.append(note) }
         return StagedCommit(
             id: id, stage: stage, state: state, target: target, location: location, plan: plan,
@@ -135,12 +144,15 @@ struct Attempt {
             options: options, monitor: monitor)
     }
 
-    /// Adds the history's record to the stage.
-    private func record(_ plan: Plan, _ history: History, _ originals: [UInt64: UInt64] = [:]) throws {
-        try HistoryRecord(
-            id: id, created: planned.scanned.time, previous: history.snapshots().first,
-            manifest: planned.header, plan: plan, graph: graph, originals: originals,
-            opened: planned.opened
-        ).write(to: stage.directory, durably: false)
+    /// What adds the history's record of a plan to the stage, with the originals of what an exchange copied.
+    private func recorder(_ history: History) throws -> @Sendable (Plan, [UInt64: UInt64]) throws -> Void {
+        let (id, created, opened) = (id, planned.scanned.time, planned.opened)
+        let (previous, manifest) = (try history.snapshots().first, planned.header)
+        return { [graph, directory = stage.directory] plan, originals in
+            try HistoryRecord(
+                id: id, created: created, previous: previous, manifest: manifest, plan: plan, graph: graph,
+                originals: originals, opened: opened
+            ).write(to: directory, durably: false)
+        }
     }
 }

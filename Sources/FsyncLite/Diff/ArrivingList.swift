@@ -13,18 +13,16 @@ struct ArrivingList: RandomAccessCollection, Sendable {
 
     init(_ difference: Difference) {
         (created, matches) = (difference.created, difference.matches)
-        let matches = matches
-        let replacing = matches.indices.lazy.filter { matches.head(at: $0).replacesContent }
+        // A constant, which the closures need not copy.
+        let list = self
+        let replacing = list.matches.indices.lazy.filter { list.matches.head(at: $0).replacesContent }
+        var codes: [UInt32] = []
         codes.reserveCapacity(created.count + replacing.count)
         codes += created.indices.lazy.map { UInt32($0) }
         codes += replacing.map { UInt32($0) | ArrivingList.ofMatch }
-        let isSorted = codes.indices.dropFirst().allSatisfy { order(codes[$0 - 1], codes[$0]) < 0 }
-        guard !isSorted else { return }
-        // Taken out, as the order needs the rest of this value.
-        var sorted: [UInt32] = []
-        swap(&sorted, &codes)
-        sorted.sort { order($0, $1) < 0 }
-        codes = sorted
+        let isSorted = codes.indices.dropFirst().allSatisfy { list.order(codes[$0 - 1], codes[$0]) < 0 }
+        if !isSorted { codes.sort { list.order($0, $1) < 0 } }
+        self.codes = codes
     }
 
     private static func parts(_ code: UInt32) -> (isOfMatch: Bool, index: Int) {

@@ -119,11 +119,12 @@ public struct ActionList: RandomAccessCollection, Sendable {
         }
         self.others = others
         self.carried = carried
-        // Taken out, as the order needs the rest of this value.
+        // Taken out, as the order needs the rest of this value: a constant, which the closure need not copy.
         var sorted: [Item] = []
         swap(&sorted, &items)
+        let list = self
         sorted.sort { left, right in
-            let order = order(left, right)
+            let order = list.order(left, right)
             return order != 0 ? order < 0 : left.origin.verb < right.origin.verb
         }
         items = sorted
