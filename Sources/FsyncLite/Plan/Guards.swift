@@ -80,6 +80,8 @@ struct GuardFacts {
     var contentBytes: Int64?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
+    /// What the plan needs; zero until it is estimated.
+    private(set) var need = RoomNeed(bytes: 0, inodes: 0)
     /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
@@ -273,23 +275,26 @@ struct GuardFacts {
     /// The bytes that staged files take, and their number.
     private var staged: (bytes: Int64, count: Int64) {
         var (bytes, count): (Int64, Int64) = (0, 0)
-        for file in plan.difference.arriving where !linksFiles || !file.isFile {
+        func add(_ file: File) {
+            guard !linksFiles || !file.isFile else { return }
             count += 1
             if !isCloned(file) { bytes = bytes &+ min(file.size, max(file.status.allocated, 0)) }
+        }
+        let (created, matches) = (plan.difference.created, plan.difference.matches)
+        for (file, _) in created { add(file) }
+        for index in matches.indices where matches.head(at: index).replacesContent {
+            add(matches[index].source)
         }
         return (bytes, count)
     }
 
-    /// The content, one block for each small object, and the new manifest.
-    var neededBytes: Int64 { need.bytes }
-
-    /// What the plan needs, computed once for both.
-    var need: RoomNeed {
+    /// Sets `need`: the content, one block for each small object, and the new manifest.
+    mutating func estimateNeed() {
         let (content, count) = staged
         let bytes =
             (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
-        return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
+        need = RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
     }
 
     /// As in `FileCopier.copy`.
@@ -302,8 +307,6 @@ struct GuardFacts {
     private var copiedDirectories: Int64 {
         options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
     }
-
-    var neededInodes: Int64 { need.inodes }
 
     /// What is missing; zero where there is nothing to do.
     var shortage: Shortage {
@@ -324,7 +327,6 @@ struct GuardFacts {
         }
         if info.isReadOnly { refuse("the target's file system is mounted read-only") }
         guard givingWay == nil else { return found }
-        let need = need
         if need.bytes > info.availableBytes {
             let held =
                 heldBytes > 0

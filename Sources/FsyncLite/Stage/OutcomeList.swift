@@ -38,12 +38,12 @@ struct OutcomeList: RandomAccessCollection, Sendable {
         return ManifestUpdate.holds(file)
     }
 
-    /// The entry with its outcome, where there is one.
-    var done: some Sequence<(path: RelativePath, outcome: Stage.Outcome)> {
-        indices.lazy.compactMap { index in self[index].map { (path(index), $0) } }
+    /// The entries that were not staged as wanted, with their outcomes.
+    var deviations: some Sequence<(path: RelativePath, outcome: Stage.Outcome)> {
+        indices.lazy.filter { kinds[$0] == .other }.map { (path($0), others[Int(values[$0])]) }
     }
 
-    /// - Parameter isAsWanted: the outcome is that of the entry's own file, staged.
+    /// - Parameter isAsWanted: see `Stage.Outcome.isStaged`.
     mutating func set(_ index: Int, _ outcome: Stage.Outcome, isAsWanted: Bool) {
         if isAsWanted, case .staged(_, let inode) = outcome {
             (kinds[index], values[index]) = (.asWanted, inode)
@@ -55,7 +55,9 @@ struct OutcomeList: RandomAccessCollection, Sendable {
 }
 
 extension Stage.Outcome {
+    /// The entry's own file was staged, and nothing of it is missing.
     func isStaged(as file: File) -> Bool {
-        if case .staged(let staged, _) = self { staged == file } else { false }
+        guard case .staged(let staged, _) = self else { return false }
+        return staged == file && staged.omitted.isEmpty && !staged.isGrowing
     }
 }

@@ -13,7 +13,7 @@ extension Plan {
         var left: [RelativePath] = []
         var vanished: [RelativePath] = []
         var omissions = OmissionList()
-        for (path, outcome) in outcomes.done {
+        for (path, outcome) in outcomes.deviations {
             switch outcome {
             case .staged(let file, _):
                 omissions.add(file)
@@ -53,8 +53,8 @@ extension Plan {
 
     /// Notes the files of which only the first part was copied.
     mutating func noteGrowing(_ outcomes: OutcomeList) {
-        let growing = outcomes.compactMap { outcome -> File? in
-            guard case .staged(let file, _)? = outcome, file.isGrowing else { return nil }
+        let growing = outcomes.deviations.compactMap { _, outcome -> File? in
+            guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
             return file
         }
         guard !growing.isEmpty else { return }
