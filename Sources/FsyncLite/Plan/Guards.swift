@@ -80,8 +80,8 @@ struct GuardFacts {
     var contentBytes: Int64?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
-    /// What the plan needs; zero until it is estimated.
-    private(set) var need = RoomNeed(bytes: 0, inodes: 0)
+    /// See `keepNeed`.
+    private(set) var keptNeed: RoomNeed?
     /// Bytes that the target's history holds; computed where room is short.
     var heldBytes: Int64 = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
@@ -288,14 +288,19 @@ struct GuardFacts {
         return (bytes, count)
     }
 
-    /// Sets `need`: the content, one block for each small object, and the new manifest.
-    mutating func estimateNeed() {
+    /// What the plan needs: the content, one block for each small object, and the new manifest.
+    var need: RoomNeed {
+        if let keptNeed { return keptNeed }
         let (content, count) = staged
         let bytes =
             (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
-        need = RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
+        return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
     }
+
+    /// Computes `need`, which looks at every file, for all that ask for it. What it follows from must not change
+    /// afterwards.
+    mutating func keepNeed() { keptNeed = need }
 
     /// As in `FileCopier.copy`.
     private func isCloned(_ file: File) -> Bool {

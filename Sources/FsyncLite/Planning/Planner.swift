@@ -98,7 +98,7 @@ struct Planner {
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
         }
-        facts.estimateNeed()
+        facts.keepNeed()
         guard !facts.shortage.isOver else { return facts }
         if source.historyGivesWay, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
