@@ -34,6 +34,32 @@ struct WorkerThreadTests {
         }
     }
 
+    @Test func twoPiecesRunBesideEachOther() throws {
+        // Each waits for the other: one after the other they would not end.
+        let (work, body) = (Semaphore(), Semaphore())
+        let value = try WorkerThread.run({
+            body.signal()
+            work.wait()
+        }) {
+            body.wait()
+            work.signal()
+            return 7
+        }
+        #expect(value == 7)
+    }
+
+    @Test func bothHaveEndedWhenOneOfThemFails() {
+        let ended = Counter()
+        let work: @Sendable () throws -> Void = {
+            _ = ended.add(1)
+            throw Errno.noSpace
+        }
+        #expect(throws: Errno.noSpace) { try WorkerThread.run(work, beside: { _ = ended.add(1) }) }
+        #expect(ended.add(0) == 2)
+        #expect(throws: Errno.inputOutput) { try WorkerThread.run(work, beside: { throw Errno.inputOutput }) }
+        #expect(ended.add(0) == 3)
+    }
+
     @Test func manyThatComeAndGoLeaveNoThread() async throws {
         func threads() throws -> Int {
             try DirectoryListing.names(in: .open(path: Array("/proc/self/task".utf8))).count

@@ -344,7 +344,9 @@ def exchange(bench: Bench) -> None:
     tree = bench.real()
     with bench.place() as folder:
         ours, copy, new = (os.path.join(folder, name) for name in ("ours", "copy", "new"))
-        measure.run([bench.tool, "apply", "--exchange", tree.root, ours])
+        exchanging = [bench.tool, "apply", "--exchange", tree.root, ours]
+        measure.run(exchanging)
+        peers.settle(bench, exchanging)
         measure.run(["cp", "-a", tree.root, copy])
 
         def compared(with_tree):
@@ -355,7 +357,7 @@ def exchange(bench: Bench) -> None:
             [
                 Contender(
                     "fsync-lite apply --exchange",
-                    always(bench.tool, "apply", "--exchange", tree.root, ours),
+                    always(*exchanging),
                     **mirror_check(tree, ours),
                 ),
                 Contender(
