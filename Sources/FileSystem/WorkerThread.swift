@@ -50,17 +50,16 @@ public final class WorkerThread: Sendable {
     ) throws -> Value {
         let (thread, outcome, ended) = (WorkerThread(), Outcome(), Semaphore())
         let run: @Sendable () -> Void = {
-            outcome.result.withLock { $0 = Result(catching: work) }
+            let result = Result(catching: work)
+            outcome.result.withLock { $0 = result }
             ended.signal()
         }
         if thread.begin() { thread.queue.add(run) } else { run() }
         let value = Result(catching: body)
         ended.wait()
-        try outcome.result.withLock { result throws in
-            // An error of `body` comes first.
-            if case .success = value { try result.get() }
-        }
-        return try value.get()
+        let found = try value.get()
+        try outcome.result.withLock { $0 }.get()
+        return found
     }
 
     /// Starts the thread unless it runs; false if the system has none left.

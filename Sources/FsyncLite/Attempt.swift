@@ -102,10 +102,9 @@ struct Attempt {
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let history = try History(state)
         let write = try recorder(history)
-        // What an exchange links or clones is in its record.
+        // The record of an exchange has what that links or clones.
         guard planned.exchanges else {
-            return try staged(isPrepared: false, beside: { [plan] in try write(plan, [:]) })
-                .run(in: &root, clones: []) { _, _ in }
+            return try staged(isPrepared: false, beside: { [plan] in try write(plan, [:]) }).run(in: &root)
         }
         return try staged(isPrepared: false).run(in: &root, clones: history.clones, record: write)
     }
@@ -130,12 +129,14 @@ struct Attempt {
 
     /// - Parameter write: called on another thread while the manifest is written.
     private mutating func staged(
-        isPrepared: Bool, beside write: @escaping @Sendable () throws -> Void = {}
+        isPrepared: Bool, beside write: (@Sendable () throws -> Void)? = nil
     ) throws -> StagedCommit {
-        let (header, note) = try WorkerThread.run(write) {
+        func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
                 plan, graph, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
         }
+        let (header, note) =
+            try write.map { try WorkerThread.run($0, beside: stageManifest) } ?? stageManifest()
         if let note { plan.notes.append(note) }
         return StagedCommit(
             id: id, stage: stage, state: state, target: target, location: location, plan: plan,

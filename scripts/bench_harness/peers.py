@@ -172,12 +172,13 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     its own."""
     source = tree.root
     ours, dated = os.path.join(folder, "fsync-lite"), os.path.join(folder, "rsync")
-    measure.run([bench.tool, "apply", source, ours])
+    applying = [bench.tool, "apply", source, ours]
+    measure.run(applying)
     settings = os.open(os.path.join(ours, ".fsync-lite", "settings.json"), os.O_CREAT | os.O_WRONLY, 0o600)
     os.write(settings, b'{"keep_last": 1000}\n')
     os.close(settings)
-    settle(bench, [bench.tool, "apply", source, ours])
-    found = [Contender(OURS, always(bench.tool, "apply", source, ours), **mirror_check(tree, ours))]
+    settle(bench, applying)
+    found = [Contender(OURS, always(*applying), **mirror_check(tree, ours))]
 
     def day(round):
         return os.path.join(dated, f"day-{round + 2}")

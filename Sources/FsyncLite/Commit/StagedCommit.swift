@@ -27,16 +27,16 @@ struct StagedCommit {
     /// - Parameters:
     ///   - root: becomes the directory that has the target's name afterwards.
     ///   - clones: inodes of clones of files with names in the history.
-    ///   - record: adds the history's record of the commit to the stage.
+    ///   - record: adds the history's record of the commit to the stage; nil where the stage has it.
     /// - Returns: the state of the directory that has the target's name afterwards.
     /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended; after any other error the old
     ///   tree is in place.
     func run(
-        in root: inout TargetRoot, clones: Set<UInt64>,
-        record: (_ plan: Plan, _ originals: [UInt64: UInt64]) throws -> Void
+        in root: inout TargetRoot, clones: Set<UInt64> = [],
+        record: ((_ plan: Plan, _ originals: [UInt64: UInt64]) throws -> Void)? = nil
     ) throws -> StateDirectory {
         let strategy = try strategy(for: root, clones)
-        try record(strategy.recorded(plan), strategy.originals)
+        try record?(strategy.recorded(plan), strategy.originals)
         try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
         var progress = SyncProgress(.committing)
         progress.commit = SyncProgress.Commit(transaction: id, problems: plan.problems.count)

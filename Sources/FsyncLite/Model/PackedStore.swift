@@ -26,7 +26,7 @@ package struct PackedStore: Sendable {
         var statuses: [FileStatus] = []
     }
 
-    /// One element, so that a copy of a list, of which there are many more than changes, is one reference.
+    /// An array of one element: a list is copied far more often than it is changed, and a copy of this is one reference.
     private var box = [Contents()]
 
     private var contents: Contents {
