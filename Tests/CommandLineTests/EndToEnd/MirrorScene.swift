@@ -81,6 +81,8 @@ final class MirrorScene {
 
     func settle(_ options: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
         settled += 1
+        // The next run begins in a later tick of the clock than the last change, however fast this one is.
+        ClockTick.pass()
         let arguments = ["apply", "source", "target"] + options
         let run = try CommandRun(
             far?.reaching(arguments, in: directory.path) ?? arguments, in: directory.path,
