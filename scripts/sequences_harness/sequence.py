@@ -10,7 +10,7 @@ import subprocess
 
 from harness.command import run as run_command
 from harness.disk import make_subvolume
-from harness.manifest import read_manifest
+from harness.manifest import read_manifest, taken
 from harness.trace import killing, traced
 from harness.trees import below, differences, groups, parents, show, value, walk
 from sequences_harness.alterations import NAMES, Alterations
@@ -891,12 +891,27 @@ class Sequence:
         found = differences(covered, wanted, ignored=staying)
         if found and not report["actions"]:
             raise self.broken("again", "the plan sees nothing of what differs", found)
-        if report["actions"] and not found:
+        if report["actions"] and not found and not self.are_exchanged(report["actions"]):
             raise self.broken(
                 "again",
                 "the plan has actions, and nothing differs",
                 [json.dumps(action) for action in report["actions"]],
             )
+
+    def are_exchanged(self, actions):
+        """Whether these only follow directories that are, with equal content, where the manifest has others."""
+        recorded = self.manifest_if_there().entries
+
+        def inode(path):
+            return os.lstat(os.path.join(os.fsencode(self.source), path)).st_ino
+
+        def is_followed(action):
+            path = taken(action, "path")
+            if action["action"] == "move":
+                return inode(path) == recorded[taken(action, "from")]["inode"]
+            return action["action"] == "attributes" or inode(path) != recorded[path]["inode"]
+
+        return all(action["type"] == "directory" and is_followed(action) for action in actions)
 
     def restore_copy(self, rng, snapshot):
         kept = self.kept[snapshot]
