@@ -517,7 +517,7 @@ class Sequence:
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
         # After an exchange a directory is another object.
-        carried |= self.carried(report, strangers) & after.keys()
+        carried |= self.carried(report, strangers | self.drift) & after.keys()
         carried |= {above for path in carried for above in parents(path)} - {b"."}
         excused = strangers | carried
         if code == 0:

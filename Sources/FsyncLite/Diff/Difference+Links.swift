@@ -41,7 +41,7 @@ extension Difference {
             }
         }
         arriving.removeAll { !$0.isMultiplyLinked }
-        // A target name without a match stays as it is, and so does its file.
+        // A target name without a match stays as it is, and so does its file, unless it is deleted.
         let paired = arriving.isEmpty ? [] : Set(matches.indices.map { matches.targetPath(at: $0) })
         var primaries: [LinkedFile: Primary] = [:]
         for index in matches.indices where keepsLinked && matches.head(at: index).hasOtherNames {
@@ -54,7 +54,7 @@ extension Difference {
         for file in arriving.sorted() {
             let source = LinkedFile(file.status)
             if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: file.status),
-                !paired.contains(counterpart.path)
+                !paired.contains(counterpart.path), deleted.index(of: counterpart.path) == nil
             {
                 primaries[source] = Primary(kept: counterpart)
             }
