@@ -45,16 +45,11 @@ extension StateDirectory {
         try mark(.linked, began: began)
     }
 
-    /// Returns after the next tick of the clock that stamps files, so that later changes have later times.
     private func mark(_ entry: StateEntry, began: FileTime) throws {
-        func touched() throws -> FileTime? {
+        try directory.passTick {
             try touch(entry, modified: began)
             return try status(of: entry)?.changed
         }
-        let first = try touched()
-        // There the change time is the modification time, which was just set.
-        guard directory.fileSystem?.capabilities.keepsChangeTimes ?? true else { return }
-        while let time = try touched(), let first, time <= first {}
     }
 
     private func touch(_ entry: StateEntry, modified: FileTime) throws {
@@ -82,5 +77,24 @@ extension StateDirectory {
         guard let modified = try status(of: .rootTime)?.modified else { return }
         try ObjectHandle(of: root).setModified(modified)
         try directory.unlink(StateEntry.rootTime.name)
+    }
+}
+
+extension Directory {
+    /// Changes an object in this file system until its change time is later than that of every change before. No clock
+    /// shows such a time: since Linux 6.13, a change of a file that was looked at gets a time between two ticks
+    /// (`Documentation/filesystems/multigrain-ts.rst`).
+    ///
+    /// - Parameter touch: changes the object, and returns its change time.
+    /// - Returns: the last change time.
+    @discardableResult
+    func passTick(_ touch: () throws -> FileTime?) rethrows -> FileTime? {
+        let first = try touch()
+        // Otherwise the change time is the modification time, which `touch` may have set.
+        guard fileSystem?.capabilities.keepsChangeTimes ?? true else { return first }
+        while true {
+            let time = try touch()
+            guard let time, let first, time <= first else { return time }
+        }
     }
 }

@@ -123,6 +123,21 @@ struct SubvolumeTests {
         }
     }
 
+    /// The kernel's clock may be behind the time of that change.
+    @Test(.needs(.strace))
+    func whatChangesJustBeforeTheSnapshotIsInIt() throws {
+        try onSubvolume { scene in
+            try scene.mirror()
+            try change(scene)
+            let run = try PausedCommand.run(
+                Self.exchange, in: scene.directory.path, at: .after("mkdirat", of: Self.trees)
+            ) { try scene.append(" theirs", to: "target/stays") }
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.text("target/stays") == "stays theirs")
+            try scene.mirror("--exchange")
+        }
+    }
+
     /// The objects of both trees have the same inodes and birth times.
     @Test(.needs(.strace))
     func whoWaitedDuringAnExchangeDoesNotWriteToTheOldTree() throws {
