@@ -129,10 +129,14 @@ class Alterations:
         folder = self.pick(self.directories)
         if folder.count("/") > 3:
             folder = ""
-        path = os.path.join(folder, self.rng.choice(NAMES))
+        path = self.name_in(folder)
         if os.path.lexists(self.path(path)):
             raise FileExistsError(17, "the name is taken")
         return path
+
+    def name_in(self, folder):
+        """Below the root a state's name is one like any other: a tree may hold a mirror."""
+        return os.path.join(folder, self.rng.choice([*NAMES, ".fsync-lite"] if folder else NAMES))
 
     def content(self):
         size = self.rng.choice([0, 1, 1, 4, 12, 12, 40, 300, 5000])
@@ -224,7 +228,7 @@ class Alterations:
 
     def move(self, among=None):
         path = self.pick(self.others if among is None else among)
-        new = os.path.join(self.pick(self.directories), self.rng.choice(NAMES))
+        new = self.name_in(self.pick(self.directories))
         if (new + "/").startswith(path + "/") or new == path:
             raise FileExistsError(17, "into itself")
         if os.path.lexists(self.path(new)) and self.rng.random() < 0.5:

@@ -518,7 +518,8 @@ class Sequence:
         carried = {path for path, entry in after.items() if entry.inode in inodes}
         # After an exchange a directory is another object.
         carried |= self.carried(report, strangers | self.drift) & after.keys()
-        carried |= {above for path in carried for above in parents(path)} - {b"."}
+        staying = (strangers | carried) & after.keys()
+        carried |= {above for path in staying for above in parents(path)} - {b"."}
         excused = strangers | carried
         if code == 0:
             # What took no part then either stays as it is.

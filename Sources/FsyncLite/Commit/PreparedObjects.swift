@@ -46,7 +46,9 @@ extension PreparedTransaction {
             throw SyncError(.failed, path: objects.describe(directory), "it is nowhere to be found")
         }
         let directory = try objects.handle(location.parent).directory(location.name)
-        return try TreeScan(directory, .target, monitor: monitor)
+        var options = TreeScan.Options.target
+        options.isInside = true
+        return try TreeScan(directory, options, monitor: monitor)
     }
 
     // MARK: Comparing

@@ -387,6 +387,7 @@ extension TreeMerge {
             guard let (directory, name) = try resolver.location(of: location) else { return }
             var options = TreeScan.Options()
             options.extended = .readable
+            options.isInside = true
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)

@@ -23,7 +23,7 @@ final class DirectoryReader {
         }
         return ListedDirectory(
             try DirectoryListing(of: root), try root.status(), filter: scope,
-            role: root.isJoined || !path.isRoot ? .inner : .root)
+            role: root.isJoined || !path.isRoot || options.isInside ? .inner : .root)
     }
 
     /// Opens and lists a subdirectory.

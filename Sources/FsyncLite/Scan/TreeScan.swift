@@ -20,6 +20,8 @@ package final class TreeScan: EntryStream {
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
+        /// The scan is of a directory inside a tree: what has the name of a state there is an entry like any other.
+        var isInside = false
         /// The scan is of this directory of a tree alone, without those in it. Paths are those in the tree.
         var single: RelativePath?
 
