@@ -50,6 +50,12 @@ extension ObjectHandle {
         if let extended = wanted.extended {
             var held = ExtendedAttributes()
             if let selection { held = try extendedAttributes(selection) }
+            // Other users than root need write permission, also for what belongs to them.
+            if held != extended, status.permissions & 0o200 == 0, status.type != .symlink,
+                !Account.isRoot, status.owner == Account.effectiveUser
+            {
+                try setPermissions(status.permissions | 0o200)
+            }
             refused.extended = try setExtendedAttributes(extended, over: held)
         }
         if status.type != .symlink {

@@ -13,7 +13,7 @@ public struct SystemError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        "\(String(decoding: path, as: UTF8.self)): \(errno) (\(call))"
+        "\(escapedText(path)): \(errno) (\(call))"
     }
 }
 

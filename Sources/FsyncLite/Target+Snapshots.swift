@@ -17,7 +17,9 @@ extension Target {
     /// The snapshot to which an undo returns: the one before the newest step that changed something. Nil where no step
     /// is kept.
     package func beforeNewestChange() throws -> String? {
-        try history().newestChange().map { "latest~\($0 + 1)" }
+        let history = try history()
+        if history.steps.isEmpty, let damage = history.damage { throw damage }
+        return try history.newestChange().map { "latest~\($0 + 1)" }
     }
 
     /// The rules that keep snapshots.
@@ -114,6 +116,13 @@ extension Target {
         let snapshots = try history.snapshots()
         guard let directory = try TargetRoot(path).directory else { return ([], 0) }
         var faults: [(String, SyncError)] = []
+        do {
+            // Every tree is told by what differs from the present one.
+            let manifest = try history.state.manifest()
+            while try manifest?.advance() ?? false {}
+        } catch let error as SyncError {
+            faults.append((snapshots.first?.id ?? "", error))
+        }
         if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
         var newer = ReverseDelta()
         for (index, step) in history.steps.enumerated() {

@@ -717,8 +717,9 @@ class Sequence:
         if found:
             raise self.broken("mirror", "the target is not the mirror", found)
         if "--delete-excluded" not in words:
-            # What is not deleted may move along to where it is left out.
-            known = before if "--no-delete" in words else before_rest
+            # What is not deleted, also for what it holds, may move along to where it is left out.
+            holders = {above: before[above] for path in before_rest for above in parents(path)}
+            known = before if "--no-delete" in words else {**holders, **before_rest}
             self.check_uncovered(before, after, before_rest, rest, known)
 
     def check_uncovered(self, before, after, before_rest, rest, known):

@@ -41,9 +41,10 @@ package struct ComparisonPolicy: Sendable {
     package var suspects: Set<UInt64> = []
     /// The base's inodes and birth times are those of the present source.
     package var followsIdentity = true
-    /// Whether an entry of the source and an object of the target, by their paths, may be one object if their identities
-    /// are equal; nil for all. Inodes of several sources may be equal by chance.
-    package var mayBeSame: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
+    /// Whether an entry of the source and an object of the target, by their paths, are of one file system; nil for all.
+    package var haveSameDomain: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
+    /// Where the object of an entry of an earlier tree is now; it can also be at its own path. nil for any other source.
+    package var location: (@Sendable (RelativePath) -> RelativePath)?
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
     package var merging = Merging()
@@ -58,6 +59,13 @@ package struct ComparisonPolicy: Sendable {
         package var countsTops = false
         /// The maximum memory of new entries, in bytes: it bounds what another machine can send.
         var arrivalMemory = Int.max
+    }
+
+    /// Whether an entry of the source and an object of the target may be one object if their identities are equal: inodes
+    /// may be equal by chance, of several file systems or after a change by hand.
+    func mayBeSame(_ source: RelativePath, _ target: RelativePath) -> Bool {
+        if let location { return source == target || location(source) == target }
+        return haveSameDomain?(source, target) ?? true
     }
 
     /// What is known of an earlier tree.

@@ -117,7 +117,7 @@ package struct Difference: Sendable {
         noteUnrecordedBelowUncovered()
         objects.drainUntaken { delete($0) }
         // They may hold a whole earlier tree.
-        policy.mayBeSame = nil
+        policy.location = nil
         policy.earlier?.changed = []
         noteUnrecordedBelowUncovered()
         matches.sort()
@@ -207,6 +207,13 @@ package struct Difference: Sendable {
         kept += going.filter { !isTaken($0) }
         collisions += going.filter(isTaken)
         keepDeleted { directories.contains($0.path) }
+    }
+
+    /// Directories kept for what they hold, at their new paths.
+    var keptDirectories: [File] {
+        guard !kept.isEmpty else { return [] }
+        let kept = Set(kept)
+        return matches.indices.filter { kept.contains(matches.targetPath(at: $0)) }.map { matches[$0].source }
     }
 
     private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {

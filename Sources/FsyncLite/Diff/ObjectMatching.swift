@@ -11,6 +11,9 @@ struct ObjectMatching {
     private lazy var byPath: [UInt32] = departures.indices.map { UInt32($0) }.sorted {
         departures.order(Int($0), comparedTo: Int($1)) < 0
     }
+    /// Those of files with more names than a few, by inode.
+    private var names: [UInt64: Names] = [:]
+    private static let fewNames = 16
     private var carried: [RelativePath: Int] = [:]
     /// The bases of objects that were moved by hand, by the departure that they are now.
     private let movedBases: [Int: BaseEntry]
@@ -27,6 +30,13 @@ struct ObjectMatching {
         }
 
         var value: UInt64 { UInt64(high) << 32 | UInt64(low) }
+    }
+
+    /// The departures of one source inode.
+    private struct Names {
+        let byName: [[UInt8]: [Int]]
+        /// All before this position in `byInode` are taken.
+        var untaken: Int
     }
 
     /// Takes the departures out of a merge.
@@ -72,21 +82,55 @@ struct ObjectMatching {
             isTaken[index] = true
             return (departures[index].file, base)
         }
-        let candidates = departures(of: arrival.file).filter { index, departure in
-            !isTaken[index] && ObjectMatching.isSameObject(arrival.file, departure.file)
-        }
-        let name = arrival.file.path.lastComponent
-        guard
-            let (index, departure) = candidates.first(where: { $1.file.path.lastComponent == name })
-                ?? candidates.first
-        else { return nil }
+        guard let index = object(of: arrival.file) else { return nil }
         guard arrival.isListed else {
             throw SyncError(
                 .failed, path: arrival.file.path.bytes,
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
         isTaken[index] = true
-        return departure
+        return departures[index]
+    }
+
+    /// The departure that is the object of this entry and not taken: one that keeps its name, or the first.
+    private mutating func object(of file: File) -> Int? {
+        let name = file.path.lastComponent
+        let candidates: [Int]
+        if let location = policy.location {
+            candidates = Set([file.path, location(file.path)]).compactMap { departure(at: $0) }.sorted()
+        } else {
+            let positions = positions(of: file.identity.inode)
+            guard positions.count <= ObjectMatching.fewNames else {
+                return object(of: file, named: name, in: positions)
+            }
+            candidates = positions.map { Int(byInode[$0].index) }
+        }
+        let objects = candidates.filter { isUntaken($0, of: file) }
+        return objects.first { departures[$0].file.path.lastComponent == name } ?? objects.first
+    }
+
+    /// The same for a file of many names, without a look at each of them.
+    private mutating func object(
+        of file: File, named name: ArraySlice<UInt8>, in positions: Range<Int>
+    ) -> Int? {
+        let inode = file.identity.inode
+        if names[inode] == nil {
+            let indices = positions.map { Int(byInode[$0].index) }
+            let byName = Dictionary(grouping: indices) { Array(departures[$0].file.path.lastComponent) }
+            names[inode] = Names(byName: byName, untaken: positions.lowerBound)
+        }
+        if let index = names[inode]?.byName[Array(name)]?.first(where: { isUntaken($0, of: file) }) {
+            return index
+        }
+        let first = names[inode]?.untaken ?? positions.lowerBound
+        let rest = byInode[first..<positions.upperBound].drop { isTaken[Int($0.index)] }
+        names[inode]?.untaken = rest.startIndex
+        return rest.lazy.map { Int($0.index) }.first { isUntaken($0, of: file) }
+    }
+
+    private func isUntaken(_ index: Int, of file: File) -> Bool {
+        guard !isTaken[index], isDeparture(index, of: file) else { return false }
+        return ObjectMatching.isSameObject(file, departures[index].file)
     }
 
     /// The departure of the same path and type.
@@ -130,15 +174,24 @@ struct ObjectMatching {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    /// The departures with the identity of this entry in their base, in order.
-    private func departures(of file: File) -> [(index: Int, departure: TreeMerge.Departure)] {
-        let (identity, mayBeSame) = (file.identity, policy.mayBeSame)
-        let first = byInode.partitionPoint(where: { $0.value < identity.inode })
-        return byInode[first...].prefix { $0.value == identity.inode }
-            .map { (Int($0.index), departures[Int($0.index)]) }
-            .filter {
-                $1.base?.status.identity == identity && mayBeSame?(file.path, $1.file.path) ?? true
-            }
+    /// Where the departures with this source inode in their base are in `byInode`, in order.
+    private func positions(of inode: UInt64) -> Range<Int> {
+        let first = byInode.partitionPoint(where: { $0.value < inode })
+        return first..<byInode[first...].partitionPoint(where: { $0.value == inode })
+    }
+
+    /// Whether a departure has the identity of this entry in its base.
+    private func isDeparture(_ index: Int, of file: File) -> Bool {
+        let identity = file.identity
+        let position = byInode.partitionPoint(where: {
+            ($0.value, Int($0.index)) < (identity.inode, index)
+        })
+        guard position < byInode.count, byInode[position].value == identity.inode,
+            byInode[position].index == index
+        else { return false }
+        let departure = departures[index]
+        guard departure.base?.status.identity == identity else { return false }
+        return policy.mayBeSame(file.path, departure.file.path)
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
@@ -159,15 +212,14 @@ struct ObjectMatching {
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in arrivals {
-            let candidates = departures(of: arrival)
             if arrival.isDirectory {
-                if candidates.count == 1 {
-                    oldDirectories[arrival.path] = candidates[0].departure.file.path
-                }
+                let found = positions(of: arrival.identity.inode).map { Int(byInode[$0].index) }
+                    .filter { isDeparture($0, of: arrival) }
+                if found.count == 1 { oldDirectories[arrival.path] = departures[found[0]].file.path }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
                 let index = departure(at: old.appending(name)),
-                candidates.contains(where: { $0.index == index }),
+                isDeparture(index, of: arrival),
                 ObjectMatching.isSameObject(arrival, departures[index].file)
             {
                 carried[arrival.path] = index

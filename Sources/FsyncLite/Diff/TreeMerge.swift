@@ -220,7 +220,7 @@ package struct TreeMerge {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
-            policy.followsIdentity && policy.mayBeSame?(source.path, source.path) ?? true
+            policy.followsIdentity && policy.mayBeSame(source.path, source.path)
             && base.map { $0.status.identity != source.status.identity }
                 // An earlier tree has no object that no apply brought.
                 ?? (isResting || policy.identityTellsContent)

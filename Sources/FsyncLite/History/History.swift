@@ -14,8 +14,9 @@ struct History {
     let state: StateDirectory
     /// Newest first.
     private(set) var steps: [Step] = []
-    /// The error of the unreadable header that cuts the chain short.
+    /// The error of the unreadable or missing header that cuts the chain short.
     private(set) var damage: SyncError?
+
     init(_ state: StateDirectory) throws {
         self.state = state
         let names = try state.transactions()
@@ -39,6 +40,14 @@ struct History {
                 break
             }
         }
+        // Records are removed oldest first, so an older one that no header leads to has lost one.
+        guard damage == nil, let last = steps.last, try names.contains(where: { try $0 < last.name && hasHeader($0) })
+        else { return }
+        let lost = last.header.previous.flatMap { FileName($0.utf8) } ?? last.name
+        damage = SyncError(
+            .invalidDocument,
+            path: history.path(of: lost) + [UInt8(ascii: "/")] + HistoryRecord.headerName.bytes,
+            "it is missing, and there are older records; move those elsewhere to go on without them")
     }
 
     func directory(_ step: Step) throws -> Directory {

@@ -288,13 +288,14 @@ struct GuardFacts {
         return (bytes, count)
     }
 
-    /// What the plan needs: the content, one block for each small object, and the new manifest.
+    /// What the plan needs: the content, one block for each small object, the new manifest, and what a commit takes.
     var need: RoomNeed {
         if let keptNeed { return keptNeed }
         let (content, count) = staged
         let bytes =
             (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
             + copiedDirectories * info.blockSize
+            + RoomNeed.leastReserve + 16 * info.blockSize + Int64(plan.summary.actions) * 512
         return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
     }
 

@@ -1,6 +1,9 @@
 import FileSystem
 
 struct RoomNeed {
+    /// The bytes that a commit reserves besides those for its names.
+    static let leastReserve: Int64 = 64 * 1024
+
     var bytes: Int64
     var inodes: Int64
 

@@ -109,7 +109,7 @@ struct DirectorySource: PlanSource {
             identities, on: tree.facts.devices, recorded: header?.sources ?? [])
         policy.followsIdentity = keepsIdentity && !domains.isEmpty
         policy.merging.countsTops = isJoined
-        if isJoined { policy.mayBeSame = { domains.mayBeSame($0, $1) } }
+        if isJoined { policy.haveSameDomain = { domains.mayBeSame($0, $1) } }
         if tree.facts.isRemote { policy.merging.arrivalMemory = HostProcess.memory / 2 }
         isTargetRecorded = trustsManifest && isTargetKnown(policy)
         policy.trustsTarget = isTargetRecorded
@@ -207,11 +207,9 @@ struct DirectorySource: PlanSource {
         // the next scan of the target.
         difference.omit(unread.map(\.path))
         try omitUnreadable(from: &difference)
-        if options.keepsDeleted {
-            for file in difference.keepDeleted()
-            where try decide(file.path, file.status.type, file.size).isExcluded {
-                difference.staying.insert(file.path)
-            }
+        let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
+        for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {
+            difference.staying.insert(file.path)
         }
         if isTargetRecorded, let target = root.directory,
             try !merge.collisions.isEmpty || !difference.confirm(in: target)

@@ -177,7 +177,7 @@ struct SnapshotSource: PlanSource {
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
         // Inodes may be equal by chance, of several file systems or after a change by hand.
-        policy.mayBeSame = { [changed = tree.changed] in $0 == $1 || changed.location(of: $0) == $1 }
+        policy.location = { [changed = tree.changed] in changed.location(of: $0) }
         return policy
     }
 

@@ -28,7 +28,8 @@ extension TargetRoot {
         guard let directory, let state else { return }
         let handle = try ObjectHandle(of: directory)
         let modified = try handle.status().modified
-        try state.removeAll(from: directory)
+        // RACE: a kill in here leaves its owner write permission on a directory that had none.
+        try handle.whileWritable { try state.removeAll(from: directory) }
         try handle.setModified(modified)
         try directory.syncFileSystem()
     }

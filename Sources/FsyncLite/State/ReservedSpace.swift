@@ -5,7 +5,7 @@ enum ReservedSpace {
     /// The size is twice a name and an entry's overhead per operation. A fixed size is not enough: a directory grows
     /// with the names that pass through it.
     static func make(for journal: Journal, in directory: Directory) throws {
-        var size: Int64 = 64 * 1024
+        var size = RoomNeed.leastReserve
         for object in journal.objects.indices {
             let names = [journal.objects.old(object), journal.objects.new(object)]
             let longest = names.lazy.map { $0?.name.bytes.count ?? 0 }.max() ?? 0

@@ -69,6 +69,18 @@ struct FilterRunTests {
         try apply(scene, ["--exclude", "*.o"], leaving: ["e", "e/sub", "e/sub/in.o", "e/sub/y", "e/x"])
     }
 
+    /// The manifest holds nothing that the filters exclude.
+    @Test func directoryKeptForItsContentIsNotRecordedWhereItIsExcluded() throws {
+        let scene = try MirrorScene(["d": ["x": "x", "sub": ["y": "y"]]])
+        try apply(scene, ["--exclude", "*.o"])
+        try scene.build(["in.o": "kept"], at: "target/d/sub")
+        try scene.move("source/d", to: "source/new")
+        try scene.remove("source/new/sub")
+        let run = try scene.apply("--exclude", "*.o", "--exclude", "/new/sub", "--max-delete", "unlimited")
+        #expect(run.code == 0 && scene.exists("target/new/sub/in.o"), "\(run.errors)")
+        #expect(try scene.run("manifest", "list", "target").output == "new\nnew/x\n")
+    }
+
     @Test func typeChangeOverExcludedContentIsRefused() throws {
         let scene = try MirrorScene(["d": ["x": "x"], "a": "1"])
         try apply(scene, ["--exclude", "*.o"])

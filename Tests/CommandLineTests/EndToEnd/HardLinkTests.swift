@@ -69,6 +69,16 @@ struct LinkChange: Sendable, CustomTestStringConvertible {
                 try $0.move("source/\(name)", to: "source/\(name) renamed")
             }
         },
+        .init(testDescription: "half of forty names are others", copied: 0) {
+            for number in 0..<40 { try $0.link("source/\(number)", to: "source/one") }
+            try $0.mirrorAll()
+            for number in stride(from: 0, to: 30, by: 2) {
+                try $0.move("source/\(number)", to: "source/renamed \(number)")
+            }
+            for number in stride(from: 30, to: 40, by: 2) {
+                try $0.move("source/\(number)", to: "source/dir/\(number)")
+            }
+        },
         .init(testDescription: "split by a copy", copied: 5) {
             try $0.remove("source/two")
             try $0.build(["two": .file("group", modified: TreeTime(1_600_000_000, 3))], at: "source")

@@ -182,6 +182,42 @@ struct PermissionTests {
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
     }
 
+    /// Others than root need write permission on a file to give it attributes.
+    @Test func readOnlyFilesKeepTheirAttributes() throws {
+        let scene = try MirrorScene(
+            .directory(["file": "f", "dir": ["x": "x"]], mode: 0o755), as: .ordinary)
+        let names = ["file", "dir/x", "dir"]
+        for value in ["one", "two", "three"] {
+            for name in names {
+                try scene.setMode(0o755, of: "source/\(name)")
+                try RawPath.setAttribute("user.a", Array(value.utf8), on: scene.path("source/\(name)"))
+            }
+            for name in names { try scene.setMode(0o444 | (name == "dir" ? 0o111 : 0), of: "source/\(name)") }
+            let plan = try scene.planned().actionLines
+            if value == "two" { #expect(plan.contains("attributes file (xattrs)"), "\(plan)") }
+            if value == "three" { try scene.mirror("--exchange") } else { try scene.mirror() }
+            for name in names {
+                let found = try RawPath.attributes(of: Array(scene.path("target/\(name)").utf8))
+                #expect(found == [Array("user.a".utf8): Array(value.utf8)], "\(name)")
+            }
+        }
+        #expect(try scene.run("undo", "target").code == 0)
+        let found = try RawPath.attributes(of: Array(scene.path("target/file").utf8))
+        #expect(found == [Array("user.a".utf8): Array("two".utf8)])
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").code == 0)
+        let copied = try RawPath.attributes(of: Array(scene.path("copy/file").utf8))
+        #expect(copied == found)
+    }
+
+    @Test func aReadOnlyTreeIsCopiedOut() throws {
+        let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary)
+        try scene.mirror()
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target)) == [])
+        #expect(!scene.exists("copy/.fsync-lite"))
+    }
+
     @Test func directoryBecomesReadOnlyAndWritableAgain() throws {
         let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
         try scene.mirror()

@@ -54,6 +54,31 @@ struct UndoTests {
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
+    /// The source may hold a mirror; only at the root is the state's name not of the tree.
+    @Test func aDeletedMirrorComesBackWhole() throws {
+        let scene = try MirrorScene(["mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.remove("source/mirror")
+        try scene.mirror("--max-delete", "unlimited")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 0, "\(undo.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+    }
+
+    @Test func aDirectoryComesBackFromBeforeItBecameAMirror() throws {
+        let scene = try MirrorScene(["mirror": ["x": "x"], "keep": "k"])
+        try scene.mirror()
+        let before = try TreeSnapshot(scene.target)
+        try scene.build(["manifest.json": "{}"], at: "source/mirror/.fsync-lite")
+        try scene.mirror()
+        try scene.remove("source/mirror")
+        try scene.mirror("--max-delete", "unlimited")
+        let restore = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
+        #expect(restore.code == 0, "\(restore.errors)")
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+    }
+
     @Test func keepsWhatSomebodyChangedSince() throws {
         let (scene, _) = try disaster()
         try scene.append(" by hand", to: "target/f")
