@@ -28,8 +28,8 @@ public enum TerminationSignal {
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
-        // If the reader of our output goes away, the run still finishes.
-        Glibc.signal(SIGPIPE, SIG_IGN)
+        // If the reader of our output goes away, the run still finishes; a file over its limit is an error of the write.
+        for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     }
 
     /// The first signal received; nil for none.

@@ -83,6 +83,10 @@ extension Target {
                     .refused, path: path,
                     "no apply is kept here that a label could be given to; see keep_last")
             }
+            guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
+                throw SyncError(
+                    .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label")
+            }
             header.label = label
             try header.write(to: history.directory(step))
             return try snapshots(

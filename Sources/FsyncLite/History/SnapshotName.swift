@@ -89,6 +89,11 @@ public enum SnapshotName {
                 || id != Snapshot.initialID && digits(of: id).starts(with: name.utf8))
     }
 
+    /// Whether a label would stand for a snapshot anyhow.
+    static func isTaken(_ label: String, in snapshots: [Snapshot]) -> Bool {
+        stepsBack(label) != nil || snapshots.contains { $0.id == label || $0.shortID == label }
+    }
+
     private static func stepsBack(_ name: String) -> Int? {
         if name == "latest" { return 0 }
         guard name.hasPrefix("latest~"), !name.hasPrefix("latest~+") else { return nil }

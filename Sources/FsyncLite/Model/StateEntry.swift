@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The entries of a target's state, in the order in which they are checked.
@@ -57,4 +58,15 @@ enum TransactionEntry {
     static let prepared = FileName("prepared.json")
     /// The record of an earlier version.
     static let record = FileName("record.json")
+}
+
+extension SyncError {
+    /// The state of a target whose manifest this error is about.
+    package var stateOfDamagedManifest: [UInt8]? {
+        guard code == .invalidDocument, let path, let slash = path.lastIndex(of: UInt8(ascii: "/")),
+            path[(slash + 1)...].elementsEqual(StateEntry.manifest.name.bytes),
+            path[..<slash].suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
+        else { return nil }
+        return Array(path[..<slash])
+    }
 }

@@ -61,6 +61,10 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         complain("\(error)")
+        if let state = (error as? SyncError)?.stateOfDamagedManifest {
+            complain(
+                "to begin anew: move \(LocalFile(bytes: state)), which holds the history, elsewhere, and apply with --adopt")
+        }
     }
 
     init(_ error: SyncError) {

@@ -206,6 +206,26 @@ struct GivingWayTests {
         }
     }
 
+    /// A commit needs room too, besides what it copies.
+    @Test(arguments: [3700, 3800, 3900, 3950, 4000, 4050].map { $0 * 1024 })
+    func nothingGoesForWhatDoesNotFit(bytes: Int) throws {
+        try onDisk(.tmpfs(options: "size=4m"), applies: 1) { scene in
+            try scene.remove("source/large")
+            for round in 0..<4 {
+                try scene.append("\(round)", to: "source/small")
+                #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
+            }
+            let before = try ids(scene)
+            let part = [UInt8](repeating: 1, count: bytes / 10)
+            for number in 0..<10 {
+                try Data(part).write(to: URL(fileURLWithPath: scene.path("source/part \(number)")))
+            }
+            let run = try apply(scene)
+            #expect(try run.code == 0 || ids(scene) == before, "\(run.errors)")
+            #expect(run.code != 1, "\(run.errors)")
+        }
+    }
+
     @Test func theOldTreesOfExchangesGoFirst() throws {
         try onDisk(applies: 1) { scene in
             // What gets other attributes is copied: the old tree holds the only name of what it was.

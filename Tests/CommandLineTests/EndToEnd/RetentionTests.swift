@@ -117,12 +117,21 @@ struct RetentionTests {
     }
 
     /// What it still needs nobody can tell.
-    @Test func besideARecordThatIsDamagedNothingGoes() throws {
+    @Test(arguments: [false, true])
+    func besideARecordThatIsDamagedNothingGoes(isLost: Bool) throws {
         let scene = try scene(5, "--keep-last", "30")
         let history = scene.path("target/.fsync-lite/history")
         let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
         #expect(names.count == 5)
-        try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(history)/\(names[2])/header.json"))
+        let header = URL(fileURLWithPath: "\(history)/\(names[2])/header.json")
+        if isLost {
+            try FileManager.default.removeItem(at: header)
+        } else {
+            try Data("{}".utf8).write(to: header)
+        }
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65 && verify.errors.contains("\(names[2])/header.json"), "\(verify.errors)")
+        #expect(try scene.run("snapshot", "list", "target").code == 65)
         _ = try scene.run("snapshot", "prune", "target", "--keep-last", "0")
         try change(scene, ["--keep-last", "1"])
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: history)).isSuperset(of: names))

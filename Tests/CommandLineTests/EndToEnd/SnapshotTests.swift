@@ -138,6 +138,30 @@ struct SnapshotTests {
         try expectTree(scene, "copy", trees[1])
     }
 
+    /// All earlier trees follow from the present one.
+    @Test func aDamagedManifestIsFoundAndNamesTheWayOut() throws {
+        let (scene, _) = try history()
+        let manifest = scene.path("target/.fsync-lite/manifest.json")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: manifest))
+        try bytes.dropLast(100).write(to: URL(fileURLWithPath: manifest))
+        #expect(try scene.run("snapshot", "verify", "target").code == 65)
+        let run = try scene.apply()
+        #expect(run.code == 65)
+        #expect(run.errors.contains("move target/.fsync-lite, which holds the history, elsewhere"))
+        try scene.move("target/.fsync-lite", to: "elsewhere")
+        try scene.mirror("--adopt")
+    }
+
+    @Test(arguments: ["latest", "latest~1", "ID", "SHORT"])
+    func aLabelHidesNoOtherName(label: String) throws {
+        let (scene, _) = try history()
+        let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+        let id = try #require(list[1].text(label == "SHORT" ? "short_id" : "id"))
+        let name = label.hasPrefix("latest") ? label : id
+        #expect(try scene.run("snapshot", "create", "target", "--label", name).code == 64)
+        #expect(try scene.run("snapshot", "create", "target", "--label", "late").code == 0)
+    }
+
     @Test func verifyMissesWhatIsGone() throws {
         let (scene, _) = try history()
         let held = try scene.wholeTarget().paths.filter { $0.contains("/0/") }
