@@ -85,7 +85,8 @@ extension Target {
             }
             guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
                 throw SyncError(
-                    .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label")
+                    .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label"
+                )
             }
             header.label = label
             try header.write(to: history.directory(step))

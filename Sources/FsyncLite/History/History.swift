@@ -41,7 +41,8 @@ struct History {
             }
         }
         // Records are removed oldest first, so an older one that no header leads to has lost one.
-        guard damage == nil, let last = steps.last, try names.contains(where: { try $0 < last.name && hasHeader($0) })
+        guard damage == nil, let last = steps.last,
+            try names.contains(where: { try $0 < last.name && hasHeader($0) })
         else { return }
         let lost = last.header.previous.flatMap { FileName($0.utf8) } ?? last.name
         damage = SyncError(

@@ -63,7 +63,8 @@ enum ExitCode: Int32, CaseIterable {
         complain("\(error)")
         if let state = (error as? SyncError)?.stateOfDamagedManifest {
             complain(
-                "to begin anew: move \(LocalFile(bytes: state)), which holds the history, elsewhere, and apply with --adopt")
+                "to begin anew: move \(LocalFile(bytes: state)), which holds the history, elsewhere, and apply with --adopt"
+            )
         }
     }
 

@@ -56,7 +56,9 @@ struct UndoTests {
 
     /// The source may hold a mirror; only at the root is the state's name not of the tree.
     @Test func aDeletedMirrorComesBackWhole() throws {
-        let scene = try MirrorScene(["mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k"])
+        let scene = try MirrorScene([
+            "mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k",
+        ])
         try scene.mirror()
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/mirror")
