@@ -40,11 +40,11 @@ struct History {
                 break
             }
         }
-        // Records are removed oldest first, so an older one that no header leads to has lost one.
-        guard damage == nil, let last = steps.last,
-            try names.contains(where: { try $0 < last.name && hasHeader($0) })
+        // Records are removed oldest first, so one that is missing and not the oldest was lost. Those that were joined to a
+        // newer one are newer than the next.
+        guard damage == nil, let lost = steps.last?.header.previous.flatMap({ FileName($0.utf8) }),
+            try names.contains(where: { try $0 < lost && hasHeader($0) })
         else { return }
-        let lost = last.header.previous.flatMap { FileName($0.utf8) } ?? last.name
         damage = SyncError(
             .invalidDocument,
             path: history.path(of: lost) + [UInt8(ascii: "/")] + HistoryRecord.headerName.bytes,

@@ -147,7 +147,7 @@ struct AnswerTests {
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
             let run = try scene.plan("--json")
             #expect(
-                run.code == 4 && run.errors.contains("2.1 MB are needed and 1.0 MB are free"), "\(run.errors)"
+                run.code == 4 && run.errors.contains("2.2 MB are needed and 1.0 MB are free"), "\(run.errors)"
             )
             let refusal = try run.json().objects("refusals").first
             #expect(

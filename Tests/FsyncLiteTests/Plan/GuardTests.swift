@@ -184,12 +184,12 @@ struct GuardTests {
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
-        Row("1768 B are needed and 1767 B are free in the target") {
-            $0.info.availableBytes = 1767
+        Row("133352 B are needed and 133351 B are free in the target") {
+            $0.info.availableBytes = 133_351
         } butNot: {
-            $0.info.availableBytes = 1768
+            $0.info.availableBytes = 133_352
         },
-        Row("1.8 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune") {
+        Row("133.4 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune") {
             $0.info.availableBytes = 0
             $0.heldBytes = 9
         } butNot: {
@@ -234,10 +234,10 @@ struct GuardTests {
         #expect(facts.refusals().map(\.option) == ["--max-delete 30"])
     }
 
-    /// What is linked takes no room of its own.
+    /// What is linked takes no room of its own; the commit takes some.
     @Test func linkedFilesNeedNoRoom() throws {
         var facts = try GuardFacts.ofANewFile()
-        facts.info.availableBytes = 512
+        facts.info.availableBytes = 132_096
         #expect(facts.refusals().count == 1)
         facts.linksFiles = true
         #expect(facts.refusals() == [])
