@@ -189,7 +189,8 @@ struct GuardTests {
         } butNot: {
             $0.info.availableBytes = 133_352
         },
-        Row("133.4 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune") {
+        Row("133.4 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune")
+        {
             $0.info.availableBytes = 0
             $0.heldBytes = 9
         } butNot: {
