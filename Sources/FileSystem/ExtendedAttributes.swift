@@ -211,8 +211,12 @@ extension ExtendedAttributes {
         func growth(_ attribute: Attribute) -> Int {
             attribute.value.count - (present[attribute.name]?.count ?? 0)
         }
+        // An ACL may take write permission away, which others than root need for the rest.
+        func rank(_ attribute: Attribute) -> (Int, Int) {
+            (attribute.isACL && !Account.isRoot ? 1 : 0, growth(attribute))
+        }
         let changed = attributes.filter { present[$0.name] != $0.value }
-        for attribute in changed.sorted(by: { growth($0) < growth($1) }) {
+        for attribute in changed.sorted(by: { rank($0) < rank($1) }) {
             do throws(Errno) {
                 try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in
                     _ = try attribute.value.withUnsafeBufferPointer { (value) throws(Errno) in

@@ -19,6 +19,7 @@ extension Target {
     package func beforeNewestChange() throws -> String? {
         let history = try history()
         if history.steps.isEmpty, let damage = history.damage { throw damage }
+        if !history.steps.isEmpty { _ = try history.state.manifest(of: path) }
         return try history.newestChange().map { "latest~\($0 + 1)" }
     }
 

@@ -40,15 +40,27 @@ struct History {
                 break
             }
         }
+        // The newest record is that of the apply that wrote the manifest.
+        if let newest = steps.first, let present = try state.manifest()?.header.id,
+            present != newest.header.id
+        {
+            steps = []
+            damage = History.lost(present, in: history)
+            return
+        }
         // Records are removed oldest first, so one that is missing and not the oldest was lost. Those that were joined to a
         // newer one are newer than the next.
         guard damage == nil, let lost = steps.last?.header.previous.flatMap({ FileName($0.utf8) }),
             try names.contains(where: { try $0 < lost && hasHeader($0) })
         else { return }
-        damage = SyncError(
+        damage = History.lost(lost.description, in: history)
+    }
+
+    private static func lost(_ name: String, in history: Directory) -> SyncError {
+        SyncError(
             .invalidDocument,
-            path: history.path(of: lost) + [UInt8(ascii: "/")] + HistoryRecord.headerName.bytes,
-            "it is missing, and there are older records; move those elsewhere to go on without them")
+            path: history.path + "/\(name)/".utf8 + HistoryRecord.headerName.bytes,
+            "it is missing, and there are older records")
     }
 
     func directory(_ step: Step) throws -> Directory {

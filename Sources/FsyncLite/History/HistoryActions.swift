@@ -74,6 +74,9 @@ extension HistoryRecord {
         _ name: FileName, of transaction: FileName, in directory: Directory
     ) throws -> (actions: UndoEntries, drift: UndoEntries) {
         let path = directory.path(of: name)
+        guard try directory.status(of: name) != nil else {
+            throw SyncError(.invalidDocument, path: path, "it is missing")
+        }
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         var document = try DocumentReader(
             descriptor, path: path, format: actionsFormat, newestVersion: actionsVersion)

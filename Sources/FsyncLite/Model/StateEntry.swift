@@ -61,12 +61,11 @@ enum TransactionEntry {
 }
 
 extension SyncError {
-    /// The state of a target whose manifest this error is about.
-    package var stateOfDamagedManifest: [UInt8]? {
-        guard code == .invalidDocument, let path, let slash = path.lastIndex(of: UInt8(ascii: "/")),
-            path[(slash + 1)...].elementsEqual(StateEntry.manifest.name.bytes),
-            path[..<slash].suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
-        else { return nil }
-        return Array(path[..<slash])
+    /// The state of a target that can only begin anew: this error is about its manifest or its history.
+    package var damagedState: [UInt8]? {
+        guard code == .invalidDocument, let path else { return nil }
+        let parts = [StateEntry.manifest, .history].map { FileName.state.bytes + "/".utf8 + $0.name.bytes }
+        guard let part = parts.lazy.compactMap(path.firstRange).first else { return nil }
+        return Array(path[..<(part.lowerBound + FileName.state.bytes.count)])
     }
 }

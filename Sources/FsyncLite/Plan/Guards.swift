@@ -91,6 +91,7 @@ struct GuardFacts {
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
     /// The path of the state, if the target was renamed since.
     var stateElsewhere: [UInt8]?
+    var hasHistory = false
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
     /// Pairs of names that are one name to the target.
@@ -115,7 +116,8 @@ struct GuardFacts {
                 refuse(GuardFacts.renamed(stateElsewhere))
             } else {
                 refuse(
-                    "the target holds \(Amount.entries(difference.targetCount)) and was never written by fsync-lite"
+                    "the target holds \(Amount.entries(difference.targetCount)) and "
+                        + (hasHistory ? "its manifest is missing" : "was never written by fsync-lite")
                         + (plan.adopted.map { "; \($0)" } ?? ""), option: "--adopt")
             }
         }

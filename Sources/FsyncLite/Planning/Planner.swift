@@ -97,6 +97,7 @@ struct Planner {
         }
         if source.recorded == nil, plan.difference.targetCount > 0 {
             facts.stateElsewhere = try root.stateOfOtherName()
+            facts.hasHistory = try root.state?.transactions().isEmpty == false
         }
         facts.keepNeed()
         guard !facts.shortage.isOver else { return facts }

@@ -94,7 +94,8 @@ extension Directory {
         guard fileSystem?.capabilities.keepsChangeTimes ?? true else { return first }
         while true {
             let time = try touch()
-            guard let time, let first, time <= first else { return time }
+            // An earlier time: the clock was set back.
+            if time == nil || time != first { return time }
         }
     }
 }

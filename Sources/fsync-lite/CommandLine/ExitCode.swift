@@ -61,7 +61,7 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         complain("\(error)")
-        if let state = (error as? SyncError)?.stateOfDamagedManifest {
+        if let state = (error as? SyncError)?.damagedState {
             complain(
                 "to begin anew: move \(LocalFile(bytes: state)), which holds the history, elsewhere, and apply with --adopt"
             )

@@ -182,31 +182,39 @@ struct PermissionTests {
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
     }
 
-    /// Others than root need write permission on a file to give it attributes.
-    @Test func readOnlyFilesKeepTheirAttributes() throws {
+    /// Others than root need write permission on a file to give it attributes, and an ACL may take it away.
+    @Test(arguments: [false, true])
+    func readOnlyFilesKeepTheirAttributes(withACL: Bool) throws {
         let scene = try MirrorScene(
             .directory(["file": "f", "dir": ["x": "x"]], mode: 0o755), as: .ordinary)
         let names = ["file", "dir/x", "dir"]
-        for value in ["one", "two", "three"] {
+        func found(_ name: String) throws -> [UInt8]? {
+            try RawPath.attributes(of: Array(scene.path(name).utf8))[Array("user.a".utf8)]
+        }
+        // A long value grows more than the ACL.
+        let values = ["one", "two", String(repeating: "three", count: 30), "four"].map { Array($0.utf8) }
+        for (round, value) in values.enumerated() {
             for name in names {
                 try scene.setMode(0o755, of: "source/\(name)")
-                try RawPath.setAttribute("user.a", Array(value.utf8), on: scene.path("source/\(name)"))
+                try RawPath.setAttribute("user.a", value, on: scene.path("source/\(name)"))
             }
-            for name in names { try scene.setMode(0o444 | (name == "dir" ? 0o111 : 0), of: "source/\(name)") }
-            let plan = try scene.planned().actionLines
-            if value == "two" { #expect(plan.contains("attributes file (xattrs)"), "\(plan)") }
-            if value == "three" { try scene.mirror("--exchange") } else { try scene.mirror() }
             for name in names {
-                let found = try RawPath.attributes(of: Array(scene.path("target/\(name)").utf8))
-                #expect(found == [Array("user.a".utf8): Array(value.utf8)], "\(name)")
+                if withACL {
+                    let list = AccessList(owner: 5, users: [7: 5], group: 5, mask: 5, others: 5)
+                    try RawPath.setAttribute(AccessList.access, list.bytes, on: scene.path("source/\(name)"))
+                }
+                try scene.setMode(name == "dir" ? 0o555 : 0o444, of: "source/\(name)")
             }
+            if round == 1 {
+                #expect(try scene.planned().actionLines.contains("attributes file (xattrs)"))
+            }
+            if round == 3 { try scene.mirror("--exchange") } else { try scene.mirror() }
+            for name in names { #expect(try found("target/\(name)") == value, "\(name)") }
         }
         #expect(try scene.run("undo", "target").code == 0)
-        let found = try RawPath.attributes(of: Array(scene.path("target/file").utf8))
-        #expect(found == [Array("user.a".utf8): Array("two".utf8)])
+        #expect(try found("target/file") == values[2])
         #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").code == 0)
-        let copied = try RawPath.attributes(of: Array(scene.path("copy/file").utf8))
-        #expect(copied == found)
+        #expect(try found("copy/file") == values[2])
     }
 
     @Test func aReadOnlyTreeIsCopiedOut() throws {

@@ -117,20 +117,25 @@ struct RetentionTests {
     }
 
     /// What it still needs nobody can tell.
-    @Test(arguments: [false, true])
-    func besideARecordThatIsDamagedNothingGoes(isLost: Bool) throws {
+    @Test(arguments: [(2, false), (2, true), (4, false), (4, true)])
+    func besideARecordThatIsDamagedNothingGoes(number: Int, isLost: Bool) throws {
         let scene = try scene(5, "--keep-last", "30")
         let history = scene.path("target/.fsync-lite/history")
         let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
         #expect(names.count == 5)
-        let header = URL(fileURLWithPath: "\(history)/\(names[2])/header.json")
+        let header = URL(fileURLWithPath: "\(history)/\(names[number])/header.json")
         if isLost {
             try FileManager.default.removeItem(at: header)
         } else {
             try Data("{}".utf8).write(to: header)
         }
         let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65 && verify.errors.contains("\(names[2])/header.json"), "\(verify.errors)")
+        #expect(
+            verify.code == 65 && verify.errors.contains("\(names[number])/header.json"), "\(verify.errors)")
+        let undo = try scene.run("undo", "target", "--dry-run")
+        #expect(undo.code == (number == 4 ? 65 : 0), "\(undo.errors)")
+        #expect(
+            number < 4 || undo.errors.contains("move target/.fsync-lite, which holds the history, elsewhere"))
         #expect(try scene.run("snapshot", "list", "target").code == 65)
         _ = try scene.run("snapshot", "prune", "target", "--keep-last", "0")
         try change(scene, ["--keep-last", "1"])

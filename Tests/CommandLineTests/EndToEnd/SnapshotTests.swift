@@ -148,8 +148,21 @@ struct SnapshotTests {
         let run = try scene.apply()
         #expect(run.code == 65)
         #expect(run.errors.contains("move target/.fsync-lite, which holds the history, elsewhere"))
+        try scene.remove("target/.fsync-lite/manifest.json")
+        #expect(try scene.apply().errors.contains("its manifest is missing"))
+        #expect(try scene.run("undo", "target").errors.contains("the manifest is gone"))
         try scene.move("target/.fsync-lite", to: "elsewhere")
         try scene.mirror("--adopt")
+    }
+
+    @Test func aRecordWithoutItsActionsIsDamaged() throws {
+        let (scene, _) = try history()
+        let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+        try scene.remove("target/.fsync-lite/history/\(try #require(list[0].text("id")))/actions.json")
+        for command in [["undo", "target"], ["snapshot", "verify", "target"]] {
+            let run = try scene.run(command)
+            #expect(run.code == 65 && run.errors.contains("actions.json: it is missing"), "\(run.errors)")
+        }
     }
 
     @Test(arguments: ["latest", "latest~1", "ID", "SHORT"])
