@@ -155,7 +155,7 @@ extension Target {
                 try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) }
             }
             try objects.finish { take($0) }
-            newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift))
+            newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift), isDrift: true)
         }
         return (faults, snapshots.count)
     }

@@ -26,6 +26,15 @@ package struct ReverseDelta: Sendable {
     private var assumes = false
     /// By the inode of a clone, the inode of its original.
     private(set) var originals: [UInt64: UInt64] = [:]
+    /// Objects that the next newer apply found and no manifest had, by their path then. One that came along with a
+    /// displaced directory is an entry of an older tree.
+    private var strays: [RelativePath: Stray] = [:]
+
+    private struct Stray {
+        /// Where it is now.
+        let location: RelativePath
+        let identity: FileIdentity
+    }
 
     /// Nothing changed.
     package init() {}
@@ -130,13 +139,18 @@ package struct ReverseDelta: Sendable {
 
     /// This delta followed by one to a still earlier tree.
     ///
-    /// - Parameter covers: whether the filters of the wanted tree cover a file. An entry that was uncovered later and
-    ///   that the tree does not name is absent from it if covered; a still older tree may have it.
+    /// - Parameters:
+    ///   - isDrift: the older delta is that of changes by others between two applies.
+    ///   - covers: whether the filters of the wanted tree cover a file. An entry that was uncovered later and that the
+    ///     tree does not name is absent from it if covered; a still older tree may have it.
     package func followed(
-        by older: ReverseDelta, covers: (File) -> Bool = { _ in false }
+        by older: ReverseDelta, isDrift: Bool = false, covers: (File) -> Bool = { _ in false }
     ) -> ReverseDelta {
-        if isEmpty, originals.isEmpty, !older.assumes { return older }
+        if isEmpty, originals.isEmpty, strays.isEmpty, !older.assumes { return older }
         var result = ReverseDelta()
+        for (path, stray) in strays {
+            if let before = older.pathBefore(of: path) { result.strays[before] = stray }
+        }
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
         var unnamed: [RelativePath: Entry] = [:]
@@ -156,7 +170,8 @@ package struct ReverseDelta: Sendable {
                 if known.digest != file.digest { file.digest = nil }
             }
             var known = entry
-            (known.file, known.location) = (file, location(of: entry.location))
+            let stray = strays[entry.location].flatMap { $0.identity == entry.file.identity ? $0 : nil }
+            (known.file, known.location) = (file, stray?.location ?? location(of: entry.location))
             if known.isAssumed { unnamed[file.path] = known } else { result.set(known) }
         }
         // Uncovered entries that the wanted tree lacks, with everything below them.
@@ -166,6 +181,9 @@ package struct ReverseDelta: Sendable {
             let before = older.pathBefore(of: path)
             let known = before.flatMap { result.entries[$0] ?? unnamed[$0] }
             guard let before, known == nil else {
+                if isDrift, older.gone.contains(path) {
+                    result.strays[path] = Stray(location: entry.location, identity: entry.file.identity)
+                }
                 // There is no record of an uncovered entry that came to the path of another entry, or that came along
                 // with a directory and may have left it since.
                 if known?.location != entry.location {

@@ -115,7 +115,7 @@ struct History {
         var drift = UndoEntries()
         for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
             // The older record begins at the tree that its apply left, not at the one that the newer apply found.
-            if !drift.isEmpty { changes = changes.followed(by: ReverseDelta(drift)) }
+            if !drift.isEmpty { changes = changes.followed(by: ReverseDelta(drift), isDrift: true) }
             var record = try actions(step)
             let isLast = isTree && position == index - 1
             let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil

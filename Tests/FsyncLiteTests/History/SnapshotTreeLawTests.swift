@@ -85,6 +85,25 @@ struct SnapshotTreeLawTests {
         #expect(try tree.files(over: FileList([new, file, old].sorted())).map(\.path) == [old.path])
     }
 
+    /// An undo brought a directory back and left a file in it out of the manifest; the next apply found that as new and
+    /// displaced it.
+    @Test func whatCameAlongUnnoticedIsFoundWhereItWentSince() throws {
+        func slot(_ transaction: Int) throws -> RelativePath {
+            try #require(RelativePath("20261121T090000.00000\(transaction)Z-0000/0/0"))
+        }
+        let (directory, file) = (try Self.entry("d", .directory, 1), try Self.entry("d/f", .file, 2))
+        let newest = ReverseDelta([UndoEntry(.update, file, slot: try slot(3))])
+        let drift = ReverseDelta([UndoEntry(.delete, file)])
+        let place = RelativePath.history.appending(try slot(1))
+        let undo = ReverseDelta([UndoEntry(.move, directory.moved(to: place), from: directory.path)])
+        let oldest = ReverseDelta([
+            UndoEntry(.create, directory, slot: try slot(1)), UndoEntry(.create, file),
+        ])
+        let changes = newest.followed(by: drift, isDrift: true).followed(by: undo).followed(by: oldest)
+        #expect(changes.location(of: directory.path) == directory.path)
+        #expect(changes.location(of: file.path) == RelativePath.history.appending(try slot(3)))
+    }
+
     /// What no record names was uncovered in a tree between. A tree whose filters cover it lacked it, also when its
     /// record is joined; one before it may have had it.
     @Test func whatIsAssumedIsNotInATreeThatCoversIt() throws {
