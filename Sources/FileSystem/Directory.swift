@@ -15,6 +15,7 @@ public final class Directory: Sendable {
     public let fileSystem: TargetFileSystem?
     /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
+    private let isLocked = Atomic(false)
 
     init(
         path: [UInt8], descriptor: consuming FileDescriptor, parts: [FileName: Directory] = [:],
@@ -24,6 +25,12 @@ public final class Directory: Sendable {
         self.descriptor = descriptor
         self.parts = parts
         self.fileSystem = fileSystem
+    }
+
+    deinit {
+        // RACE: a child that another thread starts has this descriptor, too, until it executes its program, and the lock
+        // would last as long.
+        if isLocked.load(ordering: .relaxed) { descriptor.unlock() }
     }
 
     /// A directory of other directories, each under a name, for reading only. The kernel does not know it: calls about
@@ -349,6 +356,7 @@ public final class Directory: Sendable {
     /// held.
     public func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
+        isLocked.store(true, ordering: .relaxed)
     }
 
     // MARK: For the other files of this target
