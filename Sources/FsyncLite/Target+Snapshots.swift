@@ -141,7 +141,7 @@ extension Target {
             }
             let own = ReverseDelta(record.actions)
             let displaced = own.entries.values.filter(\.location.isInState)
-                .map { DisplacedObjects.Item(file: $0.file, location: newer.location(of: $0.location)) }
+                .map { DisplacedObjects.Item(file: $0.file, location: newer.location(of: $0)) }
                 .filter { $0.location.isInState && !$0.location.isLost }
                 .sorted { $0.location < $1.location }
             let objects = FilePipeline(threads: Processors.defaultThreads) {

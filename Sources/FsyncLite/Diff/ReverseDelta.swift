@@ -12,8 +12,13 @@ package struct ReverseDelta: Sendable {
         package var location: RelativePath
         /// The earlier tree's manifest covers it.
         package var isCovered = true
-        /// No record of that tree names it: it was uncovered in a later one, and nothing says that it came in between.
+        /// No record of that tree names it, and nothing says that it came in between: it was uncovered in a later tree,
+        /// or is a stray.
         package var isAssumed = false
+
+        /// No manifest had it, and a later apply found it as new. It may have come along with a displaced directory: then
+        /// an older tree names it.
+        var isStray: Bool { isAssumed && isCovered }
     }
 
     /// By path in the earlier tree. Entries missing here are unchanged, at the location that their directory gives
@@ -26,15 +31,6 @@ package struct ReverseDelta: Sendable {
     private var assumes = false
     /// By the inode of a clone, the inode of its original.
     private(set) var originals: [UInt64: UInt64] = [:]
-    /// Objects that the next newer apply found and no manifest had, by their path then. One that came along with a
-    /// displaced directory is an entry of an older tree.
-    private var strays: [RelativePath: Stray] = [:]
-
-    private struct Stray {
-        /// Where it is now.
-        let location: RelativePath
-        let identity: FileIdentity
-    }
 
     /// Nothing changed.
     package init() {}
@@ -102,6 +98,14 @@ package struct ReverseDelta: Sendable {
         entries[path]?.location ?? locationByParent(of: path)
     }
 
+    /// The present location of an object that a still earlier tree names at the entry's location. A stray that is another
+    /// object than the one named is not taken for it.
+    package func location(of entry: Entry) -> RelativePath {
+        guard let known = entries[entry.location] else { return locationByParent(of: entry.location) }
+        let isOther = known.isStray && known.file.identity != entry.file.identity
+        return isOther ? locationByParent(of: entry.location) : known.location
+    }
+
     private func locationByParent(of path: RelativePath) -> RelativePath {
         guard let parent = path.parent else { return path }
         return RelativePath.followed(parent, path) { entries[$0].map { .some($0.location) } } ?? path
@@ -141,16 +145,13 @@ package struct ReverseDelta: Sendable {
     ///
     /// - Parameters:
     ///   - isDrift: the older delta is that of changes by others between two applies.
-    ///   - covers: whether the filters of the wanted tree cover a file. An entry that was uncovered later and that the
-    ///     tree does not name is absent from it if covered; a still older tree may have it.
+    ///   - covers: whether the filters of the wanted tree cover a file; nil where a still older tree is wanted. Of the
+    ///     entries that the tree does not name, strays and covered ones are absent from it; an older tree may have them.
     package func followed(
-        by older: ReverseDelta, isDrift: Bool = false, covers: (File) -> Bool = { _ in false }
+        by older: ReverseDelta, isDrift: Bool = false, covers: ((File) -> Bool)? = nil
     ) -> ReverseDelta {
-        if isEmpty, originals.isEmpty, strays.isEmpty, !older.assumes { return older }
+        if isEmpty, originals.isEmpty, !older.assumes { return older }
         var result = ReverseDelta()
-        for (path, stray) in strays {
-            if let before = older.pathBefore(of: path) { result.strays[before] = stray }
-        }
         result.gone = gone
         result.originals = older.originals.merging(originals) { $1 }
         var unnamed: [RelativePath: Entry] = [:]
@@ -163,15 +164,16 @@ package struct ReverseDelta: Sendable {
         for file in older.gone.values { leave(file.path, file) }
         for entry in older.entries.values {
             var file = entry.file
+            let location = location(of: entry)
             // An exchange may have copied the object in between: its identity is the last one seen.
-            if let known = entries[entry.location]?.file {
+            if let known = entries[entry.location], known.location == location {
+                let known = known.file
                 if known.status.inode != 0 { file = file.with(known.identity) }
                 // The content was not vouched for when the object was last seen.
                 if known.digest != file.digest { file.digest = nil }
             }
             var known = entry
-            let stray = strays[entry.location].flatMap { $0.identity == entry.file.identity ? $0 : nil }
-            (known.file, known.location) = (file, stray?.location ?? location(of: entry.location))
+            (known.file, known.location) = (file, location)
             if known.isAssumed { unnamed[file.path] = known } else { result.set(known) }
         }
         // Uncovered entries that the wanted tree lacks, with everything below them.
@@ -181,8 +183,11 @@ package struct ReverseDelta: Sendable {
             let before = older.pathBefore(of: path)
             let known = before.flatMap { result.entries[$0] ?? unnamed[$0] }
             guard let before, known == nil else {
-                if isDrift, older.gone.contains(path) {
-                    result.strays[path] = Stray(location: entry.location, identity: entry.file.identity)
+                if isDrift, before == nil, older.gone.contains(path), result.entries[path] == nil {
+                    var stray = entry
+                    (stray.isCovered, stray.isAssumed) = (true, true)
+                    result.set(stray)
+                    continue
                 }
                 // There is no record of an uncovered entry that came to the path of another entry, or that came along
                 // with a directory and may have left it since.
@@ -194,10 +199,12 @@ package struct ReverseDelta: Sendable {
             }
             var entry = entry
             entry.file = entry.file.moved(to: before)
-            entry.isAssumed = !entry.isCovered && !before.isInState
+            entry.isAssumed = entry.isStray || !entry.isCovered && !before.isInState
             if entry.isAssumed { unnamed[before] = entry } else { result.set(entry) }
         }
-        absent.formUnion(unnamed.values.lazy.map(\.file).filter(covers).map(\.path))
+        if let covers {
+            absent.formUnion(unnamed.lazy.filter { $1.isStray || covers($1.file) }.map(\.key))
+        }
         for (path, entry) in unnamed {
             if absent.contains(path) || path.isBelow(anyOf: absent) {
                 result.gone[entry.location] = entry.file.moved(to: entry.location)
@@ -208,13 +215,18 @@ package struct ReverseDelta: Sendable {
         return result
     }
 
-    /// Drops entries of slots in transactions that are not wanted.
-    func keeping(slotsOf transactions: Set<FileName>) -> ReverseDelta {
+    /// The paths of the strays.
+    var strays: Set<RelativePath> { Set(assumes ? entries.values.filter(\.isStray).map(\.file.path) : []) }
+
+    /// Drops entries of slots in transactions that are not wanted, and strays that are not.
+    func keeping(slotsOf transactions: Set<FileName>, strays: Set<RelativePath> = []) -> ReverseDelta {
         var result = ReverseDelta()
         (result.gone, result.originals) = (gone, originals)
         for entry in entries.values {
             let path = entry.file.path
-            if path.isInState, !transactions.contains(where: { path.isBelow(.history.appending($0)) }) {
+            if path.isInState && !transactions.contains(where: { path.isBelow(.history.appending($0)) })
+                || entry.isStray && !strays.contains(path)
+            {
                 // The wanted trees lack it, but it still has to leave its location or its displaced directory.
                 result.gone[entry.location] = entry.file.moved(to: entry.location)
             } else {

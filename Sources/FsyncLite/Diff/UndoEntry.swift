@@ -23,7 +23,7 @@ package struct UndoEntry: Hashable, Sendable {
     package var causes: Causes = []
     /// The entry was uncovered before the apply: no manifest had it.
     package var wasUncovered = false
-    /// Of a joined record: the entry was uncovered in a tree between, and no older record names it.
+    /// Of a joined record: see `ReverseDelta.Entry`.
     package var isAssumed = false
 
     package init(
@@ -42,7 +42,7 @@ extension UndoEntry {
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
         if file.path.isRoot, verb != .attributes { return "the root stays" }
         if wasUncovered, verb == .delete || verb == .uncover { return "what was not covered was not there" }
-        if isAssumed, !wasUncovered { return "a covered entry that no manifest had" }
+        if isAssumed, verb == .delete || verb == .uncover { return "an entry that no manifest had, and that was there" }
         if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
         if let slot,
             !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)

@@ -6,6 +6,10 @@ extension UndoEntry {
         let present = file.moved(to: from ?? file.path)
         // An undo brought it back from the history.
         if file.path.isInState { return verb == .move ? [Action(.create, present, causes: [.new])] : [] }
+        // A stray, which the apply found as new.
+        if isAssumed, !wasUncovered {
+            return verb == .create ? [] : [Action(.create, present, causes: [.drift])]
+        }
         switch verb {
         case .create: return [Action(.delete, file, causes: causes)]
         case .delete: return [Action(.create, file, causes: causes)]

@@ -123,10 +123,38 @@ struct History {
                 by: ReverseDelta(
                     taking: &record.actions, originals: step.header.originals,
                     isTree: isTree && index == newest + 1),
-                covers: { filters?.excludes($0.path, $0.status.type) == false })
+                covers: isLast ? { filters?.excludes($0.path, $0.status.type) == false } : nil)
             drift = record.drift
         }
         return (changes, drift)
+    }
+
+    /// Those of the strays of a joined record that an older one may name: they came out of the history.
+    ///
+    /// - Parameters:
+    ///   - drift: what was changed between the tree of the strays and the next older one.
+    ///   - index: of the first older record.
+    func cameAlong(
+        _ strays: Set<RelativePath>, _ drift: UndoEntries, before index: Int
+    ) throws -> Set<RelativePath> {
+        var found: Set<RelativePath> = []
+        var paths = Dictionary(uniqueKeysWithValues: strays.map { ($0, $0) })
+        func follow(_ delta: ReverseDelta, isDrift: Bool = false) {
+            for (stray, path) in paths {
+                paths[stray] = delta.pathBefore(of: path) ?? (isDrift ? path : nil)
+            }
+        }
+        var drift = drift
+        for step in steps[index...] {
+            for (stray, path) in paths where path.isInState { found.insert(stray) }
+            paths = paths.filter { !$0.value.isInState }
+            guard !paths.isEmpty else { break }
+            follow(ReverseDelta(drift), isDrift: true)
+            let record = try actions(step)
+            follow(ReverseDelta(record.actions))
+            drift = record.drift
+        }
+        return found
     }
 
     /// The newest step that changed an entry, its coverage, or what is mirrored; the newest of all where none did, and

@@ -120,9 +120,10 @@ struct Retention {
         let step = history.steps[range.lowerBound]
         let (changes, drift) = try history.changesAndDrift(from: range.lowerBound, to: range.upperBound)
         let oldest = history.steps[range.upperBound - 1]
+        let strays = try history.cameAlong(changes.strays, drift, before: range.upperBound)
         let record = HistoryRecord(
             step.header, oldest: oldest.header,
-            changes.keeping(slotsOf: Set(older.flatMap(\.directories))), drift: drift)
+            changes.keeping(slotsOf: Set(older.flatMap(\.directories)), strays: strays), drift: drift)
         try record.write(to: history.directory(step), durably: true)
         return record.header
     }

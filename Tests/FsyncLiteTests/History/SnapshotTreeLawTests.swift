@@ -99,9 +99,25 @@ struct SnapshotTreeLawTests {
         let oldest = ReverseDelta([
             UndoEntry(.create, directory, slot: try slot(1)), UndoEntry(.create, file),
         ])
-        let changes = newest.followed(by: drift, isDrift: true).followed(by: undo).followed(by: oldest)
-        #expect(changes.location(of: directory.path) == directory.path)
-        #expect(changes.location(of: file.path) == RelativePath.history.appending(try slot(3)))
+        let newer = newest.followed(by: drift, isDrift: true).followed(by: undo)
+        // The record of the two newer ones, written and read again.
+        let transaction = FileName("20261121T090000.000001Z-0000")
+        let kept = newer.keeping(slotsOf: [transaction], strays: newer.strays)
+        #expect(kept.actions.allSatisfy { $0.fault == nil })
+        for changes in [newer, ReverseDelta(kept.actions)].map({ $0.followed(by: oldest) { _ in true } }) {
+            #expect(changes.location(of: directory.path) == directory.path)
+            #expect(changes.location(of: file.path) == RelativePath.history.appending(try slot(3)))
+        }
+        // Another object at that path came in between, and the trees that lead there lack it.
+        var other = ReverseDelta([
+            UndoEntry(.create, directory, slot: try slot(1)),
+            UndoEntry(.create, try Self.entry("d/f", .file, 4)),
+        ])
+        other = ReverseDelta(kept.actions).followed(by: other) { _ in true }
+        #expect(other.location(of: file.path) == file.path)
+        let between = ReverseDelta().followed(by: ReverseDelta(kept.actions)) { _ in true }
+        #expect(between.strays == [])
+        #expect(newer.keeping(slotsOf: [transaction]).strays == [])
     }
 
     /// What no record names was uncovered in a tree between. A tree whose filters cover it lacked it, also when its
@@ -176,12 +192,13 @@ private struct HistoryCourse {
     /// - Parameter joining: records that were made one, counted from the newest.
     func faults(back step: Int, joining: Range<Int>) throws -> [String] {
         var newestFirst = records.reversed().map { (actions: Array($0.actions), drift: $0.drift) }
-        func composed(_ records: ArraySlice<(actions: [UndoEntry], drift: [UndoEntry])>)
-            -> ReverseDelta
-        {
+        func composed(
+            _ records: ArraySlice<(actions: [UndoEntry], drift: [UndoEntry])>, covers: ((File) -> Bool)? = nil
+        ) -> ReverseDelta {
             var (changes, drift) = (ReverseDelta(), ReverseDelta())
-            for record in records {
-                changes = changes.followed(by: drift).followed(by: ReverseDelta(record.actions))
+            for (index, record) in records.enumerated() {
+                changes = changes.followed(by: drift, isDrift: true).followed(
+                    by: ReverseDelta(record.actions), covers: index == records.count - 1 ? covers : nil)
                 drift = ReverseDelta(record.drift)
             }
             return changes
@@ -190,12 +207,13 @@ private struct HistoryCourse {
             let older = (0..<records.count - joining.upperBound).compactMap {
                 FileName(Array("20261121T090000.00000\($0)Z-0000".utf8))
             }
-            let joined = composed(newestFirst[joining]).keeping(slotsOf: Set(older))
+            let newer = composed(newestFirst[joining])
+            let joined = newer.keeping(slotsOf: Set(older), strays: newer.strays)
             let drift = newestFirst[joining.upperBound - 1].drift
             newestFirst.replaceSubrange(joining, with: [(actions: Array(joined.actions), drift: drift)])
         }
         let count = joining.isEmpty ? step : newestFirst.count
-        let changes = composed(newestFirst.prefix(count))
+        let changes = composed(newestFirst.prefix(count)) { _ in true }
         let then = step == 0 ? mirror.target : trees[trees.count - step]
         let present = { RecordList(mirror.manifest ?? []) }
         let tree = try SnapshotTree(changes, present: present())
