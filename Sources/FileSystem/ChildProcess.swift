@@ -53,7 +53,7 @@ public struct ChildProcess: Sendable {
         // A child inherits ignored signals, and the mask.
         var (defaults, mask) = (sigset_t(), sigset_t())
         sigemptyset(&defaults)
-        for number in [SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
+        for number in TerminationSignal.ignored { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         var flags = POSIX_SPAWN_SETSIGDEF
         if !blocked.isEmpty {

@@ -10,6 +10,8 @@ public enum TerminationSignal {
 
     public static let terminate = SIGTERM
     public static let all = [SIGINT, SIGTERM]
+    /// If the reader of our output goes away, the run still finishes; a file over its limit is an error of the write.
+    static let ignored = [SIGPIPE, SIGXFSZ]
 
     public static func watch() {
         // Initializes the static now: its first use takes a lock, which a handler must not.
@@ -28,8 +30,7 @@ public enum TerminationSignal {
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
-        // If the reader of our output goes away, the run still finishes; a file over its limit is an error of the write.
-        for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
+        for number in ignored { Glibc.signal(number, SIG_IGN) }
     }
 
     /// The first signal received; nil for none.

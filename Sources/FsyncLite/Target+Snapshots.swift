@@ -18,9 +18,11 @@ extension Target {
     /// is kept.
     package func beforeNewestChange() throws -> String? {
         let history = try history()
-        if history.steps.isEmpty, let damage = history.damage { throw damage }
-        if !history.steps.isEmpty { _ = try history.state.manifest(of: path) }
-        return try history.newestChange().map { "latest~\($0 + 1)" }
+        guard !history.steps.isEmpty else {
+            if let damage = history.damage { throw damage }
+            return nil
+        }
+        return "latest~\(try history.newestChange(before: history.state.manifest(of: path).header) + 1)"
     }
 
     /// The rules that keep snapshots.

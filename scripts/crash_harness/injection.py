@@ -3,7 +3,6 @@
 import functools
 import os
 import resource
-import signal
 
 from crash_harness.trial import CHANGING, READING, SYNCING, Trial
 from crash_harness.verdict import settle
@@ -145,8 +144,7 @@ def short_counts(trial: Trial) -> None:
     for seed in range(1, 4 if trial.short else 26):
         cut_short(trial, shim, seed)
     for limit in (0, 4096) if trial.short else LIMITS:
-        for ignores in (False, True):
-            limited(trial, limit, ignores)
+        limited(trial, limit)
 
 
 def cut_short(trial: Trial, shim: str, seed: int) -> None:
@@ -166,16 +164,9 @@ def cut_short(trial: Trial, shim: str, seed: int) -> None:
     settle(trial, case, run.code)
 
 
-def limited(trial: Trial, limit: int, ignores: bool) -> None:
+def limited(trial: Trial, limit: int) -> None:
     trial.reset()
-    limits = functools.partial(limit_size, limit, ignores)
-    code = trial.run(trial.apply, restore_signals=not ignores, preexec_fn=limits).code
+    limits = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+    code = trial.run(trial.apply, preexec_fn=limits).code
     trial.results.count("short", code != 0)
-    what = "error" if ignores else "signal"
-    case = f"short {trial.name} file size {limit} {what}"
-    settle(trial, case, None if code == -signal.SIGXFSZ else code)
-
-
-def limit_size(limit: int, ignores: bool) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN if ignores else signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    settle(trial, f"short {trial.name} file size {limit}", code)

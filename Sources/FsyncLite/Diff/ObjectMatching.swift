@@ -32,6 +32,8 @@ struct ObjectMatching {
         var value: UInt64 { UInt64(high) << 32 | UInt64(low) }
     }
 
+    private typealias Object = (index: Int, departure: TreeMerge.Departure)
+
     /// The departures of one source inode.
     private struct Names {
         let byName: [[UInt8]: [Int]]
@@ -82,18 +84,18 @@ struct ObjectMatching {
             isTaken[index] = true
             return (departures[index].file, base)
         }
-        guard let index = object(of: arrival.file) else { return nil }
+        guard let object = object(of: arrival.file) else { return nil }
         guard arrival.isListed else {
             throw SyncError(
                 .failed, path: arrival.file.path.bytes,
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
-        isTaken[index] = true
-        return departures[index]
+        isTaken[object.index] = true
+        return object.departure
     }
 
     /// The departure that is the object of this entry and not taken: one that keeps its name, or the first.
-    private mutating func object(of file: File) -> Int? {
+    private mutating func object(of file: File) -> Object? {
         let name = file.path.lastComponent
         let candidates: [Int]
         if let location = policy.location {
@@ -105,32 +107,35 @@ struct ObjectMatching {
             }
             candidates = positions.map { Int(byInode[$0].index) }
         }
-        let objects = candidates.filter { isUntaken($0, of: file) }
-        return objects.first { departures[$0].file.path.lastComponent == name } ?? objects.first
+        let objects = candidates.compactMap { untaken($0, of: file) }
+        return objects.first { $0.departure.file.path.lastComponent == name } ?? objects.first
     }
 
     /// The same for a file of many names, without a look at each of them.
     private mutating func object(
         of file: File, named name: ArraySlice<UInt8>, in positions: Range<Int>
-    ) -> Int? {
+    ) -> Object? {
         let inode = file.identity.inode
         if names[inode] == nil {
             let indices = positions.map { Int(byInode[$0].index) }
             let byName = Dictionary(grouping: indices) { Array(departures[$0].file.path.lastComponent) }
             names[inode] = Names(byName: byName, untaken: positions.lowerBound)
         }
-        if let index = names[inode]?.byName[Array(name)]?.first(where: { isUntaken($0, of: file) }) {
-            return index
+        for index in names[inode]?.byName[Array(name)] ?? [] {
+            if let object = untaken(index, of: file) { return object }
         }
         let first = names[inode]?.untaken ?? positions.lowerBound
         let rest = byInode[first..<positions.upperBound].drop { isTaken[Int($0.index)] }
         names[inode]?.untaken = rest.startIndex
-        return rest.lazy.map { Int($0.index) }.first { isUntaken($0, of: file) }
+        for inode in rest {
+            if let object = untaken(Int(inode.index), of: file) { return object }
+        }
+        return nil
     }
 
-    private func isUntaken(_ index: Int, of file: File) -> Bool {
-        guard !isTaken[index], isDeparture(index, of: file) else { return false }
-        return ObjectMatching.isSameObject(file, departures[index].file)
+    private func untaken(_ index: Int, of file: File) -> Object? {
+        guard !isTaken[index] else { return nil }
+        return object(index, of: file).map { (index, $0) }
     }
 
     /// The departure of the same path and type.
@@ -180,18 +185,21 @@ struct ObjectMatching {
         return first..<byInode[first...].partitionPoint(where: { $0.value == inode })
     }
 
-    /// Whether a departure has the identity of this entry in its base.
-    private func isDeparture(_ index: Int, of file: File) -> Bool {
+    /// A departure, if it has the identity of this entry in its base and is of one kind with it.
+    private func object(_ index: Int, of file: File) -> TreeMerge.Departure? {
         let identity = file.identity
         let position = byInode.partitionPoint(where: {
             ($0.value, Int($0.index)) < (identity.inode, index)
         })
         guard position < byInode.count, byInode[position].value == identity.inode,
             byInode[position].index == index
-        else { return false }
+        else { return nil }
         let departure = departures[index]
-        guard departure.base?.status.identity == identity else { return false }
-        return policy.mayBeSame(file.path, departure.file.path)
+        guard departure.base?.status.identity == identity,
+            policy.mayBeSame(file.path, departure.file.path),
+            ObjectMatching.isSameObject(file, departure.file)
+        else { return nil }
+        return departure
     }
 
     private mutating func departure(at path: RelativePath) -> Int? {
@@ -213,14 +221,13 @@ struct ObjectMatching {
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in arrivals {
             if arrival.isDirectory {
-                let found = positions(of: arrival.identity.inode).map { Int(byInode[$0].index) }
-                    .filter { isDeparture($0, of: arrival) }
-                if found.count == 1 { oldDirectories[arrival.path] = departures[found[0]].file.path }
+                let found = positions(of: arrival.identity.inode)
+                    .compactMap { object(Int(byInode[$0].index), of: arrival) }
+                if found.count == 1 { oldDirectories[arrival.path] = found[0].file.path }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,
                 let old = oldDirectories[parent], let name = arrival.path.fileName,
                 let index = departure(at: old.appending(name)),
-                isDeparture(index, of: arrival),
-                ObjectMatching.isSameObject(arrival, departures[index].file)
+                object(index, of: arrival) != nil
             {
                 carried[arrival.path] = index
             }

@@ -19,6 +19,13 @@ package struct ReverseDelta: Sendable {
         /// No manifest had it, and a later apply found it as new. It may have come along with a displaced directory: then
         /// an older tree names it.
         var isStray: Bool { isAssumed && isCovered }
+
+        /// By size and time: an exchange may have copied it, so its identity says nothing.
+        fileprivate func hasContent(of other: Entry) -> Bool {
+            let (own, other) = (file.status, other.file.status)
+            guard own.type == other.type else { return false }
+            return own.type == .directory || (own.size, own.modified) == (other.size, other.modified)
+        }
     }
 
     /// By path in the earlier tree. Entries missing here are unchanged, at the location that their directory gives
@@ -98,12 +105,12 @@ package struct ReverseDelta: Sendable {
         entries[path]?.location ?? locationByParent(of: path)
     }
 
-    /// The present location of an object that a still earlier tree names at the entry's location. A stray that is another
-    /// object than the one named is not taken for it.
+    /// The present location of an object that a still earlier tree names at the entry's location. A stray with other
+    /// content is not taken for it.
     package func location(of entry: Entry) -> RelativePath {
         guard let known = entries[entry.location] else { return locationByParent(of: entry.location) }
-        let isOther = known.isStray && known.file.identity != entry.file.identity
-        return isOther ? locationByParent(of: entry.location) : known.location
+        return known.isStray && !known.hasContent(of: entry)
+            ? locationByParent(of: entry.location) : known.location
     }
 
     private func locationByParent(of path: RelativePath) -> RelativePath {

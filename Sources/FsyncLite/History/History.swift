@@ -157,10 +157,8 @@ struct History {
         return found
     }
 
-    /// The newest step that changed an entry, its coverage, or what is mirrored; the newest of all where none did, and
-    /// nil without any.
-    func newestChange() throws -> Int? {
-        guard !steps.isEmpty, let present = try state.manifest()?.header else { return nil }
+    /// The newest step that changed an entry, its coverage, or what is mirrored; the newest of all where none did.
+    func newestChange(before present: ManifestHeader) throws -> Int {
         var (filters, without) = (present.filters.lines, present.attributes.missingNames)
         for (index, step) in steps.enumerated() {
             let header = step.header

@@ -176,7 +176,6 @@ struct SnapshotSource: PlanSource {
         policy.earlierFilters = Filters(header.filters)
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
-        // Inodes may be equal by chance, of several file systems or after a change by hand.
         policy.location = { [changed = tree.changed] in changed.location(of: $0) }
         return policy
     }

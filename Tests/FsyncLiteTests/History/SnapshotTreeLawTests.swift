@@ -92,7 +92,10 @@ struct SnapshotTreeLawTests {
             try #require(RelativePath("20261121T090000.00000\(transaction)Z-0000/0/0"))
         }
         let (directory, file) = (try Self.entry("d", .directory, 1), try Self.entry("d/f", .file, 2))
-        let newest = ReverseDelta([UndoEntry(.update, file, slot: try slot(3))])
+        // It was an exchange, which copied the file.
+        let newest = ReverseDelta([
+            UndoEntry(.update, try Self.entry("d/f", .file, 3), slot: try slot(3))
+        ])
         let drift = ReverseDelta([UndoEntry(.delete, file)])
         let place = RelativePath.history.appending(try slot(1))
         let undo = ReverseDelta([UndoEntry(.move, directory.moved(to: place), from: directory.path)])
@@ -111,7 +114,7 @@ struct SnapshotTreeLawTests {
         // Another object at that path came in between, and the trees that lead there lack it.
         var other = ReverseDelta([
             UndoEntry(.create, directory, slot: try slot(1)),
-            UndoEntry(.create, try Self.entry("d/f", .file, 4)),
+            UndoEntry(.create, try Self.entry("d/f", .file, 4, size: 1)),
         ])
         other = ReverseDelta(kept.actions).followed(by: other) { _ in true }
         #expect(other.location(of: file.path) == file.path)
@@ -138,9 +141,11 @@ struct SnapshotTreeLawTests {
         #expect(try tree(ReverseDelta().followed(by: displacement) { _ in true }) == [file.path, other.path])
     }
 
-    private static func entry(_ text: String, _ type: FileType, _ inode: UInt64) throws -> File {
+    private static func entry(
+        _ text: String, _ type: FileType, _ inode: UInt64, size: Int64 = 0
+    ) throws -> File {
         var status = FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
-        status.inode = inode
+        (status.inode, status.size) = (inode, size)
         return File(path: try #require(RelativePath(text)), status: status, destination: [])
     }
 
