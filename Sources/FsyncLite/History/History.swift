@@ -133,9 +133,9 @@ struct History {
     ///
     /// - Parameters:
     ///   - drift: what was changed between the tree of the strays and the next older one.
-    ///   - index: of the first older record.
+    ///   - older: the older records that are kept, newest first.
     func cameAlong(
-        _ strays: Set<RelativePath>, _ drift: UndoEntries, before index: Int
+        _ strays: Set<RelativePath>, _ drift: UndoEntries, in older: some Collection<Step>
     ) throws -> Set<RelativePath> {
         var found: Set<RelativePath> = []
         var paths = Dictionary(uniqueKeysWithValues: strays.map { ($0, $0) })
@@ -145,7 +145,7 @@ struct History {
             }
         }
         var drift = drift
-        for step in steps[index...] {
+        for step in older {
             for (stray, path) in paths where path.isInState { found.insert(stray) }
             paths = paths.filter { !$0.value.isInState }
             guard !paths.isEmpty else { break }

@@ -120,7 +120,7 @@ struct Retention {
         let step = history.steps[range.lowerBound]
         let (changes, drift) = try history.changesAndDrift(from: range.lowerBound, to: range.upperBound)
         let oldest = history.steps[range.upperBound - 1]
-        let strays = try history.cameAlong(changes.strays, drift, before: range.upperBound)
+        let strays = try history.cameAlong(changes.strays, drift, in: older)
         let record = HistoryRecord(
             step.header, oldest: oldest.header,
             changes.keeping(slotsOf: Set(older.flatMap(\.directories)), strays: strays), drift: drift)
