@@ -44,11 +44,21 @@ extension Difference {
         // A target name without a match stays as it is, and so does its file, unless it is deleted.
         let paired = arriving.isEmpty ? [] : Set(matches.indices.map { matches.targetPath(at: $0) })
         var primaries: [LinkedFile: Primary] = [:]
+        // An earlier tree may have recorded the names of a file at different times.
+        var differing: [RelativePath: File] = [:]
+        func compare(_ file: File, to source: File?) {
+            guard policy.identityTellsContent, let source, !source.hasAttributes(of: file) else { return }
+            differing[file.path] = source.moved(to: file.path)
+        }
         for index in matches.indices where keepsLinked && matches.head(at: index).hasOtherNames {
             let match = matches[index]
             guard !match.replacesContent, match.source.isMultiplyLinked else { continue }
             let file = LinkedFile(match.source.status)
-            if primaries[file] == nil { primaries[file] = Primary(kept: match.target) }
+            if let primary = primaries[file] {
+                compare(match.source, to: primary.source)
+            } else {
+                primaries[file] = Primary(kept: match.target, match.source)
+            }
         }
         var split: Set<RelativePath> = []
         for file in arriving.sorted() {
@@ -59,35 +69,50 @@ extension Difference {
                 primaries[source] = Primary(kept: counterpart)
             }
             guard var primary = primaries[source] else {
-                primaries[source] = Primary(link: .staged(file.path))
+                primaries[source] = Primary(staged: file)
                 continue
             }
             if let linkLimit = policy.linkLimit, primary.names >= linkLimit {
-                primary = Primary(link: .staged(file.path), isSplit: true)
+                primary = Primary(staged: file, isSplit: true)
             } else {
                 links[file.path] = primary.link
                 primary.names += 1
+                compare(file, to: primary.source)
             }
             primaries[source] = primary
             if primary.isSplit { split.insert(file.path) }
         }
+        equalize(differing)
         note(split)
     }
 
     /// The file that others are names of.
     private struct Primary {
-        var link: Link
+        let link: Link
+        /// nil where it has no match.
+        let source: File?
         var names: UInt32 = 1
         /// The previous file has reached the link limit.
         var isSplit = false
 
-        init(link: Link, isSplit: Bool = false) {
-            (self.link, self.isSplit) = (link, isSplit)
+        init(staged file: File, isSplit: Bool = false) {
+            (link, source, self.isSplit) = (.staged(file.path), file, isSplit)
         }
 
-        init(kept file: File) {
-            link = .kept(file)
+        init(kept file: File, _ source: File? = nil) {
+            (link, self.source) = (.kept(file), source)
             names = file.status.links
+        }
+    }
+
+    /// Gives names of a file that have other attributes those of its first name, which the file gets.
+    private mutating func equalize(_ differing: [RelativePath: File]) {
+        guard !differing.isEmpty else { return }
+        for index in created.indices where created.hasOtherNames(at: index) {
+            if let file = differing[created[index].file.path] { created[index].file = file }
+        }
+        for index in matches.indices where matches.head(at: index).hasOtherNames {
+            if let file = differing[matches[index].source.path] { matches[index].source = file }
         }
     }
 
@@ -109,4 +134,8 @@ extension Difference {
 
 extension File {
     var isMultiplyLinked: Bool { !isDirectory && linkCount > 1 }
+
+    fileprivate func hasAttributes(of other: File) -> Bool {
+        Attributes(status, extended: extended) == Attributes(other.status, extended: other.extended)
+    }
 }

@@ -36,6 +36,22 @@ struct FilterHistoryTests {
         #expect(scene.exists("copy 2/a/e/n"))
     }
 
+    /// The names of a file are recorded at different times, where filters leave one out. It has one set of attributes.
+    @Test func namesThatWereRecordedApartGetTheSameAttributes() throws {
+        let scene = try MirrorScene(["d": ["g": "1"]])
+        try scene.link("source/c", to: "source/d/g")
+        try scene.mirror()
+        try scene.setAttribute("user.x", "by hand", of: "target/c")
+        try scene.setMode(0o604, of: "target/c")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        try scene.remove("source/d/g")
+        try scene.remove("source/c")
+        #expect(try scene.apply("--delete-excluded", "--max-delete", "unlimited").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(try scene.run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
+        #expect(try scene.status("target/c").st_ino == scene.status("target/d/g").st_ino)
+    }
+
     @Test func undoOfARunThatCoversMoreLeavesWhatItFound() throws {
         let scene = try MirrorScene(["kept": "kept", "d": ["same": "same", "other": "source's"]])
         #expect(try scene.apply("--exclude", "/d").code == 0)
