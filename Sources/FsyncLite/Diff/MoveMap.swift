@@ -60,9 +60,11 @@ struct MoveMap {
     /// Nothing moves.
     var isEmpty: Bool { newByOld.isEmpty }
 
-    /// The present path of the object that will be at a path.
+    /// The present path of the object that will be at a path: that of no match comes with its directory.
     func oldPath(of path: RelativePath) -> RelativePath {
-        oldByNew[path] ?? path
+        if let old = oldByNew[path] { return old }
+        guard !newByOld.isEmpty, let name = path.fileName, let parent = path.parent else { return path }
+        return oldPath(of: parent).appending(name)
     }
 
     /// The directory at a path will be new.

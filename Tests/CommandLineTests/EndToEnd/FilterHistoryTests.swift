@@ -52,6 +52,25 @@ struct FilterHistoryTests {
         #expect(try scene.status("target/c").st_ino == scene.status("target/d/g").st_ino)
     }
 
+    /// Back into a directory that filters left out, and that comes to its path inside of another one.
+    @Test func anEntryReturnsIntoADirectoryThatIsCarried() throws {
+        let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""])
+        try scene.mirror()
+        // The inner directory becomes the outer one, and one of its files goes into a new inner one.
+        try scene.move("source/d/a", to: "source/new")
+        try scene.remove("source/d")
+        try scene.move("source/new", to: "source/d")
+        try scene.build(["a": [:]], at: "source/d")
+        try scene.move("source/d/b", to: "source/d/a/b")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/*", "--allow-empty-source").code == 0)
+        let before = try TreeSnapshot(scene.target)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(scene.exists("target/d/a/c"))
+        try undo(scene)
+        #expect(try TreeSnapshot(scene.target) == before)
+    }
+
     @Test func undoOfARunThatCoversMoreLeavesWhatItFound() throws {
         let scene = try MirrorScene(["kept": "kept", "d": ["same": "same", "other": "source's"]])
         #expect(try scene.apply("--exclude", "/d").code == 0)
