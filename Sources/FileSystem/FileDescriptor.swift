@@ -199,8 +199,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
-    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. The corresponding C
-    /// function is `flock`.
+    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. The corresponding
+    /// C function is `flock`.
     public func lock() throws(Errno) {
         _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
     }

@@ -20,11 +20,10 @@ struct SubvolumeExchange: CommitStrategy {
         let trees = try SubvolumeTrees(for: target, at: location)
         // Taken before the snapshot: later changes of the old tree would be lost.
         let touched = try ObjectHandle(of: trees.directory)
-        let began =
-            try trees.directory.passTick {
-                try touched.setModified(.now)
-                return try touched.status().changed
-            } ?? .now
+        let began = try trees.directory.passTick {
+            try touched.setModified(.now)
+            return try touched.status().changed
+        }
         guard let name = FileName(TransactionID.next(now: Timestamp(began)).utf8) else {
             throw SyncError(.failed, path: target.path, "the clock shows no time")
         }

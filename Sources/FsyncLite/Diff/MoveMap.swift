@@ -27,11 +27,12 @@ struct MoveMap {
         }
     }
 
-    /// Paths that stay while a directory above them moves away: what is below does not move with that.
+    /// Paths that stay while a directory above them moves away, or another one comes to its path: what is below does not
+    /// move with that.
     ///
     /// - Parameter paths: in order.
     private mutating func keep(_ paths: [RelativePath]) {
-        for path in paths where carriedPath(of: path) != path {
+        for path in paths where carriedPath(of: path) != path || oldPath(of: path) != path {
             (newByOld[path], oldByNew[path]) = (path, path)
         }
     }

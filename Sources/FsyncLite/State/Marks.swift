@@ -46,15 +46,16 @@ extension StateDirectory {
     }
 
     private func mark(_ entry: StateEntry, began: FileTime) throws {
-        try directory.passTick {
-            try touch(entry, modified: began)
-            return try status(of: entry)?.changed
-        }
+        try directory.passTick { try touch(entry, modified: began) }
     }
 
-    private func touch(_ entry: StateEntry, modified: FileTime) throws {
+    /// - Returns: the change time.
+    private func touch(_ entry: StateEntry, modified: FileTime) throws -> FileTime {
         let descriptor = try open(entry, [.write, .create])
-        try calling("futimens", path(of: entry)) { () throws(Errno) in try descriptor.setModified(modified) }
+        return try calling("futimens", path(of: entry)) { () throws(Errno) in
+            try descriptor.setModified(modified)
+            return try descriptor.status().changed
+        }
     }
 
     // MARK: The root's time
@@ -88,14 +89,14 @@ extension Directory {
     /// - Parameter touch: changes the object, and returns its change time.
     /// - Returns: the last change time.
     @discardableResult
-    func passTick(_ touch: () throws -> FileTime?) rethrows -> FileTime? {
+    func passTick(_ touch: () throws -> FileTime) rethrows -> FileTime {
         let first = try touch()
         // Otherwise the change time is the modification time, which `touch` may have set.
         guard fileSystem?.capabilities.keepsChangeTimes ?? true else { return first }
         while true {
             let time = try touch()
             // An earlier time: the clock was set back.
-            if time == nil || time != first { return time }
+            if time != first { return time }
         }
     }
 }

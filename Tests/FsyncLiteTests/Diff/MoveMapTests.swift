@@ -5,18 +5,35 @@ import Testing
 
 struct MoveMapTests {
     /// A directory that no match names goes where the one above goes, and what has to stand at its path does not.
-    @Test func whatNoMatchNamesMovesWithItsDirectory() throws {
-        func directory(_ text: String) throws -> File {
+    @Test func whatNoMatchNamesMovesWithItsDirectory() {
+        let moves = MoveMap(matching: ("d", "d/sub"))
+        #expect(moves.newPath(of: path("d/sub")) == path("d/sub/sub"))
+        #expect(moves.oldPath(of: path("d/sub/sub")) == path("d/sub"))
+        #expect(!moves.isCarried(from: path("d/sub/entry"), to: path("d/sub/entry")))
+    }
+
+    /// Another directory comes to the path of the one above.
+    @Test func whatStaysInAnotherDirectoryIsNotOneOfIts() {
+        let moves = MoveMap(matching: ("new", "d"), ("d/sub", "d/sub"))
+        #expect(moves.oldPath(of: path("d/sub")) == path("d/sub"))
+        #expect(moves.oldPath(of: path("d/sub/inner")) == path("d/sub/inner"))
+        #expect(moves.oldPath(of: path("d/other")) == path("new/other"))
+    }
+}
+
+extension MoveMap {
+    /// Of directories that a target has at the first path and the source at the second.
+    fileprivate init(matching paths: (String, String)...) {
+        func directory(_ text: String) -> File {
             File(
-                path: try #require(RelativePath(text)),
+                path: path(text),
                 status: FileStatus(type: .directory, modified: FileTime(seconds: 1, nanoseconds: 0)),
                 destination: [])
         }
         var difference = Difference()
-        difference.matches.append(Match(source: try directory("d/sub"), target: try directory("d")))
-        let moves = MoveMap(difference)
-        let (inner, entry) = (try #require(RelativePath("d/sub")), try #require(RelativePath("d/sub/entry")))
-        #expect(moves.newPath(of: inner)?.description == "d/sub/sub")
-        #expect(!moves.isCarried(from: entry, to: entry))
+        for (old, new) in paths {
+            difference.matches.append(Match(source: directory(new), target: directory(old)))
+        }
+        self.init(difference)
     }
 }
