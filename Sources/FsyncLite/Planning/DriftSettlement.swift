@@ -40,22 +40,28 @@ extension Difference {
     private mutating func leaveHomeless(
         _ tree: SnapshotTree, _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
+        func isHomeless(_ path: RelativePath) throws -> Bool {
+            guard policy.uncovering.contains(path), let parent = path.parent, !parent.isRoot,
+                created.index(of: parent) == nil, matches.index(of: parent) == nil,
+                // A directory above that moves may bring it along.
+                !path.ancestors.contains(where: { matches.index(of: $0).map { matches[$0].isRenamed } ?? false })
+            else { return false }
+            return try look(tree.location(of: parent))?.type != .directory
+        }
         var homeless: [RelativePath] = []
-        for match in matches
-        where match.target.path.isInState && policy.uncovering.contains(match.source.path) {
-            // A directory above that moves may bring it along.
-            guard let parent = match.source.path.parent, !parent.isRoot, created.index(of: parent) == nil,
-                !match.source.path.ancestors.contains(where: { matches.index(of: $0) != nil }),
-                try look(tree.location(of: parent))?.type != .directory
-            else { continue }
-            homeless.append(match.source.path)
+        for match in matches where match.target.path.isInState {
+            if try isHomeless(match.source.path) { homeless.append(match.source.path) }
+        }
+        // Of a file with several names, which are linked.
+        for (file, _) in created where tree.location(of: file.path).isInState {
+            if try isHomeless(file.path) { homeless.append(file.path) }
         }
         guard !homeless.isEmpty else { return [] }
         let left = Set(homeless)
+        func isLeft(_ path: RelativePath) -> Bool { left.contains(path) || path.isBelow(anyOf: left) }
         edit { difference in
-            difference.matches.removeAll {
-                left.contains($0.source.path) || $0.source.path.isBelow(anyOf: left)
-            }
+            difference.matches.removeAll { isLeft($0.source.path) }
+            difference.created.removeAll { isLeft($0.file.path) }
         }
         return homeless.map {
             Problem(

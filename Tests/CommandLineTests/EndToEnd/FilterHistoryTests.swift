@@ -71,6 +71,31 @@ struct FilterHistoryTests {
         #expect(try TreeSnapshot(scene.target) == before)
     }
 
+    /// The directory was left out and never recorded as changed, and somebody moved the one above it.
+    @Test(arguments: [1, 2]) func whatReturnsIntoADirectoryThatWasMovedAwayStaysInTheHistory(names: Int) throws {
+        let scene = try MirrorScene(["c": ["f": ["x": "1", "b": "2"]], "e": ""])
+        if names == 2 { try scene.link("source/c/f/k", to: "source/c/f/b") }
+        try scene.mirror()
+        let outside = "outside"
+        try scene.build([:], at: outside)
+        for name in ["b", "k"].prefix(names) { try scene.move("source/c/f/\(name)", to: "\(outside)/\(name)") }
+        try scene.mirror("--max-delete", "unlimited")
+        try undo(scene)
+        for name in ["b", "k"].prefix(names) { try scene.move("\(outside)/\(name)", to: "source/c/f/\(name)") }
+        try scene.mirror()
+        try scene.build(["g": [:]], at: "source/c/f")
+        try scene.move("source/c/f/b", to: "source/c/f/g/b")
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "/*", "--allow-empty-source").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
+        #expect(!scene.exists("target/c/f/g/b"))
+        try scene.move("target/c/f", to: "target/moved")
+        let run = try scene.run("undo", "target")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(run.errors.contains("c/f/g/b: its directory was removed from the target since"))
+        #expect(scene.exists("target/moved/g"))
+    }
+
     @Test func undoOfARunThatCoversMoreLeavesWhatItFound() throws {
         let scene = try MirrorScene(["kept": "kept", "d": ["same": "same", "other": "source's"]])
         #expect(try scene.apply("--exclude", "/d").code == 0)
