@@ -183,8 +183,8 @@ public struct ActionList: RandomAccessCollection, Sendable {
             let match = difference.matches[index]
             return Action(.attributes, match.source, causes: match.causes.subtracting([.renamed]))
         case .replace:
-            let file = difference.created[index].file
-            return Action(.update, file, link: link(file), causes: [.type])
+            let (file, isDrift) = difference.created[index]
+            return Action(.update, file, link: link(file), causes: isDrift ? [.type, .drift] : [.type])
         case .create:
             let (file, isDrift) = difference.created[index]
             return Action(.create, file, link: link(file), causes: isDrift ? [.drift] : [.new])

@@ -68,6 +68,10 @@ struct SnapshotSource: PlanSource {
         taken = restoration.keepsDrift && index > 0 ? try history.taken(before: index - 1) : []
         if !restoration.keepsDrift {
             notes = SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
+        } else if step?.actions != nil {
+            let snapshot = snapshots[index]
+            let time = snapshot.created.map { " of \($0.localText)" } ?? ""
+            notes = ["the trees between were pruned; this goes back to \(snapshot.shortID)\(time)"]
         }
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,

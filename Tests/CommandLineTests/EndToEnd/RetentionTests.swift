@@ -347,6 +347,22 @@ struct RetentionTests {
         #expect(!scene.exists("target/b"))
     }
 
+    @Test func anUndoPastWhatWasPrunedSaysSo() throws {
+        let scene = try MirrorScene(["a": "0"])
+        for step in 0..<4 {
+            try scene.append("\(step)", to: "source/a")
+            try scene.mirror()
+            if step == 0 { _ = try scene.run("snapshot", "create", "target", "--label", "kept") }
+        }
+        #expect(try !scene.run("undo", "target", "--dry-run").errors.contains("pruned"))
+        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
+        for options in [["--dry-run"], []] {
+            let run = try scene.run(["undo", "target"] + options)
+            #expect(run.code == 0 && run.errors.contains("the trees between were pruned"), "\(run.errors)")
+        }
+        #expect(try scene.text("target/a") == "00")
+    }
+
     /// A label keeps a snapshot in `prune`, too, unless its rules name labels.
     @Test func pruningKeepsWhatHasALabel() throws {
         let scene = try MirrorScene(["a": "1"])
