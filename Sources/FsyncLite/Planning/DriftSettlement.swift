@@ -44,7 +44,9 @@ extension Difference {
             guard policy.uncovering.contains(path), let parent = path.parent, !parent.isRoot,
                 created.index(of: parent) == nil, matches.index(of: parent) == nil,
                 // A directory above that moves may bring it along.
-                !path.ancestors.contains(where: { matches.index(of: $0).map { matches[$0].isRenamed } ?? false })
+                !path.ancestors.contains(where: {
+                    matches.index(of: $0).map { matches[$0].isRenamed } ?? false
+                })
             else { return false }
             return try look(tree.location(of: parent))?.type != .directory
         }

@@ -72,16 +72,22 @@ struct FilterHistoryTests {
     }
 
     /// The directory was left out and never recorded as changed, and somebody moved the one above it.
-    @Test(arguments: [1, 2]) func whatReturnsIntoADirectoryThatWasMovedAwayStaysInTheHistory(names: Int) throws {
+    @Test(arguments: [1, 2]) func whatReturnsIntoADirectoryThatWasMovedAwayStaysInTheHistory(names: Int)
+        throws
+    {
         let scene = try MirrorScene(["c": ["f": ["x": "1", "b": "2"]], "e": ""])
         if names == 2 { try scene.link("source/c/f/k", to: "source/c/f/b") }
         try scene.mirror()
         let outside = "outside"
         try scene.build([:], at: outside)
-        for name in ["b", "k"].prefix(names) { try scene.move("source/c/f/\(name)", to: "\(outside)/\(name)") }
+        for name in ["b", "k"].prefix(names) {
+            try scene.move("source/c/f/\(name)", to: "\(outside)/\(name)")
+        }
         try scene.mirror("--max-delete", "unlimited")
         try undo(scene)
-        for name in ["b", "k"].prefix(names) { try scene.move("\(outside)/\(name)", to: "source/c/f/\(name)") }
+        for name in ["b", "k"].prefix(names) {
+            try scene.move("\(outside)/\(name)", to: "source/c/f/\(name)")
+        }
         try scene.mirror()
         try scene.build(["g": [:]], at: "source/c/f")
         try scene.move("source/c/f/b", to: "source/c/f/g/b")
