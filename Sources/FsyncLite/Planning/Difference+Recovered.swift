@@ -48,8 +48,7 @@ extension Difference {
                 guard match.source.isDirectory else { return nil }
                 // Entries restored into it need it in the manifest.
                 var match = match
-                match.source = match.source.holding(match.target.status)
-                match.causes.formIntersection([.renamed])
+                match.keepTarget()
                 return match
             })
         return changed

@@ -52,6 +52,18 @@ struct FilterHistoryTests {
         #expect(try scene.status("target/c").st_ino == scene.status("target/d/g").st_ino)
     }
 
+    /// It was changed while filters left it out.
+    @Test func aDirectoryThatStaysIsRecordedAsItIs() throws {
+        let scene = try MirrorScene(["d": ["a": "1"]])
+        try scene.mirror()
+        #expect(try scene.apply("--exclude", "d", "--allow-empty-source").code == 0)
+        try scene.setAttribute("user.x", "by hand", of: "target/d")
+        try scene.setMode(0o700, of: "target/d")
+        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
+        #expect(run.code == 3 && run.errors.contains("d: this was changed while no run covered it"))
+        #expect(try scene.run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
+    }
+
     /// Back into a directory that filters left out, and that comes to its path inside of another one.
     @Test func anEntryReturnsIntoADirectoryThatIsCarried() throws {
         let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""])
