@@ -64,6 +64,7 @@ public struct ThreadMeter: ~Copyable {
         return usage.ru_nvcsw
     }
 
+    /// 0 where the kernel does not tell.
     private func delay() -> Int64 {
         withUnsafeTemporaryAllocation(byteCount: 80, alignment: 1) { buffer in
             guard let count = try? statistics?.read(into: buffer, at: 0) else { return 0 }

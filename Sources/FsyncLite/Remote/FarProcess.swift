@@ -49,6 +49,7 @@ final class FarProcess: Connection {
         }
     }
 
+    /// Errors end the reading: what the process says is only shown.
     private static func readErrors(of process: ConnectedProcess, _ complaints: Complaints) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
         defer {

@@ -187,6 +187,7 @@ final class RemoteDigests: DigestSource {
     func announce(_ paths: [RelativePath]) {
         ahead.abandon()
         let asked = paths.prefix(tree.link.room)
+        // `result(of:)` asks again, and throws.
         guard let answers = try? ask(asked) else { return }
         for (path, answer) in zip(asked, answers) { ahead.add(path, answer) }
     }

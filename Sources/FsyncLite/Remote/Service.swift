@@ -170,7 +170,8 @@ public final class Service {
             } while !rest.isEmpty
         }
 
-        /// Announces files to the kernel whose content is asked for next.
+        /// Announces files to the kernel whose content is asked for next. A request that is invalid is refused when it is
+        /// answered.
         func announce(_ requests: [ServiceLink.Request]) {
             var (contents, compared): ([File], [RelativePath]) = ([], [])
             for request in requests where request.kind == .content || request.kind == .digest {

@@ -222,6 +222,7 @@ final class ServiceLink: Sendable {
             defer { outgoing.hasWritten = false }
             return !outgoing.hasWritten
         }
+        // The reading thread finds out why it fails.
         if isDue { try? tell(FrameWriter(.ping)) }
         return true
     }
