@@ -69,7 +69,7 @@ extension DocumentKind {
             slot: mayHold ? RelativePath("\(Desk.transaction)/0/\(random.number(0...9999))") : nil,
             causes: random.oneIn(2) ? [.size, .drift] : [],
             wasUncovered: verb != .delete && verb != .uncover && random.oneIn(4))
-        entry.isAssumed = (entry.wasUncovered || verb != .delete && verb != .uncover) && random.oneIn(2)
+        entry.isAssumed = verb != .delete && verb != .uncover && random.oneIn(2)
         return entry
     }
 }

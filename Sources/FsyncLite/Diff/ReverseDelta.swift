@@ -23,8 +23,7 @@ package struct ReverseDelta: Sendable {
         /// By size and time: an exchange may have copied it, so its identity says nothing.
         fileprivate func hasContent(of other: Entry) -> Bool {
             let (own, other) = (file.status, other.file.status)
-            guard own.type == other.type else { return false }
-            return own.type == .directory || (own.size, own.modified) == (other.size, other.modified)
+            return own.type == other.type && (own.type == .directory || own.hasSameContent(as: other))
         }
     }
 
@@ -105,12 +104,14 @@ package struct ReverseDelta: Sendable {
         entries[path]?.location ?? locationByParent(of: path)
     }
 
-    /// The present location of an object that a still earlier tree names at the entry's location. A stray with other
-    /// content is not taken for it.
+    /// What is known of an entry of a still earlier tree. A stray with other content is not taken for it.
+    private func known(_ entry: Entry) -> Entry? {
+        entries[entry.location].flatMap { $0.isStray && !$0.hasContent(of: entry) ? nil : $0 }
+    }
+
+    /// The present location of the object of an entry of a still earlier tree.
     package func location(of entry: Entry) -> RelativePath {
-        guard let known = entries[entry.location] else { return locationByParent(of: entry.location) }
-        return known.isStray && !known.hasContent(of: entry)
-            ? locationByParent(of: entry.location) : known.location
+        known(entry)?.location ?? locationByParent(of: entry.location)
     }
 
     private func locationByParent(of path: RelativePath) -> RelativePath {
@@ -170,18 +171,16 @@ package struct ReverseDelta: Sendable {
         }
         for file in older.gone.values { leave(file.path, file) }
         for entry in older.entries.values {
-            var file = entry.file
-            let location = location(of: entry)
-            // An exchange may have copied the object in between: its identity is the last one seen.
-            if let known = entries[entry.location], known.location == location {
-                let known = known.file
-                if known.status.inode != 0 { file = file.with(known.identity) }
+            let seen = known(entry)
+            var entry = entry
+            entry.location = seen?.location ?? locationByParent(of: entry.location)
+            if let seen = seen?.file {
+                // An exchange may have copied the object in between: its identity is the last one seen.
+                if seen.status.inode != 0 { entry.file = entry.file.with(seen.identity) }
                 // The content was not vouched for when the object was last seen.
-                if known.digest != file.digest { file.digest = nil }
+                if seen.digest != entry.file.digest { entry.file.digest = nil }
             }
-            var known = entry
-            (known.file, known.location) = (file, location)
-            if known.isAssumed { unnamed[file.path] = known } else { result.set(known) }
+            if entry.isAssumed { unnamed[entry.file.path] = entry } else { result.set(entry) }
         }
         // Uncovered entries that the wanted tree lacks, with everything below them.
         var absent: Set<RelativePath> = []

@@ -41,8 +41,9 @@ extension UndoEntry {
         if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
         if file.path.isRoot, verb != .attributes { return "the root stays" }
-        if wasUncovered, verb == .delete || verb == .uncover { return "what was not covered was not there" }
-        if isAssumed, verb == .delete || verb == .uncover { return "this was no entry before" }
+        if wasUncovered || isAssumed, verb == .delete || verb == .uncover {
+            return "what was not covered was not there"
+        }
         if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
         if let slot,
             !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)

@@ -211,7 +211,7 @@ package struct SnapshotTree: Sendable {
 extension FileStatus {
     /// The same by everything that all names of a file share.
     func isFile(like other: FileStatus) -> Bool {
-        type == other.type && size == other.size && modified == other.modified
+        type == other.type && hasSameContent(as: other)
     }
 
     /// Restores the link count of a file that had more names in the earlier tree.

@@ -40,12 +40,13 @@ extension Difference {
     private mutating func leaveHomeless(
         _ tree: SnapshotTree, _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
+        guard !policy.uncovering.isEmpty else { return [] }
         func isHomeless(_ path: RelativePath) throws -> Bool {
             guard policy.uncovering.contains(path), let parent = path.parent, !parent.isRoot,
                 created.index(of: parent) == nil, matches.index(of: parent) == nil,
                 // A directory above that moves may bring it along.
                 !path.ancestors.contains(where: {
-                    matches.index(of: $0).map { matches[$0].isRenamed } ?? false
+                    matches.index(of: $0).map { matches.head(at: $0).isRenamed } ?? false
                 })
             else { return false }
             return try look(tree.location(of: parent))?.type != .directory
