@@ -21,6 +21,22 @@ public struct DirectoryListing: Sendable {
         return names[Int(span.offset)..<Int(span.offset) + Int(span.length)]
     }
 
+    /// The names that begin with a dot.
+    public var dotted: Range<Int> {
+        func first(from byte: UInt64) -> Int {
+            var (low, high) = (0, spans.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if spans[middle].beginning >> 56 < byte { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+        let dot = UInt64(UInt8(ascii: "."))
+        return first(from: dot)..<first(from: dot + 1)
+    }
+
+    public func index(of name: FileName) -> Int? { spans.indices.first { self.name(at: $0) == name.bytes } }
+
     /// Appends a name to a path.
     public func append(_ index: Int, to path: inout [UInt8]) {
         let span = spans[index]

@@ -40,7 +40,7 @@ public struct ExtendedAttributes: Hashable, Sendable {
         public var isEmpty: Bool { !plain && !acls }
 
         public func contains(_ name: some Collection<UInt8>) -> Bool {
-            if name.starts(with: "user.".utf8) { return plain }
+            if name.starts(with: "user.".utf8) { return plain && !ExtendedAttributes.isReserved(name) }
             if name.starts(with: ExtendedAttributes.acl) { return acls }
             return plain && privileged && !ExtendedAttributes.derived.contains(Array(name))
                 && (name.starts(with: "trusted.".utf8) || name.starts(with: "security.".utf8))
@@ -199,7 +199,8 @@ extension ExtendedAttributes {
         over present: ExtendedAttributes,
         set: (UnsafePointer<CChar>, UnsafeRawPointer?, Int) -> Int32, remove: (UnsafePointer<CChar>) -> Int32
     ) throws(Errno) -> ExtendedAttributes {
-        for attribute in present.attributes where self[attribute.name] == nil {
+        for attribute in present.attributes
+        where self[attribute.name] == nil && !ExtendedAttributes.isReserved(attribute.name) {
             try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in
                 do throws(Errno) {
                     _ = try retrying { remove(name) }
@@ -215,7 +216,9 @@ extension ExtendedAttributes {
         func rank(_ attribute: Attribute) -> (Int, Int) {
             (attribute.isACL && !Account.isRoot ? 1 : 0, growth(attribute))
         }
-        let changed = attributes.filter { present[$0.name] != $0.value }
+        let changed = attributes.filter {
+            present[$0.name] != $0.value && !ExtendedAttributes.isReserved($0.name)
+        }
         for attribute in changed.sorted(by: { rank($0) < rank($1) }) {
             do throws(Errno) {
                 try withCString(terminated: attribute.name + [0]) { (name) throws(Errno) in

@@ -98,12 +98,30 @@ public enum HostProcess {
         }
     }
 
+    /// The user whose rights a process has; nil if it does not show. The owner of its directory is another where it may
+    /// not be dumped. See `proc_pid_status(5)`.
+    public static func effectiveUser(of process: Int32) throws(SystemError) -> UInt32? {
+        do throws(SystemError) {
+            let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
+            let lines = try lines(FileName("status"), in: directory)
+            let fields = lines.first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
+            return fields.count > 2 ? UInt32(fields[2]) : nil
+        } catch {
+            guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else { throw error }
+            return nil
+        }
+    }
+
     private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
+        try lines(name, in: directory).first.map(String.init) ?? ""
+    }
+
+    private static func lines(_ name: FileName, in directory: Directory) throws(SystemError) -> [Substring] {
         let file = try directory.open(name, [.read])
         let bytes = try calling("read", directory.path(of: name)) { () throws(Errno) in
             try file.readAll(limit: 64 * 1024)
         }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 
     public static func exit(_ code: Int32) -> Never {

@@ -78,19 +78,19 @@ public struct Synchronizer: Sendable {
         defer { withExtendedLifetime(holder) {} }
         // The root is opened before anything is written, as a sync reports write errors since the open.
         var root = try TargetRoot(target)
-        try root.lock()
+        var lockNote = try root.lock()
         // A saved plan does not include finishing a commit.
         if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(name) }
         let wasPending = try root.recover() != nil
         if wasPending {
             root = try TargetRoot(target)
-            try root.lock()
+            lockNote = try root.lock()
         }
         let note = try endCopy(&root, wasPending: wasPending)
         var closed: ClosedDirectories?
         do {
             var report = try apply(to: &root, exactly: saved, &closed)
-            if let note { report.notes.insert(note, at: 0) }
+            report.notes.insert(contentsOf: [lockNote, note].compactMap(\.self), at: 0)
             if ![.committed, .unchanged, .prepared, .pending].contains(report.outcome) {
                 try closed?.close()
             }

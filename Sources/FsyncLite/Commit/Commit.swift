@@ -89,7 +89,7 @@ package final class Commit {
     /// Locks the tree of an exchange that is not at the target's name now but may be before this ends.
     func lockOtherTree() throws {
         for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
-            try objects.handle(tree).lock()
+            try objects.handle(tree).lockRoot(of: objects.root.path)
         }
     }
 
@@ -136,6 +136,7 @@ package final class Commit {
         let directory = try objects.handle(location.parent)
         let goalDirectory = try self.directory(goal.parent)
         try expect(object, at: location, in: directory)
+        if goal.name.isReserved { try withRoom { try directory.markAsMirrored(location.name) } }
         try withRoom {
             do {
                 try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
@@ -163,6 +164,7 @@ package final class Commit {
         let otherDirectory = try objects.handle(otherLocation.parent)
         try expect(object, at: location, in: directory)
         try expect(other, at: otherLocation, in: otherDirectory)
+        if otherLocation.name.isReserved { try withRoom { try directory.markAsMirrored(location.name) } }
         try withRoom {
             try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange)
         }
@@ -235,7 +237,7 @@ package final class Commit {
         while let (object, position, location) = missing.popLast() {
             let parent = try objects.handle(location.parent)
             if try parent.status(of: location.name) != nil { try displace(location.name, in: parent) }
-            try withRoom { try parent.makeDirectory(location.name) }
+            try withRoom { try parent.makeMirrored(location.name) }
             try objects.replace(object, at: position)
         }
         return try objects.handle(object)

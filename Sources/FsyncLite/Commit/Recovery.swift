@@ -28,6 +28,11 @@ struct Recovery {
         if !isExchange { try state.putBackTime(of: root) }
         guard case (var direction, let journal)? = try state.pendingJournal() else { return nil }
         if !isExchange, journal.root != (try root.status().identity), state.isBeside {
+            guard journal.exchanges(treeOf: state) else {
+                throw SyncError(
+                    .invalidDocument, path: state.journalPath,
+                    "it names objects outside of its own target; nothing was touched")
+            }
             var recovery = Recovery(root: try root.parent(.read), state: state)
             recovery.isExchange = true
             return try recovery.run(undo: undo, displacingConflicts: displacingConflicts)

@@ -12,8 +12,8 @@ struct SubvolumeTrees {
     init?(of target: Directory) throws {
         guard try target.isSubvolume(), let (parent, name) = try target.location(),
             let own = StateDirectory.treesName(beside: name),
-            // The same rules as for a state: ours, and not writable for others.
-            let found = try StateDirectory(own, in: parent, isBeside: true)
+            // The same rules as for a state: ours, not mirrored, and not writable for others.
+            let found = try StateDirectory(beside: own, in: parent)
         else { return nil }
         directory = found.directory
         self.target = target
@@ -27,6 +27,7 @@ struct SubvolumeTrees {
             try location.parent.status(of: own) == nil
         {
             try location.parent.makeDirectory(own)
+            try location.parent.directory(own).markAsState()
         }
         guard let made = try SubvolumeTrees(of: target) else {
             throw SyncError(.failed, path: target.path, "the target is being moved; run again")

@@ -25,6 +25,7 @@ package struct NameFolding: Sendable {
     init?(_ kind: Kind) {
         guard !kind.isEmpty else { return nil }
         self.kind = kind
+        admit(RelativePath.root.appending(.state))
     }
 
     /// Adds an entry, in scan order.
@@ -46,8 +47,7 @@ package struct NameFolding: Sendable {
     }
 
     private func key(of name: String) -> Key {
-        // Uppercase first: that folds ß and SS, as Unicode's full case folding does.
-        let name = kind.contains(.ofCase) ? name.uppercased().lowercased() : name
+        let name = kind.contains(.ofCase) ? name.foldedName : name
         return kind.contains(.ofForms) ? .text(name) : .bytes(Array(name.utf8)[...])
     }
 }

@@ -42,6 +42,8 @@ package struct TreeMerge {
     private var unsettled: [RelativePath] = []
     /// A source directory that could not be listed: the target keeps everything below it.
     private var unlisted: RelativePath?
+    /// Another target in the tree of this one, which stays as it is.
+    private var otherTarget: RelativePath?
 
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
@@ -131,10 +133,15 @@ package struct TreeMerge {
     /// Which sides are excluded.
     private typealias Exclusions = (source: Bool, target: Bool)
 
-    private func exclusions(
+    private mutating func exclusions(
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream
     ) -> Exclusions {
-        let isSourceExcluded = side != .right && source.exclusion != .none
+        if side != .left, target.exclusion == .asTarget {
+            otherTarget = target.path
+            return (side == .both, true)
+        }
+        let isSourceExcluded =
+            side != .right && (source.exclusion != .none || otherTarget.map(source.path.isBelow) ?? false)
         guard side != .left, !policy.merging.deletesExcluded else { return (isSourceExcluded, false) }
         // Of two files, the source's size decides. A rule for directories does not exclude a file of that name, nor a
         // rule for sizes anything but files.

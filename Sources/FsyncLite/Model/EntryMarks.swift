@@ -22,4 +22,6 @@ package enum Exclusion: Sendable {
     case byRule
     /// The size is that of the tree that has the file; if both have it, that of the source.
     case bySize
+    /// In the tree of a target: another target, or its state. Nothing below is looked at.
+    case asTarget
 }

@@ -15,10 +15,26 @@ public struct Problem: Hashable, Sendable {
         case attribute
         /// The target's entry was changed after the last apply: it stays, or what it held before is lost.
         case drift
+        /// The entry is another target, or has the name of a state: it is left out.
+        case reserved
     }
 
-    /// The entry is not mirrored at all.
-    var isOfWholeEntry: Bool { code != .attribute && code != .drift }
+    /// The entry is not mirrored at all, for a reason that may go away.
+    var isOfWholeEntry: Bool { ![.attribute, .drift, .reserved].contains(code) }
+
+    static func reserved(_ path: RelativePath) -> Problem {
+        Problem(
+            path: path, code: .reserved,
+            message: "the target's file system keeps no extended attributes, and this could be taken for the state of a target"
+        )
+    }
+
+    static func otherTarget(_ path: RelativePath) -> Problem {
+        Problem(
+            path: path, code: .reserved,
+            message: "it is another target, and is left as it is; move it out of this one, or delete it with --delete-targets"
+        )
+    }
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(

@@ -89,6 +89,8 @@ struct GuardFacts {
     /// The target's root, if it exists.
     var root: FileStatus?
     var mounts: [(path: RelativePath, isMountPoint: Bool)]
+    /// Other targets in the tree.
+    var targets: [RelativePath] = []
     /// The path of the state, if the target was renamed since.
     var stateElsewhere: [UInt8]?
     var hasHistory = false
@@ -127,6 +129,9 @@ struct GuardFacts {
                 isMountPoint
                     ? "something is mounted in the target, at \(path); unmount it"
                     : "another file system or subvolume begins in the target, at \(path); move it away")
+        }
+        if options.exchanges, let first = targets.first {
+            refuse("\(first) is another target, whose state an exchange would copy; move it out, or leave --exchange out")
         }
         for (first, second) in collisions {
             refuse(

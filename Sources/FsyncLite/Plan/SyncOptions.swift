@@ -19,6 +19,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var deleteLimit = DeleteLimit.half
     /// Delete nothing; a plan in which something replaces a directory that is not empty is refused.
     public var keepsDeleted = false
+    /// Delete other targets in the tree of the target, with their history.
+    public var deletesTargets = false
     /// Commit what can be mirrored and list the rest.
     public var keepGoing = false
     /// Commit only if no file changed while it was copied.

@@ -61,6 +61,9 @@ struct DirectorySource: PlanSource {
     func planWithoutScan() throws -> Plan? {
         var refusals = try Preconditions.refusals(
             { try tree.overlaps(with: $0, isThere: $1) }, root, options)
+        if refusals.isEmpty, root.state == nil, let refusal = try root.enclosingTargetRefusal() {
+            refusals.append(refusal)
+        }
         let keepsIdentity = tree.facts.keepsIdentity
         if let weak = zip(identities, keepsIdentity).first(where: { !$0.1 })?.0, keepsIdentity.contains(true)
         {
@@ -161,8 +164,10 @@ struct DirectorySource: PlanSource {
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
         defer { findings = sourceScan.findings }
-        guard let capabilities = root.capabilities else { return try scan(sourceScan, rules, into: &merge) }
-        return try scan(HeldEntries(sourceScan, in: capabilities, noting: leftOut), rules, into: &merge)
+        let keepsMarks = try root.keepsMarks()
+        guard root.capabilities != nil || !keepsMarks else { return try scan(sourceScan, rules, into: &merge) }
+        let held = HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
+        return try scan(held, rules, into: &merge)
     }
 
     /// With the entries of the source.
@@ -180,9 +185,10 @@ struct DirectorySource: PlanSource {
             return nil
         }
         let filters = options.deletesExcluded ? Filters() : options.filters
-        let scanOptions = try prefetching(.target.apart(from: tree.roots)).on(root.capabilities)
+        var scanOptions = try prefetching(.target.apart(from: tree.roots)).on(root.capabilities)
+        scanOptions.leavesTargets = !options.deletesTargets
         let monitor = monitor
-        let targetScan = try BackgroundScan {
+        let targetScan = try BackgroundScan { [scanOptions] in
             try TreeCursor(directory, scanOptions, filter: FilteredWalk(filters, rules), monitor: monitor)
         }
         try merge.run(source: source, target: targetScan, manifest: manifest)
@@ -199,8 +205,8 @@ struct DirectorySource: PlanSource {
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
-        difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
+        difference.sourceCount += leftOut.problems.count
         problems = unread
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop

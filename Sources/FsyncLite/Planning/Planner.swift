@@ -53,6 +53,11 @@ struct Planner {
         plan.exchanges = source.options.exchanges
         plan.fileSystem = root.capabilities
         source.describe(&plan)
+        let targets = findings?.targets ?? []
+        if !targets.isEmpty {
+            plan.problems = (plan.problems + targets.map { .otherTarget($0) }).sorted { $0.path < $1.path }
+        }
+        plan.notes += [try root.nestingNote()].compactMap(\.self)
         let facts = try facts(plan, source, merge, findings)
         plan.refusals = facts.refusals() + domains.refusals
         if plan.refusals.isEmpty { plan.givingWay = facts.givingWay ?? [] }
@@ -87,7 +92,7 @@ struct Planner {
             topCounts: merge.topCounts,
             info: try Room.info(root), capabilities: root.capabilities,
             linksFiles: source.contents.linksFiles, root: root.original,
-            mounts: findings?.mounts ?? [], locked: findings?.locked ?? [:],
+            mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.contentBytes = try earlierBytes(plan, source.contents, facts.info)
         if let directory = source.contents.directory, !directory.isJoined,

@@ -187,8 +187,10 @@ struct SnapshotSource: PlanSource {
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
         defer { if isInPlace { tree.forgetTouched() } }
         let entries = tree.entries(over: try manifest())
-        guard let capabilities = root.capabilities, !isInPlace else { return try scan(entries, into: &merge) }
-        return try scan(HeldEntries(entries, in: capabilities, noting: leftOut), into: &merge)
+        let keepsMarks = try root.keepsMarks()
+        guard root.capabilities != nil || !keepsMarks, !isInPlace else { return try scan(entries, into: &merge) }
+        let held = HeldEntries(entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
+        return try scan(held, into: &merge)
     }
 
     private mutating func scan(
@@ -200,9 +202,10 @@ struct SnapshotSource: PlanSource {
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
         let (monitor, capabilities) = (monitor, root.capabilities)
-        let scan = try BackgroundScan {
-            try TreeCursor(
-                present, .target.on(capabilities), filter: nil, monitor: monitor)
+        var options = TreeScan.Options.target.on(capabilities)
+        options.leavesTargets = true
+        let scan = try BackgroundScan { [options] in
+            try TreeCursor(present, options, filter: nil, monitor: monitor)
         }
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)

@@ -108,13 +108,16 @@ extension FrameReader {
         var attributes: [ExtendedAttributes.Attribute] = []
         for _ in 0..<(try number(UInt32.self, upTo: 65_536)) {
             let name = try bytes(upTo: 255)
-            guard !name.isEmpty, !name.contains(0), selection.contains(name) else {
+            // A source of an earlier version sends what is reserved now; it is passed over.
+            let isReserved = ExtendedAttributes.isReserved(name)
+            guard !name.isEmpty, !name.contains(0), isReserved || selection.contains(name) else {
                 throw WireError("an extended attribute that was not asked for")
             }
             guard attributes.last.map({ $0.name.lexicographicallyPrecedes(name) }) ?? true else {
                 throw WireError("extended attributes out of order")
             }
-            attributes.append(ExtendedAttributes.Attribute(name: name, value: try bytes(upTo: 65_536)))
+            let value = try bytes(upTo: 65_536)
+            if !isReserved { attributes.append(ExtendedAttributes.Attribute(name: name, value: value)) }
         }
         return ExtendedAttributes(attributes)
     }

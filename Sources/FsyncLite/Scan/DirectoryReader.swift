@@ -21,9 +21,11 @@ final class DirectoryReader {
             // Each directory above has its say.
             if case .success(let (outer, _))? = scope { scope = self.scope(of: path, below: outer) }
         }
+        let listing = try DirectoryListing(of: root)
+        let isInner = root.isJoined || !path.isRoot || options.isInside
         return ListedDirectory(
-            try DirectoryListing(of: root), try root.status(), filter: scope,
-            role: root.isJoined || !path.isRoot || options.isInside ? .inner : .root)
+            listing, try root.status(), filter: scope, role: isInner ? .inner : .root,
+            targets: try targets(listing, root))
     }
 
     /// Opens and lists a subdirectory.
@@ -42,7 +44,28 @@ final class DirectoryReader {
             scope = self.scope(of: path.appending(name), below: outer)
         }
         let role = directory.isJoined ? ListedDirectory.Role.part : .inner
-        return (ListedDirectory(listing, status, filter: scope, role: role), opened)
+        let targets = try targets(listing, opened)
+        return (ListedDirectory(listing, status, filter: scope, role: role, targets: targets), opened)
+    }
+
+    /// Finds other targets by the names of their states, and then by the marks of these.
+    private func targets(
+        _ listing: DirectoryListing, _ directory: Directory
+    ) throws(SystemError) -> ListedDirectory.Targets {
+        var found = ListedDirectory.Targets()
+        guard options.leavesTargets else { return found }
+        for index in listing.dotted where FileName.isReserved(listing.name(at: index)) {
+            guard let name = FileName(listing.name(at: index)), try directory.holdsMarkedState(name) else {
+                continue
+            }
+            if name == .state {
+                found.isOne = true
+            } else if let tree = name.treeOfState {
+                found.entries.append(index)
+                found.entries += listing.index(of: tree).map { [$0] } ?? []
+            }
+        }
+        return found
     }
 
     private func scope(of path: RelativePath, below outer: FilterScope?) -> ListedDirectory.Scope? {
@@ -63,7 +86,8 @@ final class DirectoryReader {
 
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
-        if options.single != nil { return false }
+        if options.single != nil || listed.targets.entries.contains(index) { return false }
+        if listed.targets.isOne, listed.role == .inner { return false }
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
         if listed.role != .inner {
             let name = listed.listing.name(at: index)

@@ -1,15 +1,18 @@
 import FileSystem
 
-/// The entries of a tree that the file system of a target can hold.
+/// The entries of a tree that the file system of a target can hold. Where that keeps no mark of a state, nothing gets the
+/// name of one: it would be taken for a state.
 final class HeldEntries<Base: EntryStream>: EntryStream {
     private let base: Base
-    private let holder: FileSystemCapabilities
+    private let holder: FileSystemCapabilities?
+    private let keepsMarks: Bool
     private let left: LeftOutEntries
     /// A directory that is left out, with all below it.
     private var leftDirectory: RelativePath?
 
-    init(_ base: Base, in holder: FileSystemCapabilities, noting left: LeftOutEntries) {
-        (self.base, self.holder, self.left) = (base, holder, left)
+    /// - Parameter holder: nil for a complete file system.
+    init(_ base: Base, in holder: FileSystemCapabilities?, keepsMarks: Bool, noting left: LeftOutEntries) {
+        (self.base, self.holder, self.keepsMarks, self.left) = (base, holder, keepsMarks, left)
     }
 
     func advance() throws -> Bool {
@@ -18,8 +21,10 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
             // An excluded directory is not entered, but is yielded: its recorded entry may need its status.
             if base.exclusion == .byRule { return true }
             let type = base.status.type
-            switch holder.lack(for: base.path.lastComponent, type, base.destination) {
+            let name = base.path.lastComponent
+            switch lack(for: name, type) {
             case nil: return true
+            case .state: left.problems.append(.reserved(base.path))
             case .kind: left.kinds[type, default: 0] += 1
             case .particular(let reason):
                 left.problems.append(Problem(path: base.path, code: .unsupported, message: reason))
@@ -27,6 +32,11 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
             if type == .directory { leftDirectory = base.path }
         }
         return false
+    }
+
+    private func lack(for name: ArraySlice<UInt8>, _ type: FileType) -> FileSystemCapabilities.Lack? {
+        if !keepsMarks, FileName.isReservedWhenFolded(name) { return .state }
+        return holder?.lack(for: name, type, base.destination)
     }
 
     var path: RelativePath { base.path }
@@ -52,6 +62,8 @@ extension FileSystemCapabilities {
     enum Lack {
         /// None of its type can.
         case kind
+        /// It could be taken for a state.
+        case state
         /// This one cannot, for a reason.
         case particular(String)
     }

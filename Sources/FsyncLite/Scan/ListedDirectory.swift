@@ -6,6 +6,15 @@ final class ListedDirectory: Sendable {
     let status: FileStatus
     let filter: Scope?
     let role: Role
+    let targets: Targets
+
+    /// Targets in the tree of another one, as far as a scan leaves them alone.
+    struct Targets: Sendable {
+        /// The directory itself is one.
+        var isOne = false
+        /// Its entries that are, with their states beside them.
+        var entries: [Int] = []
+    }
 
     /// Names at the top of a tree are reserved.
     enum Role: Sendable {
@@ -24,8 +33,10 @@ final class ListedDirectory: Sendable {
     nonisolated(unsafe) var unread = 0
 
     init(
-        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner
+        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner,
+        targets: Targets
     ) {
+        self.targets = targets
         (self.listing, self.status, self.filter, self.role) = (listing, status, filter, role)
     }
 

@@ -10,6 +10,43 @@ extension FileName {
     }
 }
 
+extension FileName {
+    /// It is the name of a state, in a target or beside it, or of the place of its other trees.
+    var isReserved: Bool { FileName.isReserved(bytes) }
+
+    /// The tree beside which a directory of this name is a state, or the place of its other trees.
+    var treeOfState: FileName? {
+        let suffix = ["-trees", ""].map { FileName.state.bytes + $0.utf8 }.first {
+            bytes.suffix($0.count).elementsEqual($0)
+        }
+        return suffix.flatMap { FileName(bytes.dropFirst().dropLast($0.count)) }
+    }
+
+    static func isReserved(_ name: ArraySlice<UInt8>) -> Bool {
+        guard name.first == UInt8(ascii: "."), name.count >= FileName.state.bytes.count else { return false }
+        return name.elementsEqual(FileName.state.bytes)
+            || ["", "-trees"].contains { suffix in
+                name.suffix(FileName.state.bytes.count + suffix.utf8.count)
+                    .elementsEqual(FileName.state.bytes + suffix.utf8)
+            }
+    }
+
+    /// The same where the file system takes other spellings for this name.
+    static func isReservedWhenFolded(_ name: ArraySlice<UInt8>) -> Bool {
+        isReserved(name)
+            || String(validating: name, as: UTF8.self).map { isReserved(Array($0.foldedName.utf8)[...]) } ?? false
+    }
+}
+
+extension String {
+    /// As file systems that ignore case compare names. They pass over code points that show nothing. Uppercase comes
+    /// first: that folds ß and SS, as Unicode's full case folding does.
+    var foldedName: String {
+        let shown = unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
+        return String(String.UnicodeScalarView(shown)).uppercased().lowercased()
+    }
+}
+
 extension Directory {
     /// The state directory if it is beside this one: paths that begin with its name are resolved there.
     func reservedDirectoryBeside() throws(SystemError) -> Directory? {
@@ -18,5 +55,62 @@ extension Directory {
             try location.parent.status(of: name)?.type == .directory
         else { return nil }
         return try location.parent.directory(name)
+    }
+}
+
+extension Directory {
+    /// Makes a directory of a tree.
+    func makeMirrored(_ name: FileName) throws {
+        try makeDirectory(name)
+        if name.isReserved { try markAsMirrored(name) }
+    }
+
+    /// It is the root of a target. A directory with the name of a state is none where another user put it into a
+    /// directory that is not that user's, or a mirror made it.
+    func isTarget() throws -> Bool {
+        if try holdsState(.state, of: status()) { return true }
+        guard let (parent, name) = try location(), let beside = FileName.state(beside: name) else { return false }
+        return try parent.holdsState(beside, of: status())
+    }
+
+    /// - Parameter root: the status of the directory whose state it is.
+    private func holdsState(_ name: FileName, of root: FileStatus) throws -> Bool {
+        guard let status = try status(of: name), status.type == .directory,
+            [Account.effectiveUser, 0, root.owner].contains(status.owner)
+        else { return false }
+        do throws(SystemError) {
+            return try directory(name).stateMark() != .mirrored
+        } catch {
+            // That of another user is closed.
+            guard error.errno == .accessDenied else { throw error }
+            return true
+        }
+    }
+
+    /// It has a state of this user with a mark.
+    func holdsMarkedState(_ name: FileName) throws(SystemError) -> Bool {
+        guard let status = try status(of: name), status.type == .directory, status.owner == Account.effectiveUser
+        else { return false }
+        return try directory(name).stateMark() == .state
+    }
+
+    /// The target whose tree this directory lies in; nil for none.
+    func enclosingTarget() throws -> [UInt8]? {
+        var current = self
+        while let (parent, _) = try current.location() {
+            if try parent.isTarget() { return parent.path }
+            current = parent
+        }
+        return nil
+    }
+
+    /// It has a reserved name, or lies below one.
+    func liesInState() throws -> Bool {
+        var current = self
+        while let (parent, name) = try current.location() {
+            if name.isReserved { return true }
+            current = parent
+        }
+        return false
     }
 }

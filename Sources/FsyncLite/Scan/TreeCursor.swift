@@ -146,6 +146,11 @@ struct TreeCursor {
             extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
         }
         exclusion = .none
+        if level.listed.targets.entries.contains(index) {
+            exclusion = .asTarget
+            if !FileName.isReserved(level.listing.name(at: index)) { findings.targets.append(path) }
+            return true
+        }
         if let filter, case .success(let (rules, _))? = level.filter {
             exclusion = filter.exclusion(of: path, status, in: rules)
         }
@@ -234,6 +239,12 @@ struct TreeCursor {
             let reading = try read(id)
             // Another directory has taken the name since the listing; the new one counts.
             if reading.listed.status.inode != status.inode { status = reading.listed.status }
+            if reading.listed.targets.isOne {
+                prefetch.discard(reading.window.subdirectories.map(\.id) + reading.later)
+                findings.targets.append(path)
+                exclusion = .asTarget
+                return true
+            }
             next = reading
             if options.reportsProgress {
                 progress.entries += reading.listed.listing.count

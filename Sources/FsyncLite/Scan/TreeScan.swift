@@ -17,6 +17,8 @@ package final class TreeScan: EntryStream {
         package var others: [FileStatus] = []
         /// Leaves out what NFS and FUSE put in the place of a file that is open and removed.
         package var leavesRemoved = false
+        /// Other targets in the tree are yielded and noted, but not entered.
+        var leavesTargets = false
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
@@ -98,6 +100,8 @@ package final class TreeScan: EntryStream {
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
         /// Entries that are immutable or append-only; filled only with `staysOnMount`.
         package var locked: [RelativePath: FileStatus] = [:]
+        /// Other targets in the tree; filled only with `leavesTargets`.
+        package var targets: [RelativePath] = []
         package var omittedSockets = 0
         package var metReservedName = false
     }

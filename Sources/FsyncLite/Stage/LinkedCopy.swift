@@ -77,7 +77,7 @@ final class LinkedCopy {
                 let (parent, _) = try new.location(of: scan.path)
             else { continue }
             if scan.status.type == .directory {
-                try parent.makeDirectory(name)
+                try parent.makeMirrored(name)
                 open.append(scan.path)
             } else {
                 try carry(name, from: holder, to: parent)

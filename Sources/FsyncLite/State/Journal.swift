@@ -30,6 +30,22 @@ package struct Journal: Sendable {
         }
     }
 
+    /// Whether it only exchanges the tree that has this state beside it. Its root is the directory that holds both, so
+    /// another journal could move whatever lies beside them.
+    func exchanges(treeOf state: StateDirectory) -> Bool {
+        let own = [OperationGraph.newTree, OperationGraph.oldTree]
+        return operations.first == .exchange(OperationGraph.newTree, with: OperationGraph.oldTree)
+            && operations.allSatisfy { if case .link = $0 { false } else { true } }
+            && objects.indices.allSatisfy { number in
+                let locations = [objects.old(number), objects.slot(number), objects.new(number)]
+                return locations.compactMap(\.self).allSatisfy { location in
+                    location.parent != OperationGraph.root
+                        || own.contains(number) && FileName.state(beside: location.name) == state.name
+                }
+            }
+            && attributes.indices.allSatisfy { own.contains(attributes.object(at: $0)) }
+    }
+
     package struct AttributeStep: Hashable, Sendable {
         package var object: Int
         package var old: Attributes

@@ -2,40 +2,88 @@ import FileStorage
 import FileSystem
 
 extension TargetRoot {
-    /// Whether a process holds the lock on the target's root, by the kernel's list of locks. Trying to take the lock
-    /// could make a run fail that starts at this moment.
+    /// Whether a process holds the lock on the target. Trying to take the lock could make a run fail that starts at this
+    /// moment.
     ///
     /// - Parameter process: nil for any.
     func isLocked(by process: Int32? = nil) throws -> Bool {
-        guard let inode = try directory?.trueStatus().inode else { return false }
-        let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
-        let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
-        // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
-        return String(decoding: list, as: UTF8.self).split(separator: "\n").contains { line in
-            let fields = line.split(separator: " ")
-            return fields.count > 5 && fields[1] == "FLOCK"
-                && process.map { fields[4] == "\($0)" } ?? true
-                && fields[5].split(separator: ":").last == "\(inode)"
-        }
+        guard let locked = state?.directory ?? directory else { return false }
+        let holders = try locked.lockHolders()
+        return process.map(holders.contains) ?? !holders.isEmpty
     }
 
-    /// Takes the lock on the target's root. It is released when the process ends or this value is deinitialized.
+    /// Takes the lock on the target's state, which only its owner can open, and that on its root, which earlier versions
+    /// ask for. They are released when the process ends or this value is deinitialized.
     ///
     /// - Parameter breaking: takes the lock over from a run on another machine.
+    /// - Returns: a note about another user who holds the lock on the root.
     /// - Throws: `SyncError` with code `locked` if another run holds it.
-    func lock(breaking: Bool = false) throws {
+    @discardableResult
+    func lock(breaking: Bool = false) throws -> String? {
         lockFile.isWanted = true
-        guard let directory else { return }
-        do {
-            try directory.lock()
-        } catch  where error.errno == .wouldBlock {
-            throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
-        }
+        guard let directory else { return nil }
+        if let state { try lock(state) }
+        let note = try directory.lockRoot(of: path)
         // RACE: the path may have led to another directory before the lock was taken. Two runs would then write to what
         // each takes for the target.
         guard try LocalFile(bytes: path).directory().isSame(as: directory) else {
             throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
-        if let state { try lockFile.take(in: state, of: path, breaking: breaking) }
+        guard let state else { return note }
+        try lockFile.take(in: state, of: path, breaking: breaking)
+        if state.mark == .missing { try state.directory.markAsState() }
+        return note
+    }
+
+    /// Locks the state, which this value may just have made.
+    func lock(_ state: StateDirectory) throws {
+        do {
+            try state.directory.lock()
+        } catch where error.errno == .wouldBlock {
+            throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
+        }
+        // RACE: another run may have moved or removed it before the lock was taken. Two runs would then write to one
+        // target.
+        let found = try directory.flatMap { try StateDirectory.found(of: $0) }
+        guard found?.isBeside == state.isBeside, try found?.directory.isSame(as: state.directory) == true
+        else { throw SyncError(.locked, path: path, "another run has just moved its state; run again") }
+        lockFile.hold(state.directory)
+    }
+}
+
+extension Directory {
+    /// Takes the lock that runs of earlier versions ask for. A process of another user who can open this directory holds
+    /// it as long as that user likes, which is no reason to stop.
+    ///
+    /// - Returns: a note about such a process.
+    @discardableResult
+    func lockRoot(of target: [UInt8]) throws -> String? {
+        do throws(SystemError) {
+            try lock()
+            return nil
+        } catch {
+            guard error.errno == .wouldBlock else { throw error }
+        }
+        let isOwn =
+            try fileSystem?.capabilities.showsMountOwner ?? false
+            || lockHolders().contains { try HostProcess.effectiveUser(of: $0) == Account.effectiveUser }
+        guard !isOwn else {
+            throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
+        }
+        return "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
+    }
+
+    /// The processes that hold a lock on this directory, by the kernel's list. Those of another container may be missing.
+    fileprivate func lockHolders() throws -> [Int32] {
+        let status = try trueStatus()
+        let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
+        let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
+        // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`. The device is another one on btrfs.
+        return String(decoding: list, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK", fields[5].split(separator: ":").last == "\(status.inode)"
+            else { return nil }
+            return Int32(fields[4])
+        }
     }
 }

@@ -43,7 +43,7 @@ struct LockFile: Hashable, Codable {
         return try HostProcess.start(of: process) != started
     }
 
-    /// Holds the file as long as a run lasts.
+    /// Holds the file, and the locks on the state, as long as a run lasts.
     final class Holder: Sendable {
         private struct Taken {
             let directory: Directory
@@ -53,6 +53,10 @@ struct LockFile: Hashable, Codable {
 
         private let taken = Mutex<Taken?>(nil)
         private let wanted = Mutex(false)
+        /// Directories that are locked. One that is moved keeps its lock.
+        private let locked = Mutex<[Directory]>([])
+
+        func hold(_ directory: Directory) { locked.withLock { $0.append(directory) } }
 
         /// The lock on the root is held: the file is taken with the state.
         var isWanted: Bool {

@@ -5,9 +5,11 @@ import FileSystem
 /// `.NAME.fsync-lite`.
 ///
 /// It must belong to the present user, and no other may write to it: with a planted journal, root would write for an
-/// attacker.
+/// attacker. For the same reason it must not have been mirrored, see `checkOrigin`.
 package struct StateDirectory: Sendable {
     package let directory: Directory
+    let name: FileName
+    let mark: StateMark
     /// It is beside the target, not in it.
     package let isBeside: Bool
     /// Any user may write to it, for all that its file system shows.
@@ -15,14 +17,25 @@ package struct StateDirectory: Sendable {
 
     /// The state of a target; nil if it has none.
     package init?(of root: Directory) throws {
-        let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
+        guard let found = try StateDirectory.found(of: root), try !found.isEmpty else { return nil }
+        try found.checkOrigin(of: root)
+        self = found
+    }
+
+    /// The state of a directory, whatever made it; nil if it has none.
+    static func found(of root: Directory) throws -> StateDirectory? {
         var beside: StateDirectory?
         // Only an exchange puts it there, which needs a file system that is complete.
         if root.fileSystem == nil, let location = try root.location(),
             let name = FileName.state(beside: location.name)
         {
-            beside = try StateDirectory(name, in: location.parent, isBeside: true)
+            beside = try StateDirectory(beside: name, in: location.parent)
         }
+        // Another user may have made a directory of this name, after an exchange.
+        if let beside, let status = try root.status(of: .state), status.owner != Account.effectiveUser {
+            return beside
+        }
+        let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
         if let inside, let beside {
             // RACE: it may have been moved between the two calls.
             guard try inside.directory.status().inode == beside.directory.status().inode else {
@@ -32,16 +45,21 @@ package struct StateDirectory: Sendable {
                 )
             }
         }
-        guard
-            let found = try beside ?? inside
-                ?? StateDirectory(FileName.state, in: root, isBeside: false)
+        return try beside ?? inside ?? StateDirectory(FileName.state, in: root, isBeside: false)
+    }
+
+    /// The one beside a target. In a directory of several users, each of them may take that name: that of another user,
+    /// or one that was mirrored, is none.
+    init?(beside name: FileName, in parent: Directory) throws {
+        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser else { return nil }
+        guard let found = try StateDirectory(name, in: parent, isBeside: true), found.mark != .mirrored
         else { return nil }
         self = found
     }
 
     /// nil if the name does not exist.
-    init?(_ name: FileName, in parent: Directory, isBeside: Bool) throws {
-        self.isBeside = isBeside
+    private init?(_ name: FileName, in parent: Directory, isBeside: Bool) throws {
+        (self.name, self.isBeside) = (name, isBeside)
         guard let status = try parent.status(of: name) else { return nil }
         let path = parent.path(of: name)
         guard status.type == .directory else {
@@ -55,6 +73,7 @@ package struct StateDirectory: Sendable {
         guard try directory.status().inode == status.inode else {
             throw SyncError(.refused, path: path, "this directory was replaced meanwhile")
         }
+        mark = try directory.stateMark()
         for entry in StateEntry.allCases {
             if let status = try self.status(of: entry) { try check(status, entry) }
         }
@@ -62,7 +81,12 @@ package struct StateDirectory: Sendable {
 
     /// Creates the state of a target.
     package static func make(in root: Directory) throws -> StateDirectory {
-        try root.makeDirectory(FileName.state)
+        if try root.status(of: .state) == nil { try root.makeDirectory(FileName.state) }
+        let made = try root.directory(FileName.state)
+        guard try DirectoryListing.names(in: made).isEmpty else {
+            throw SyncError(.locked, path: root.path, "another run made its state just now; run again")
+        }
+        try made.markAsState()
         guard let state = try StateDirectory(of: root) else {
             throw SyncError(.failed, path: root.path(of: FileName.state), "it vanished at once")
         }

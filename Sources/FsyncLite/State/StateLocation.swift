@@ -20,7 +20,7 @@ extension TargetRoot {
             && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
             // A state that cannot be read belongs to another target, whose own commands report it.
-            guard let state = try? StateDirectory(name, in: parent, isBeside: true),
+            guard let state = try? StateDirectory(beside: name, in: parent),
                 let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
             else { continue }
             return parent.path(of: name)

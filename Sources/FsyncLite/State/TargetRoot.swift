@@ -62,7 +62,7 @@ struct TargetRoot {
         guard try file.parent.isDirectory else { return nil }
         let location = try file.location(.pathOnly)
         return try FileName.state(beside: location.name).flatMap {
-            try StateDirectory($0, in: location.directory, isBeside: true)
+            try StateDirectory(beside: $0, in: location.directory)
         }
     }
 
@@ -181,6 +181,7 @@ struct TargetRoot {
         if let state { return state }
         guard let directory else { throw SyncError(.failed, path: path, "it does not exist") }
         let made = try StateDirectory.make(in: directory)
+        try lock(made)
         state = made
         stateWasMade = true
         try lockFile.take(in: made, of: path)

@@ -25,7 +25,7 @@ extension Invocation {
             guard let endpoint = try SyncRun.endpoint(value, target) else {
                 throw UsageError("the target is none of another machine", hint: "give host:path")
             }
-            return try limits.served?.confine(to: endpoint.path, isWriting: isWriting) ?? endpoint.path
+            return try limits.open(endpoint.path, isWriting: isWriting)
         }
         guard values(target).count == 1 else {
             throw UsageError("a target on another machine goes alone", hint: "give one at a time")

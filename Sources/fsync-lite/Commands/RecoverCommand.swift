@@ -13,12 +13,14 @@ enum RecoverCommand: Command {
         "--break-lock", "take the lock away from a run on another machine, which must have ended")
     static let trustState = OptionDescription.flag(
         "--trust-state", "as root, follow a journal that others may have written")
+    static let claim = OptionDescription.flag(
+        "--claim", "only say that the state of TARGET is yours, as after a copy without extended attributes")
 
     static let description = CommandDescription(
         "recover", summary: "End a commit that a crash interrupted.",
         discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
         arguments: [.target],
-        options: [back, displace, breakLock, trustState] + OptionDescription.remote,
+        options: [back, displace, breakLock, trustState, claim] + OptionDescription.remote,
         examples: [
             ("fsync-lite recover mirror", "Finish an interrupted commit"),
             ("fsync-lite recover --back mirror", "Go back to the old tree"),
@@ -30,6 +32,11 @@ enum RecoverCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.target()
+        guard !invocation.options.has(claim) else {
+            try target.claim()
+            try console.line("the state is yours from now on")
+            return .done
+        }
         let command = "fsync-lite recover \(Shell.word(try invocation.asTyped().argument(.target)))"
         let conflicts: Target.Conflicts
         let result: String

@@ -49,7 +49,7 @@ enum ServeCommand: Command {
             carryOut(client, limits)
             return .done
         case .inquiry(let inquiry):
-            let path = try limits.served?.confine(to: inquiry.path, isWriting: false) ?? inquiry.path
+            let path = try limits.open(inquiry.path, isWriting: false)
             try inquiry.answer { try Target(path: path).fate(of: inquiry.transaction) }
             return .done
         }

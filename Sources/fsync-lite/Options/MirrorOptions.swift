@@ -9,7 +9,7 @@ extension SyncOptions {
 
     /// The guards that let an apply take more away.
     static var loosening: [OptionDescription] {
-        let names = ["--adopt", "--allow-empty-source", "--change-source", "--max-delete"]
+        let names = ["--adopt", "--allow-empty-source", "--change-source", "--delete-targets", "--max-delete"]
         return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget]
     }
 
@@ -23,6 +23,9 @@ extension SyncOptions {
         },
         .flag("--change-source", "accept another source than last time") { $0.changeSource = true },
         .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true },
+        .flag("--delete-targets", "delete also other targets in the tree of TARGET, with their history") {
+            $0.deletesTargets = true
+        },
         .value(
             "--max-delete", "N",
             "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",

@@ -1,0 +1,95 @@
+import FileStorage
+import FileSystem
+
+// Nothing that was mirrored is a state. A state has a mark (`StateMark`), which no mirror gives. Earlier versions gave
+// none: their state is believed if it lies in no target and its documents name the directory that it is in.
+
+extension StateDirectory {
+    /// Nothing was ever written to it: a run was killed that began to make it.
+    var isEmpty: Bool {
+        get throws { try mark != .state && DirectoryListing.names(in: directory).isEmpty }
+    }
+
+    /// - Throws: `SyncError` with code `refused` unless it is certainly the state of this directory.
+    func checkOrigin(of root: Directory) throws {
+        guard mark != .state else { return }
+        let claim = "if it is yours: fsync-lite recover --claim \(escapedText(root.path))"
+        guard mark != .mirrored else {
+            throw SyncError(
+                .refused, path: directory.path, "a mirror made this directory, and it is no state; move it away, or \(claim)")
+        }
+        if let outer = try root.enclosingTarget() {
+            throw SyncError(
+                .refused, path: directory.path,
+                "it has no mark of a state, and \(escapedText(outer)), a target, may have mirrored it; move "
+                    + "\(escapedText(root.path)) out of that target, and its history comes along; \(claim)")
+        }
+        if try root.liesInState() {
+            throw SyncError(.refused, path: directory.path, "it lies in the state of a target; \(claim)")
+        }
+        guard try mark == .unsupported || root.fileSystem != nil || names(root) else {
+            throw SyncError(
+                .refused, path: directory.path,
+                "it has no mark of a state, and nothing in it shows that it belongs to this directory; \(claim)")
+        }
+    }
+
+    /// The number of entries of a manifest that are looked at.
+    private static let lookedAt = 1000
+
+    /// Whether its documents name this directory or an object in it, by inode: a copy of a state does not.
+    private func names(_ root: Directory) throws -> Bool {
+        let identity = try root.status().identity
+        if let (_, journal) = try pendingJournal() {
+            return try journal.root == identity || isBeside && journal.root == root.parent().status().identity
+        }
+        guard let manifest = try manifest() else { return false }
+        if let recorded = manifest.header.rootIdentity { return recorded == identity }
+        let present = PathResolver(root)
+        for _ in 0..<StateDirectory.lookedAt {
+            guard try manifest.advance() else { return false }
+            if try present.status(of: manifest.path)?.inode == manifest.targetInode { return true }
+        }
+        return false
+    }
+}
+
+extension TargetRoot {
+    /// Whether the target's file system keeps the mark of a state.
+    func keepsMarks() throws -> Bool { try anchor().stateMark() != .unsupported }
+
+    /// A note about a state that is followed in the tree of another target; nil for any other.
+    func nestingNote() throws -> String? {
+        guard state != nil, let outer = try enclosingTarget() else { return nil }
+        return "this target lies in another one, \(LocalFile(bytes: outer))"
+    }
+}
+
+extension Target {
+    /// Marks the state of the target as made by its owner: as after a copy without extended attributes.
+    ///
+    /// - Throws: `SyncError`: `inputMissing` without a state, `refused` where it cannot be marked.
+    public func claim() throws {
+        let root = try LocalFile(bytes: path).directory("the target").asTarget()
+        guard let state = try StateDirectory.found(of: root) else {
+            throw SyncError(.inputMissing, path: path, "there is no .fsync-lite of this user")
+        }
+        try state.directory.markAsState()
+        guard try state.directory.stateMark() == .state else {
+            throw SyncError(
+                .refused, path: state.directory.path,
+                "its file system keeps no mark; move the target out of the tree of another one")
+        }
+        try state.directory.sync()
+    }
+
+    /// Checks for a client that may not do everything here that the state has a mark.
+    ///
+    /// - Throws: `SyncError` with code `refused`, for the owner of the state.
+    package func checkMark() throws {
+        guard let state = try TargetRoot(path).state, state.mark == .missing else { return }
+        throw SyncError(
+            .refused, path: path,
+            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(path))")
+    }
+}

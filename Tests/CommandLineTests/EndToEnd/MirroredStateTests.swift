@@ -1,0 +1,336 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("Nothing that was mirrored is a state")
+struct MirroredStateTests {
+    private static let mark = "user.fsync-lite.state"
+
+    /// A target `source/k` with one snapshot, and `target`, the mirror of its source.
+    private func nested() throws -> MirrorScene {
+        let scene = try MirrorScene(["own": "1"])
+        try scene.build(["a": "1"], at: "content")
+        #expect(try scene.run("apply", "content", "source/k").code == 0)
+        try scene.append("2", to: "content/a")
+        #expect(try scene.run("apply", "content", "source/k").code == 0)
+        return scene
+    }
+
+    private func mark(_ scene: MirrorScene, _ path: String) -> String {
+        let words = ["getfattr", "--only-values", "-n", Self.mark, scene.path(path)]
+        return (try? HostCommand.output(words)) ?? ""
+    }
+
+    private func unmark(_ scene: MirrorScene, _ path: String) throws {
+        try HostCommand.run("setfattr", "-x", Self.mark, scene.path(path))
+    }
+
+    private static func commands(on target: String) -> [[String]] {
+        [
+            ["status", target], ["recover", target], ["undo", target], ["snapshot", "list", target],
+            ["snapshot", "prune", target, "--keep-last", "0"], ["snapshot", "verify", target],
+            ["snapshot", "restore", target, "latest", "--to", "elsewhere"], ["plan", "content", target],
+            ["apply", "content", target], ["apply", "content", target, "--adopt"],
+            ["commit", target, "20260101T000000.000000Z-0000"],
+        ]
+    }
+
+    /// Every command refuses the state and says how its owner claims it.
+    private func expectRefused(
+        _ scene: MirrorScene, _ target: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try TreeSnapshot(scene.path(target))
+        for words in Self.commands(on: target) {
+            let run = try scene.run(words)
+            #expect(
+                run.code == 4 && run.errors.contains("recover --claim"), "\(words): \(run.code) \(run.errors)",
+                sourceLocation: sourceLocation)
+        }
+        #expect(try TreeSnapshot(scene.path(target)).differences(from: before) == [], sourceLocation: sourceLocation)
+    }
+
+    @Test(.needs(.tool("getfattr", package: "attr")))
+    func aStateThatWasMirroredIsRefusedAndCanBeClaimed() throws {
+        let scene = try nested()
+        try scene.mirror()
+        #expect(mark(scene, "source/k/.fsync-lite") == "state")
+        #expect(mark(scene, "target/.fsync-lite") == "state")
+        #expect(mark(scene, "target/k/.fsync-lite") == "mirrored")
+        try expectRefused(scene, "target/k")
+        // The next runs bring it up to date.
+        try scene.append("3", to: "content/a")
+        #expect(try scene.run("apply", "content", "source/k").code == 0)
+        try scene.mirror()
+        try expectRefused(scene, "target/k")
+        // Out of the mirror it is none either, unless its owner says so.
+        try scene.move("target/k", to: "moved")
+        try expectRefused(scene, "moved")
+        #expect(try scene.run("recover", "--claim", "moved").code == 0)
+        #expect(try scene.run("undo", "moved").code == 0)
+        #expect(try scene.text("moved/a") == "12")
+    }
+
+    @Test(.needs(.tool("getfattr", package: "attr")))
+    func aStateThatARestoreBringsIsRefused() throws {
+        let scene = try nested()
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "restored").code == 0)
+        #expect(mark(scene, "restored/k/.fsync-lite") == "mirrored")
+        try expectRefused(scene, "restored/k")
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "k", "--to", "single").code == 0)
+        try expectRefused(scene, "single/k")
+    }
+
+    @Test(.needs(.tool("getfattr", package: "attr")))
+    func aDirectoryThatIsRenamedToAStateIsMarked() throws {
+        let scene = try MirrorScene(["k": ["a": "1"], "work": ["history": [:], "journal": "{}"]])
+        try scene.mirror()
+        try scene.move("source/work", to: "k-state")
+        try scene.move("k-state", to: "source/.k.fsync-lite")
+        try scene.mirror()
+        #expect(mark(scene, "target/.k.fsync-lite") == "mirrored")
+        try scene.move("source/.k.fsync-lite", to: "source/k/.fsync-lite")
+        try scene.mirror("--exchange")
+        #expect(mark(scene, "target/k/.fsync-lite") == "mirrored")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(mark(scene, "target/.k.fsync-lite") == "mirrored")
+    }
+
+    @Test(.needs(.tool("setfattr", package: "attr")))
+    func theStateOfAnEarlierVersionGetsTheMark() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try unmark(scene, "target/.fsync-lite")
+        #expect(try scene.run("status", "target").code == 0)
+        #expect(mark(scene, "target/.fsync-lite") == "")
+        try scene.mirror()
+        #expect(mark(scene, "target/.fsync-lite") == "state")
+        // Beside a target, too.
+        try scene.append("2", to: "source/a")
+        try scene.mirror("--exchange")
+        try unmark(scene, ".target.fsync-lite")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(mark(scene, ".target.fsync-lite") == "state")
+    }
+
+    @Test(.needs(.tool("setfattr", package: "attr")))
+    func aStateWithoutMarkIsRefusedInTheTreeOfAnotherTarget() throws {
+        let scene = try nested()
+        try scene.mirror()
+        // As an earlier version mirrored it.
+        try unmark(scene, "target/k/.fsync-lite")
+        try expectRefused(scene, "target/k")
+        let run = try scene.run("status", "target/k")
+        #expect(run.errors.contains("out of that target, and its history comes along"), "\(run.errors)")
+        // Its documents name no object of this directory.
+        try scene.move("target/k", to: "moved")
+        try expectRefused(scene, "moved")
+    }
+
+    @Test(.needs(.tool("setfattr", package: "attr")))
+    func aCopyWithoutAttributesIsRefused() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build(["a": "1"], at: "content")
+        try scene.mirror()
+        try HostCommand.run("cp", "-r", scene.target, scene.path("copy"))
+        try expectRefused(scene, "copy")
+        // With them it is followed.
+        try HostCommand.run("cp", "-a", scene.target, scene.path("whole"))
+        #expect(try scene.run("undo", "whole").code == 66)
+        #expect(try scene.run("status", "whole").code == 0)
+    }
+
+    @Test func aRunThatWasKilledAsItBeganAStateIsNoObstacle() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build([".fsync-lite": .directory([:], mode: 0o700, modified: nil)], at: "target")
+        try scene.mirror()
+    }
+
+    // MARK: Targets within targets
+
+    @Test func noTargetIsMadeInTheTreeOfAnother() throws {
+        let scene = try MirrorScene(["d": ["a": "1"]])
+        try scene.mirror()
+        for target in ["target/d", "target/new", "target/new/deeper"] {
+            let run = try scene.run("apply", "source/d", target, "--create-parents", "--adopt")
+            #expect(run.code == 4 && run.errors.contains("lies in the target"), "\(target): \(run.errors)")
+        }
+        try scene.expectMirrored()
+    }
+
+    @Test func aTargetInTheTreeOfAnotherIsLeftAlone() throws {
+        let scene = try MirrorScene(["own": "1"])
+        try scene.build(["a": "1"], at: "content")
+        try scene.build([:], at: "target")
+        #expect(try scene.run("apply", "content", "target/d/k", "--create-parents").code == 0)
+        let before = try TreeSnapshot(scene.path("target/d/k"))
+        let first = try scene.apply("--adopt")
+        #expect(first.code == 3 && first.errors.contains("d/k: it is another target"), "\(first.errors)")
+        #expect(try scene.text("target/own") == "1")
+        // Also where the source has an entry of this name, and where what is excluded goes.
+        try scene.build(["k": ["b": "2"]], at: "source/d")
+        for options in [[], ["--delete-excluded", "--exclude", "k"], ["--checksum"]] {
+            let run = try scene.run(["apply", "source", "target"] + options)
+            #expect(run.code == 3 && !run.output.contains("k/b"), "\(options): \(run.output) \(run.errors)")
+        }
+        #expect(try TreeSnapshot(scene.path("target/d/k")).differences(from: before) == [])
+        let exchange = try scene.apply("--exchange")
+        #expect(exchange.code == 4 && exchange.errors.contains("another target"), "\(exchange.errors)")
+        // It is followed, with a note.
+        try scene.append("2", to: "content/a")
+        let inner = try scene.run("apply", "content", "target/d/k")
+        #expect(inner.code == 0 && inner.errors.contains("lies in another one"), "\(inner.errors)")
+        #expect(try scene.run("undo", "target/d/k").code == 0)
+        // With the option it goes to the history.
+        let last = try scene.apply("--delete-targets", "--max-delete", "unlimited")
+        #expect(last.code == 0, "\(last.errors)")
+        #expect(try scene.text("target/d/k/b") == "2" && !scene.exists("target/d/k/.fsync-lite"))
+        // And comes back as what it was.
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 0, "\(undo.errors)")
+        #expect(try scene.run("undo", "target/d/k").code == 0)
+    }
+
+    // MARK: Names
+
+    @Test(arguments: [".m.fsync-lite", ".m.fsync-lite-trees", "x/.fsync-lite/y", ".M.Fsync-Lite", ".fsync-l\u{AD}ite"])
+    func noTargetIsMadeUnderAReservedName(name: String) throws {
+        let scene = try MirrorScene(["a": "1"])
+        let run = try scene.run("apply", "source", name, "--create-parents")
+        #expect(run.code == 4 && run.errors.contains("state of a target"), "\(run.code) \(run.errors)")
+        #expect(!scene.exists(name))
+        try scene.mirror()
+        let restore = try scene.run("snapshot", "restore", "target", "latest", "--to", name)
+        #expect(restore.code == 4, "\(restore.code) \(restore.errors)")
+        #expect(!scene.exists(name))
+    }
+
+    @Test(.needs(.root), .needs(.otherUser))
+    func theDirectoryOfAnotherUserIsNoState() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try HostCommand.run("chmod", "1777", scene.directory.path)
+        for name in [".target.fsync-lite", ".fsync-lite"] {
+            try scene.build(["journal": "{}"], at: name)
+            OrdinaryUser.own(scene.path(name))
+        }
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.run("snapshot", "list", "target").code == 0)
+        let restore = try scene.run("snapshot", "restore", "target", "latest", "--to", "restored")
+        #expect(restore.code == 0, "\(restore.errors)")
+    }
+
+    @Test(.needs(.exfat))
+    func aDiskWithoutAttributesGetsNoEntryWithTheNameOfAState() throws {
+        let scene = try MirrorScene(
+            ["k": [".fsync-lite": ["journal": "{}"], "a": "1"], ".K.Fsync-Lite": ["journal": "{}"]], inMemory: true)
+        try scene.build([:], at: "target")
+        try TestDisk.exfat.mounted(at: scene.target) {
+            let run = try scene.run("apply", "source", "target/m", "--weak-commit")
+            #expect(run.code == 3, "\(run.errors)")
+            for name in ["k/.fsync-lite", ".K.Fsync-Lite"] {
+                #expect(run.errors.contains("\(name): ") && !scene.exists("target/m/\(name)"), "\(run.errors)")
+            }
+            #expect(try scene.text("target/m/k/a") == "1")
+            #expect(try scene.run("apply", "source", "target/m", "--weak-commit").code == 3)
+        }
+    }
+
+    @Test(.needs(.mounts))
+    func anotherSpellingOfTheNameIsRefusedWhereItIsTheSame() throws {
+        let disk = TestDisk.ext4With(feature: "casefold")
+        guard disk.canMount else { return }
+        let scene = try MirrorScene([".FSYNC-LITE": ["journal": "{}"], "a": "1"], inMemory: true)
+        try scene.build([:], at: "target")
+        try disk.mounted(at: scene.target) {
+            try scene.build([:], at: "target/m")
+            guard HostCommand.works("chattr", "+F", scene.path("target/m")) else { return }
+            let run = try scene.run("apply", "source", "target/m")
+            #expect(run.code == 4 && run.errors.contains("one name in the target"), "\(run.code) \(run.errors)")
+        }
+    }
+
+    // MARK: Keys
+
+    @Test(.needs(.tool("setfattr", package: "attr")), arguments: ["--append-only", "--read-only", "--restrict ."])
+    func aKeyFollowsNoStateWithoutMark(key: String) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try HostCommand.run("chmod", "700", scene.directory.path)
+        scene.far = try FarMachine(
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(key)"#, has: .target)
+        let options = try #require(scene.far).options
+        func there(_ words: String...) throws -> CommandRun {
+            try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
+        }
+        #expect(try there("status").code == 0)
+        try unmark(scene, "target/.fsync-lite")
+        for words in [["status"], ["recover"], ["undo"], ["snapshot", "list"], ["recover", "--claim"]] {
+            let run = try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
+            #expect(run.code == 4, "\(key) \(words): \(run.code) \(run.errors)")
+        }
+        #expect(try there("status").errors.contains("recover --claim target"))
+        #expect(mark(scene, "target/.fsync-lite") == "")
+        scene.far = nil
+        #expect(try scene.run("recover", "--claim", "target").code == 0)
+        #expect(try there("status").code == 0)
+    }
+
+    @Test func anAppendOnlyKeyDeletesNoTarget() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        let far = try FarMachine(
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#, has: .target)
+        let run = try CommandRun(
+            ["apply", "source", "far:target", "--delete-targets"] + far.options, in: scene.directory.path)
+        #expect(run.code == 4 && run.errors.contains("append-only"), "\(run.errors)")
+    }
+}
+
+@Suite("The lock of a target")
+struct TargetLockTests {
+    @Test(.needs(.root), .needs(.otherUser), .needs(.tool("flock", package: "util-linux")))
+    func anotherUserDoesNotHoldIt() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try HostCommand.run("chmod", "755", scene.directory.path)
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        // Of a program that its user may not read, the directory in /proc belongs to root.
+        let flock = try HostCommand.output("sh", "-c", "command -v flock").trimmingCharacters(in: .newlines)
+        for mode in ["755", "711"] {
+            let program = scene.path("flock-\(mode)")
+            try HostCommand.run("install", "-m", mode, flock, program)
+            // The holder says through one that it has the lock, and keeps it until the other is closed.
+            let (ready, gate) = (scene.path("ready-\(mode)"), scene.path("gate-\(mode)"))
+            try HostCommand.run("mkfifo", "-m", "666", ready, gate)
+            let process = try SpawnedProcess(
+                OrdinaryUser.prefix + [
+                    program, "--shared", scene.target, "sh", "-c", "echo > \"$0\"; read line < \"$1\"; :", ready, gate,
+                ])
+            _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: ready)).readToEnd()
+            let opened = try FileHandle(forWritingTo: URL(fileURLWithPath: gate))
+            let run = try scene.apply()
+            #expect(run.code == 0 && run.errors.contains("another user"), "\(run.code) \(run.errors)")
+            #expect(try scene.run("undo", "target").code == 0)
+            try opened.close()
+            #expect(process.wait() == 0)
+        }
+    }
+
+    @Test(.needs(.strace))
+    func aSecondRunIsKeptOutWithoutTheLockOnTheRoot() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        let run = try PausedCommand.run(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
+        ) {
+            let (apply, undo) = (try scene.apply(), try scene.run("undo", "target"))
+            #expect(apply.code == 75 && undo.code == 75)
+        }
+        #expect(run.code == 0, "\(run.errors)")
+    }
+}
