@@ -120,8 +120,6 @@ extension Journal {
                 }
             } else if locations.isEmpty {
                 return (number, "an object without a location")
-            } else if locations.contains(OperationGraph.stateByName) {
-                return (number, "a location that is the state's")
             }
             guard (object.identity == nil) == (number <= OperationGraph.state) else {
                 return (number, "every object has an identity, except the root and the state")
@@ -129,11 +127,6 @@ extension Journal {
         }
         return nil
     }
-}
-
-extension OperationGraph {
-    /// Where no object of the tree is: the state has a number of its own.
-    fileprivate static let stateByName = Location(parent: root, name: .state)
 }
 
 extension OperationGraph.Object {
@@ -250,9 +243,7 @@ extension DocumentReader {
         for number in fields.objects where !objects.indices.contains(number) {
             throw error("no object has the number \(number)")
         }
-        guard let operation = fields.operation(fieldCount: count), fields.new != OperationGraph.stateByName else {
-            throw error("this is no operation")
-        }
+        guard let operation = fields.operation(fieldCount: count) else { throw error("this is no operation") }
         for (number, from, to) in operation.moves
         where objects[number][keyPath: from] == nil || objects[number][keyPath: to] == nil {
             throw error("object \(number) lacks a location for this")

@@ -87,7 +87,7 @@ package struct StateDirectory: Sendable {
             throw SyncError(.locked, path: root.path, "another run made its state just now; run again")
         }
         try made.markAsState()
-        guard let state = try StateDirectory(of: root) else {
+        guard let state = try StateDirectory.found(of: root) else {
             throw SyncError(.failed, path: root.path(of: FileName.state), "it vanished at once")
         }
         return state

@@ -31,8 +31,10 @@ struct ChangeTimeTests {
             ["apply", "source", "target"], in: scene.directory.path,
             under: ["strace", "-f", "-qq", "-e", "trace=/xattr", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"), "\(run.errors)")
+        // The mark of the state is read, and nothing else.
+        let calls = try scene.text("calls").split(separator: "\n").filter { !$0.contains("user.fsync-lite.state") }
         for name in ["user.", "\"a\"", "\"b\"", "\"link\""] {
-            #expect(try !scene.text("calls").contains(name))
+            #expect(!calls.contains { $0.contains(name) })
         }
     }
 

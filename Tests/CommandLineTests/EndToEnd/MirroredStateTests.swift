@@ -67,8 +67,8 @@ struct MirroredStateTests {
         try scene.move("target/k", to: "moved")
         try expectRefused(scene, "moved")
         #expect(try scene.run("recover", "--claim", "moved").code == 0)
-        #expect(try scene.run("undo", "moved").code == 0)
-        #expect(try scene.text("moved/a") == "12")
+        #expect(try scene.run("apply", "content", "moved").code == 0)
+        #expect(try scene.run("snapshot", "verify", "moved").code == 0)
     }
 
     @Test(.needs(.tool("getfattr", package: "attr")))
@@ -137,8 +137,8 @@ struct MirroredStateTests {
         try expectRefused(scene, "copy")
         // With them it is followed.
         try HostCommand.run("cp", "-a", scene.target, scene.path("whole"))
-        #expect(try scene.run("undo", "whole").code == 66)
         #expect(try scene.run("status", "whole").code == 0)
+        #expect(try scene.run("apply", "source", "whole").code == 0)
     }
 
     @Test func aRunThatWasKilledAsItBeganAStateIsNoObstacle() throws {
@@ -260,9 +260,9 @@ struct MirroredStateTests {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror()
         try HostCommand.run("chmod", "700", scene.directory.path)
-        scene.far = try FarMachine(
+        let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(key)"#, has: .target)
-        let options = try #require(scene.far).options
+        let options = far.options
         func there(_ words: String...) throws -> CommandRun {
             try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
         }
@@ -274,9 +274,9 @@ struct MirroredStateTests {
         }
         #expect(try there("status").errors.contains("recover --claim target"))
         #expect(mark(scene, "target/.fsync-lite") == "")
-        scene.far = nil
         #expect(try scene.run("recover", "--claim", "target").code == 0)
         #expect(try there("status").code == 0)
+        withExtendedLifetime(far) {}
     }
 
     @Test func anAppendOnlyKeyDeletesNoTarget() throws {
